@@ -1,0 +1,68 @@
+import { Schema } from "effect"
+
+const NAME_PATTERN = /^[A-Za-z0-9._:-]+$/
+
+const name = (what: string) =>
+  Schema.String.check(
+    Schema.isMaxLength(128, { expected: "at most 128 characters" }),
+    Schema.isPattern(NAME_PATTERN, {
+      expected: `${what} of letters, digits and the characters . _ : - (1 to 128 of them)`,
+    }),
+  )
+
+/** Names a monitored host or process; chosen by its operator (contract, common formats). */
+export const AgentId = name("an agent id").pipe(Schema.brand("AgentId"))
+export type AgentId = typeof AgentId.Type
+
+/** Names one check of an agent (contract, common formats). */
+export const CheckId = name("a check id").pipe(Schema.brand("CheckId"))
+export type CheckId = typeof CheckId.Type
+
+const UUID_V7_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+const uuidV7 = Schema.String.check(
+  Schema.isPattern(UUID_V7_PATTERN, { expected: "a lower-case UUID version 7 with dashes (36 characters)" }),
+)
+
+/** The sender's id of one check result; what a repeated delivery is recognised by (RFC 9562, version 7). */
+export const EventId = uuidV7.pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type
+
+/** Id of an incident: UUIDv7, lower case (decisions §2). */
+export const IncidentId = uuidV7.pipe(Schema.brand("IncidentId"))
+export type IncidentId = typeof IncidentId.Type
+
+/** Id of an outbox item: UUIDv7, lower case; constant over all attempts, so that receivers can deduplicate (decisions §8). */
+export const OutboxId = uuidV7.pipe(Schema.brand("OutboxId"))
+export type OutboxId = typeof OutboxId.Type
+
+/**
+ * Internal id of one registration of an agent. An agent that was deleted and registers again gets a new one, so
+ * nothing of the former agent touches it (decisions §3). Never leaves the service.
+ */
+export const RegistrationId = uuidV7.pipe(Schema.brand("RegistrationId"))
+export type RegistrationId = typeof RegistrationId.Type
+
+const hex = (digits: number) =>
+  Schema.String.check(
+    Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`), { expected: `${digits} lower-case hex digits` }),
+  )
+
+/** SHA-256 of an agent key (HMAC-SHA-256 with a pepper) in hex: all that is stored of the key (decisions §3). */
+export const KeyHash = hex(64).pipe(Schema.brand("KeyHash"))
+export type KeyHash = typeof KeyHash.Type
+
+/** First 16 hex digits of SHA-256 of an agent key: what people on both sides compare (decisions §3). */
+export const KeyFingerprint = hex(16).pipe(Schema.brand("KeyFingerprint"))
+export type KeyFingerprint = typeof KeyFingerprint.Type
+
+/** Opaque id of a blacklist row: hex SHA-256 of `bl1:` and the key hash (decisions §3). */
+export const BlacklistId = hex(64).pipe(Schema.brand("BlacklistId"))
+export type BlacklistId = typeof BlacklistId.Type
+
+/** The key of an incident as agents and operators see it: 1 to 256 characters. */
+export const IncidentKey = Schema.String.check(
+  Schema.isMinLength(1, { expected: "at least 1 character" }),
+  Schema.isMaxCodePoints(256, { expected: "at most 256 characters" }),
+).pipe(Schema.brand("IncidentKey"))
+export type IncidentKey = typeof IncidentKey.Type

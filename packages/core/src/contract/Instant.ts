@@ -1,0 +1,124 @@
+import { type Brand, Clock, Duration, Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+/**
+ * A moment in UTC as whole microseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999 (decisions §2).
+ * A bigint, because that span does not fit a double at this precision. Compare with `<` and `===`.
+ */
+export type Instant = bigint & Brand.Brand<"Instant">
+
+const MICROS_PER_SECOND = 1_000_000n
+const MICROS_PER_MILLI = 1_000n
+const NANOS_PER_MICRO = 1_000n
+const SECONDS_PER_DAY = 86_400
+
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|\+00:00)$/
+
+/** Brands a count of microseconds. Use only where the number is known to be one: storage rows, arithmetic. */
+export const fromMicros = (micros: bigint): Instant =>
+  // The one place where the brand is made: every other Instant is derived from here.
+  micros as Instant
+
+/** The instant of a whole number of milliseconds since 1970. */
+export const fromMillis = (millis: number): Instant => fromMicros(BigInt(millis) * MICROS_PER_MILLI)
+
+/** `instant` moved forward by `duration`; a negative move is `minus`. */
+export const plus = (instant: Instant, duration: Duration.Duration): Instant =>
+  fromMicros(instant + Duration.toNanosUnsafe(duration) / NANOS_PER_MICRO)
+
+/** `instant` moved back by `duration`. */
+export const minus = (instant: Instant, duration: Duration.Duration): Instant =>
+  fromMicros(instant - Duration.toNanosUnsafe(duration) / NANOS_PER_MICRO)
+
+/** The later of two instants. */
+export const max = (a: Instant, b: Instant): Instant => (a > b ? a : b)
+
+/** Now, by Effect's Clock, cut to the microsecond. */
+export const now: Effect.Effect<Instant> = Effect.map(Clock.currentTimeNanos, (nanos) =>
+  fromMicros(nanos / NANOS_PER_MICRO),
+)
+
+// Days from 1970-01-01 in the proleptic Gregorian calendar, and back: Howard Hinnant, "chrono-Compatible
+// Low-Level Date Algorithms". Written out because core has no Date, which could not hold microseconds anyway.
+const daysFromCivil = (year: number, month: number, day: number): number => {
+  const y = month <= 2 ? year - 1 : year
+  const era = Math.floor(y / 400)
+  const yearOfEra = y - era * 400
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146_097 + dayOfEra - 719_468
+}
+
+const civilFromDays = (days: number): readonly [year: number, month: number, day: number] => {
+  const shifted = days + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const day = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+  return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day]
+}
+
+const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const daysInMonth = (year: number, month: number): number =>
+  month === 2 && isLeap(year) ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0)
+
+/**
+ * Reads an RFC 3339 timestamp in UTC (`Z` or `+00:00`); digits beyond the microsecond are cut, never rounded.
+ * `undefined` for anything else: other offsets, `-00:00`, leap seconds, dates that do not exist, year 0000 (decisions §2).
+ */
+export const parse = (text: string): Instant | undefined => {
+  const match = RFC_3339.exec(text)
+  if (match === null) return undefined
+  const year = Number(match[1])
+  const month = Number(match[2])
+  const day = Number(match[3])
+  const hour = Number(match[4])
+  const minute = Number(match[5])
+  const second = Number(match[6])
+  const dateExists = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
+  if (!dateExists || hour > 23 || minute > 59 || second > 59) return undefined
+  const seconds = daysFromCivil(year, month, day) * SECONDS_PER_DAY + hour * 3_600 + minute * 60 + second
+  const fraction = (match[7] ?? "").slice(0, 6).padEnd(6, "0")
+  return fromMicros(BigInt(seconds) * MICROS_PER_SECOND + BigInt(fraction))
+}
+
+const pad = (value: number, width: number): string => value.toString().padStart(width, "0")
+
+/** RFC 3339 with `Z`, three fraction digits, or six when the last three are not zero (decisions §2). */
+export const format = (instant: Instant): string => {
+  const micros = ((instant % MICROS_PER_SECOND) + MICROS_PER_SECOND) % MICROS_PER_SECOND
+  const seconds = Number((instant - micros) / MICROS_PER_SECOND)
+  const days = Math.floor(seconds / SECONDS_PER_DAY)
+  const secondOfDay = seconds - days * SECONDS_PER_DAY
+  const [year, month, day] = civilFromDays(days)
+  const fraction = pad(Number(micros), 6)
+  const time = [Math.floor(secondOfDay / 3_600), Math.floor((secondOfDay % 3_600) / 60), secondOfDay % 60]
+  return (
+    `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}T${time.map((part) => pad(part, 2)).join(":")}.` +
+    `${fraction.endsWith("000") ? fraction.slice(0, 3) : fraction}Z`
+  )
+}
+
+const EXPECTED = "an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
+
+/** An {@link Instant} on the wire: an RFC 3339 string in UTC (contract, common formats). */
+export const InstantFromString = Schema.String.annotate({ expected: EXPECTED, format: "date-time" }).pipe(
+  Schema.decodeTo(
+    Schema.BigInt,
+    SchemaTransformation.transformEffect<bigint, string>({
+      decode: (text, options) => {
+        const instant = parse(text)
+        return instant === undefined
+          ? Effect.fail(new SchemaIssue.InvalidValue({ expected: EXPECTED }, text, options))
+          : Effect.succeed(instant)
+      },
+      encode: (micros) => Effect.succeed(format(fromMicros(micros))),
+    }),
+  ),
+  Schema.brand("Instant"),
+)
