@@ -1,31 +1,37 @@
 import { Schema } from "effect"
+import { isPlainText } from "./plainText.ts"
 
-const NAME_PATTERN = /^[A-Za-z0-9._:-]+$/
-
-const name = (what: string) =>
-  Schema.String.check(
-    Schema.isMaxLength(128, { expected: "at most 128 characters" }),
-    Schema.isPattern(NAME_PATTERN, {
-      expected: `${what} of letters, digits and the characters . _ : - (1 to 128 of them)`,
-    }),
-  )
+const isName = Schema.isPattern(/^[A-Za-z0-9._:-]{1,128}$/u, {
+  expected: "1 to 128 letters, digits or the characters . _ : -",
+  toJsonSchema: () => ({ maxLength: 128, pattern: "^[A-Za-z0-9._:-]+$" }),
+})
 
 /** Names a monitored host or process; chosen by its operator (contract, common formats). */
-export const AgentId = name("an agent id").pipe(Schema.brand("AgentId"))
+export const AgentId = Schema.String.check(
+  isName.annotate({ identifier: "AgentId", description: "Names an agent; chosen by its operator." }),
+).pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
 
 /** Names one check of an agent (contract, common formats). */
-export const CheckId = name("a check id").pipe(Schema.brand("CheckId"))
+export const CheckId = Schema.String.check(
+  isName.annotate({ identifier: "CheckId", description: "Names one check of an agent." }),
+).pipe(Schema.brand("CheckId"))
 export type CheckId = typeof CheckId.Type
 
-const UUID_V7_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const isUuidV7 = Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, {
+  expected: "a lower-case UUID version 7 with dashes (36 characters)",
+})
 
-const uuidV7 = Schema.String.check(
-  Schema.isPattern(UUID_V7_PATTERN, { expected: "a lower-case UUID version 7 with dashes (36 characters)" }),
-)
+const uuidV7 = Schema.String.check(isUuidV7)
 
 /** The sender's id of one check result; what a repeated delivery is recognised by (RFC 9562, version 7). */
-export const EventId = uuidV7.pipe(Schema.brand("EventId"))
+export const EventId = Schema.String.check(
+  isUuidV7.annotate({
+    identifier: "EventId",
+    description:
+      "The sender's id of one check result: a lower-case UUID version 7. A repeated id is not stored twice.",
+  }),
+).pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 
 /** Id of an incident: UUIDv7, lower case (decisions §2). */
@@ -45,7 +51,9 @@ export type RegistrationId = typeof RegistrationId.Type
 
 const hex = (digits: number) =>
   Schema.String.check(
-    Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`), { expected: `${digits} lower-case hex digits` }),
+    Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`, "u"), {
+      expected: `${digits} lower-case hex digits`,
+    }),
   )
 
 /** SHA-256 of an agent key (HMAC-SHA-256 with a pepper) in hex: all that is stored of the key (decisions §3). */
@@ -60,9 +68,12 @@ export type KeyFingerprint = typeof KeyFingerprint.Type
 export const BlacklistId = hex(64).pipe(Schema.brand("BlacklistId"))
 export type BlacklistId = typeof BlacklistId.Type
 
-/** The key of an incident as agents and operators see it: 1 to 256 characters. */
+/** The key of an incident as agents and operators see it: 1 to 256 characters (contract, limits; decisions §2). */
 export const IncidentKey = Schema.String.check(
-  Schema.isMinLength(1, { expected: "at least 1 character" }),
-  Schema.isMaxCodePoints(256, { expected: "at most 256 characters" }),
+  isPlainText({ min: 1, max: 256 }).annotate({
+    identifier: "IncidentKey",
+    description:
+      "What the checks of one incident share: a key that their events name, or one made by the service.",
+  }),
 ).pipe(Schema.brand("IncidentKey"))
 export type IncidentKey = typeof IncidentKey.Type

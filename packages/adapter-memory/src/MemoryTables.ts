@@ -1,0 +1,36 @@
+import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { AgentId, BlacklistId, EventId, IncidentId, KeyHash, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { EstablishedName } from "@tocsin/core/ports/Storage"
+
+/** All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and shared. */
+export class MemoryTables {
+  readonly agents = new Map<AgentId, AgentRecord>()
+  readonly keys = new Map<KeyHash, AgentKeyRecord>()
+  /** Keys that are not blocked, by agent. */
+  readonly keysOfAgents = new Map<AgentId, Set<KeyHash>>()
+  readonly blacklist = new Map<BlacklistId, KeyHash>()
+  /** Checks by registration, then by check id: a deleted agent's go with one step. */
+  readonly checks = new Map<string, Map<string, CheckRecord>>()
+  history: Array<StoredHistoryRecord> = []
+  /** Event ids in the history, by registration. */
+  readonly knownEvents = new Map<string, Set<EventId>>()
+  readonly incidents = new Map<IncidentId, IncidentRecord>()
+  /** The open incident of each `kind/key`. */
+  readonly openIncidents = new Map<string, IncidentId>()
+  /** Memberships of an incident, present and past, by `agent/check`. */
+  readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
+  /** Present memberships of an agent, by `incident/check`. */
+  readonly membershipsOfAgents = new Map<AgentId, Map<string, MemberRecord>>()
+  readonly outbox = new Map<OutboxId, OutboxRecord>()
+  readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
+  readonly established = new Map<EstablishedName, string>()
+  readonly removedRegistrations: Array<string> = []
+  pendingAgents = 0
+  lastSeq = 0
+}

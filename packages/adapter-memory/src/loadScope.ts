@@ -1,0 +1,82 @@
+import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import { compareMembers } from "@tocsin/core/incidents/compareMembers"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { MemoryTables } from "./MemoryTables.ts"
+
+/** Brings the rows of a scope from the tables into a workspace. */
+export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+  for (const id of scope.agents ?? []) workspace.agents.load(id, tables.agents.get(id))
+  loadKeys(tables, workspace, scope)
+  loadChecks(tables, workspace, scope)
+  loadIncidents(tables, workspace, scope)
+  loadMembers(tables, workspace, scope)
+  if (scope.pendingAgents) workspace.loadPendingAgents(tables.pendingAgents)
+}
+
+const loadKeys = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+  for (const hash of scope.keys ?? []) workspace.keys.load(hash, tables.keys.get(hash))
+  for (const agentId of scope.keysOfAgents ?? []) {
+    for (const hash of tables.keysOfAgents.get(agentId) ?? []) workspace.keys.load(hash, tables.keys.get(hash))
+    workspace.keysOfAgents.add(agentId)
+  }
+  for (const id of scope.blacklist ?? []) {
+    const key_hash = tables.blacklist.get(id)
+    workspace.blacklist.load(id, key_hash && { id, key_hash })
+    if (key_hash !== undefined) workspace.keys.load(key_hash, tables.keys.get(key_hash))
+  }
+}
+
+const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, history }: Scope): void => {
+  const registrationOf = (agentId: Parameters<Workspace["agents"]["get"]>[0]) =>
+    workspace.agents.get(agentId)?.registration_id
+  const checksRegistration = checks && registrationOf(checks.agent_id)
+  if (checks !== undefined && checksRegistration !== undefined) {
+    const found = tables.checks.get(checksRegistration)
+    for (const check_id of checks.check_ids) {
+      const ref = { agent_id: checks.agent_id, registration_id: checksRegistration, check_id }
+      workspace.checks.load(ref, found?.get(check_id))
+    }
+  }
+  const historyRegistration = history && registrationOf(history.agent_id)
+  if (history !== undefined && historyRegistration !== undefined) {
+    const known = tables.knownEvents.get(historyRegistration) ?? new Set()
+    workspace.knownEvents.load(historyRegistration, history.event_ids, known)
+  }
+}
+
+const loadIncidents = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+  const load = (id: IncidentId): void => {
+    const incident = tables.incidents.get(id)
+    if (incident === undefined) return workspace.incidents.load(id, undefined)
+    const items = Array.from(tables.outboxOfIncidents.get(id) ?? [], (outboxId) => tables.outbox.get(outboxId))
+    workspace.loadIncident(
+      incident,
+      items.filter((item) => item !== undefined && item.state !== "discarded") as Array<NonNullable<(typeof items)[0]>>,
+    )
+  }
+  for (const id of scope.incidents ?? []) load(id)
+  for (const ref of scope.openIncidents ?? []) {
+    const id = tables.openIncidents.get(`${ref.kind}/${ref.incident_key}`)
+    if (id === undefined) workspace.openIncidents.load(ref, undefined)
+    else load(id)
+  }
+}
+
+const loadMembers = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+  for (const ref of scope.members ?? []) {
+    workspace.members.load(ref, tables.members.get(ref.incident_id)?.get(`${ref.agent_id}/${ref.check_id}`))
+  }
+  for (const agentId of scope.membersOfAgents ?? []) {
+    for (const member of tables.membershipsOfAgents.get(agentId)?.values() ?? []) workspace.members.load(member, member)
+    workspace.membersOfAgents.add(agentId)
+  }
+  if (scope.worstMembers === undefined) return
+  const { incident_id, limit } = scope.worstMembers
+  const present = Array.from(tables.members.get(incident_id)?.values() ?? []).filter(
+    (member) => member.left_at === undefined,
+  )
+  const worst = present.toSorted(compareMembers).slice(0, limit)
+  for (const member of worst) workspace.members.load(member, member)
+  workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: worst.length === present.length })
+}

@@ -1,0 +1,77 @@
+import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { Change } from "@tocsin/core/workspace/Table"
+import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { MemoryTables } from "./MemoryTables.ts"
+
+/** Writes what a transaction changed into the tables. Cannot fail half-way: it only sets and deletes map entries. */
+export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges): void => {
+  for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.push(registration_id)
+  for (const { before, after } of changes.agents) {
+    tables.pendingAgents += Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
+    if (after !== undefined) tables.agents.set(after.agent_id, after)
+    else if (before !== undefined) tables.agents.delete(before.agent_id)
+  }
+  for (const change of changes.keys) persistKey(tables, change)
+  for (const { after } of changes.checks) {
+    if (after !== undefined) inner(tables.checks, after.registration_id).set(after.check_id, after)
+  }
+  for (const change of changes.incidents) persistIncident(tables, change)
+  for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
+  for (const { after } of changes.outbox) {
+    if (after === undefined) continue
+    tables.outbox.set(after.id, after)
+    innerSet(tables.outboxOfIncidents, after.incident_id).add(after.id)
+  }
+  for (const row of changes.history) {
+    tables.lastSeq += 1
+    tables.history.push({ ...row, seq: tables.lastSeq })
+    innerSet(tables.knownEvents, row.registration_id).add(row.event_id)
+  }
+}
+
+const inner = <K, K2, V>(maps: Map<K, Map<K2, V>>, key: K): Map<K2, V> => {
+  const found = maps.get(key)
+  if (found !== undefined) return found
+  const created = new Map<K2, V>()
+  maps.set(key, created)
+  return created
+}
+
+const innerSet = <K, V>(sets: Map<K, Set<V>>, key: K): Set<V> => {
+  const found = sets.get(key)
+  if (found !== undefined) return found
+  const created = new Set<V>()
+  sets.set(key, created)
+  return created
+}
+
+const persistKey = (tables: MemoryTables, { before, after }: Change<AgentKeyRecord>): void => {
+  if (before !== undefined) {
+    tables.keysOfAgents.get(before.agent_id)?.delete(before.key_hash)
+    if (before.state === "blocked") tables.blacklist.delete(before.blacklist_id)
+    if (after === undefined) tables.keys.delete(before.key_hash)
+  }
+  if (after === undefined) return
+  tables.keys.set(after.key_hash, after)
+  if (after.state === "blocked") tables.blacklist.set(after.blacklist_id, after.key_hash)
+  else innerSet(tables.keysOfAgents, after.agent_id).add(after.key_hash)
+}
+
+const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>): void => {
+  if (after === undefined) return
+  tables.incidents.set(after.id, after)
+  const ref = `${after.kind}/${after.incident_key}`
+  if (after.state === "open") tables.openIncidents.set(ref, after.id)
+  // One transaction may resolve an incident and open another of the same key.
+  else if (tables.openIncidents.get(ref) === after.id) tables.openIncidents.delete(ref)
+}
+
+const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
+  inner(tables.members, member.incident_id).set(`${member.agent_id}/${member.check_id}`, member)
+  const memberships = inner(tables.membershipsOfAgents, member.agent_id)
+  const name = `${member.incident_id}/${member.check_id}`
+  if (member.left_at === undefined) memberships.set(name, member)
+  else memberships.delete(name)
+}

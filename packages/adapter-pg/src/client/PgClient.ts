@@ -1,0 +1,87 @@
+import { Context, Effect, Layer, Option } from "effect"
+import type { Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import type { SqlConnection, SqlError } from "effect/sql"
+import type { PgConnection, PgStatement } from "./PgConnection.ts"
+import { makePgCompiler } from "./pgCompiler.ts"
+import { makePgPool, type PgPoolStatus } from "./PgPool.ts"
+import type { PgPoolOptions } from "./PgPoolOptions.ts"
+import { makeWithTransaction, type PgTransaction } from "./pgTransactions.ts"
+
+const spanAttributes = [["db.system.name", "postgresql"]] as const
+
+/** Two pools in one fiber must not take each other's transactions for their own: each has a key. */
+let clients = 0
+
+/**
+ * What the PostgreSQL adapter needs beyond `SqlClient`: named prepared statements for its hot paths, without the cost of
+ * a template and a span a call. Both run in the current transaction of `SqlClient.withTransaction`, if there is one.
+ */
+export class PgClient extends Context.Service<
+  PgClient,
+  {
+    /** Runs a named prepared statement. `undefined` among the parameters is a defect. */
+    readonly query: (
+      statement: PgStatement,
+      parameters: ReadonlyArray<unknown>,
+    ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
+    /**
+     * Runs a named prepared statement whose only parameter, `$1`, is a value as JSON text, for `json_to_recordset($1)`:
+     * faster than arrays for `unnest`. A 64-bit integer goes in as a string of its digits.
+     */
+    readonly queryJson: (
+      statement: PgStatement,
+      value: Schema.Json,
+    ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
+    readonly poolStatus: Effect.Effect<PgPoolStatus>
+  }
+>()("@tocsin/adapter-pg/client/PgClient") {
+  /**
+   * A pool on one database as `SqlClient` and `PgClient`, closed with the layer's scope.
+   *
+   * - Connects when first used, so it is built also while the database is away; a URL that cannot be used fails it.
+   * - Errors are `SqlError`s by SQLSTATE with a `PgFailure` as cause. A `ConnectionError` with operation `commit` leaves
+   *   open whether the transaction committed; with any other, it did not. One outside a transaction may have been done.
+   * - An interrupted statement is cancelled on the server and its transaction rolled back before interruption ends.
+   * - COMMIT of a transaction in which a statement had failed fails, where PostgreSQL would quietly roll back.
+   */
+  static readonly layer = (
+    options: PgPoolOptions,
+  ): Layer.Layer<PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
+    Layer.effectContext(make(options)).pipe(Layer.provide(Reactivity.layer))
+}
+
+const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
+  const pool = yield* makePgPool(options)
+  const transaction: PgTransaction = Context.Service(`@tocsin/adapter-pg/client/Transaction/${clients++}`)
+  const sql = yield* SqlClient.make({
+    acquirer: pool.acquirer,
+    borrower: pool.borrow,
+    compiler: makePgCompiler(),
+    driver: "pg",
+    spanAttributes,
+    // A service of PgConnections is one of Connections for all that SqlClient does with it: it only reads it.
+    transactionService: transaction as unknown as SqlClient.SqlClient["transactionService"],
+  })
+  const withTransaction = makeWithTransaction({ pool, transaction, spanAttributes })
+
+  const withConnection = <A, E, R>(use: (connection: PgConnection) => Effect.Effect<A, E, R>) =>
+    Effect.flatMap(
+      Effect.serviceOption(transaction),
+      Option.match({ onNone: () => pool.borrow(use), onSome: ([connection]) => use(connection) }),
+    )
+  const query: PgClient["Service"]["query"] = (statement, parameters) =>
+    withConnection((connection) => connection.executeNamed(statement, parameters))
+
+  return Context.make(SqlClient.SqlClient, Object.assign(sql, { withTransaction })).pipe(
+    Context.add(
+      PgClient,
+      PgClient.of({
+        query,
+        queryJson: (statement, value) => query(statement, [JSON.stringify(value)]),
+        poolStatus: pool.status,
+      }),
+    ),
+  )
+})

@@ -1,0 +1,100 @@
+import { Duration, Effect, Redacted } from "effect"
+import type { SqlError } from "effect/sql"
+import pg from "pg"
+import { sqlError } from "./toSqlError.ts"
+import { typeParsers } from "./typeParsers.ts"
+
+/** How to reach one database, and the bounds of doing so. */
+export interface PgPoolOptions {
+  /** `postgres://user:password@host:port/database`; its parameters (`?sslmode=verify-full`) win over the fields below. */
+  readonly url: Redacted.Redacted
+  /** Connections held at most, 10 unless given. Whoever finds them all in use waits, for `connectTimeout` at most. */
+  readonly maxConnections?: number
+  /** The longest wait for a connection, new or free: 5 seconds unless given. */
+  readonly connectTimeout?: Duration.Input
+  /**
+   * The longest wait for an answer that nothing can interrupt (BEGIN, COMMIT, ROLLBACK, savepoints, the end of a
+   * cancelled statement), and at the end for connections still in use: 10 seconds unless given.
+   */
+  readonly replyTimeout?: Duration.Input
+  /** What `pg_stat_activity` shows, `tocsin` unless given. */
+  readonly applicationName?: string
+  /** The server's own setting unless given. */
+  readonly statementTimeout?: Duration.Input
+  /** The server's own setting unless given. */
+  readonly lockTimeout?: Duration.Input
+  /** The server's own setting unless given. PostgreSQL closes a connection whose open transaction idles longer. */
+  readonly idleInTransactionTimeout?: Duration.Input
+}
+
+/** The bounds that hold where `PgPoolOptions` gives none. */
+const defaults = {
+  maxConnections: 10,
+  connectTimeout: Duration.seconds(5),
+  replyTimeout: Duration.seconds(10),
+  idleTimeout: Duration.seconds(30),
+  applicationName: "tocsin",
+}
+
+/** The options as the driver takes them. */
+export interface PgPoolConfig {
+  readonly driver: pg.PoolConfig
+  readonly replyMillis: number
+}
+
+// PostgreSQL takes whole milliseconds, and 0 for none: a bound below one millisecond must not become none.
+const millis = (duration: Duration.Input | undefined): number | undefined =>
+  duration === undefined ? undefined : Math.ceil(Duration.toMillis(duration))
+
+const configOf = (options: PgPoolOptions): PgPoolConfig => ({
+  replyMillis: Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout),
+  driver: {
+    connectionString: Redacted.value(options.url),
+    max: options.maxConnections ?? defaults.maxConnections,
+    connectionTimeoutMillis: millis(options.connectTimeout ?? defaults.connectTimeout),
+    idleTimeoutMillis: Duration.toMillis(defaults.idleTimeout),
+    application_name: options.applicationName ?? defaults.applicationName,
+    keepAlive: true,
+    types: typeParsers,
+    statement_timeout: millis(options.statementTimeout),
+    lock_timeout: millis(options.lockTimeout),
+    idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout),
+  },
+})
+
+/** The driver's reading of a URL, which it keeps on each client but does not declare (pg 8.23). */
+interface ReadUrl {
+  readonly connectionParameters: pg.ClientConfig
+  readonly password: string
+}
+
+/**
+ * The driver reads the URL, and the certificates it names, for each client it makes, and one that cannot be read later
+ * would end the process from within the pool. So they are read here, once. The password is hidden from spreading.
+ */
+const readUrl = (config: pg.PoolConfig): pg.PoolConfig => {
+  const { connectionParameters, password } = new pg.Client(config) as unknown as ReadUrl
+  return { ...config, ...connectionParameters, password, connectionString: undefined }
+}
+
+/**
+ * The options as the driver takes them; fails when the URL is none of PostgreSQL, or names a certificate that cannot be
+ * read.
+ */
+export const checkedConfig = (options: PgPoolOptions): Effect.Effect<PgPoolConfig, SqlError.SqlError> =>
+  Effect.try({
+    try: () => {
+      if (!/^postgres(ql)?:\/\//.test(Redacted.value(options.url)))
+        throw new TypeError("not a PostgreSQL URL")
+      const { driver, replyMillis } = configOf(options)
+      return { driver: readUrl(driver), replyMillis }
+    },
+    // What was thrown may quote the URL.
+    catch: () =>
+      sqlError("UnknownError", {
+        message:
+          "The database's URL cannot be used: write postgres://user:password@host:port/database, percent-encode " +
+          "what is special in user and password, and see that the certificate files it names can be read",
+        operation: "connect",
+      }),
+  })

@@ -1,0 +1,259 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { PgClient } from "../../src/client/PgClient.ts"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+
+const preparedNames = (sql: SqlClient.SqlClient) =>
+  sql<{ name: string }>`SELECT name FROM pg_prepared_statements ORDER BY name`.pipe(
+    Effect.map((rows) => rows.map((row) => row.name)),
+  )
+
+// One connection, so that what is prepared there can be seen.
+layer(ScratchPostgres.layerClient({ maxConnections: 1 }))("statements on a connection", (it) => {
+  it.effect("a repeated text is prepared once, under a name", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* preparedNames(sql)
+      for (let turn = 0; turn < 5; turn++) {
+        assert.deepStrictEqual(yield* sql`SELECT ${turn}::int4 + 1 AS next`, [{ next: turn + 1 }])
+      }
+      assert.lengthOf(yield* preparedNames(sql), before.length + 1)
+    }),
+  )
+
+  it.effect("texts of lists of other lengths are not all prepared", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* preparedNames(sql)
+      for (let length = 2; length < 30; length++) {
+        const list = Array.from({ length }, (_, index) => String(index))
+        assert.deepStrictEqual(yield* sql`SELECT ${"1"} IN ${sql.in(list)} AS found`, [{ found: true }])
+      }
+      assert.deepStrictEqual(yield* preparedNames(sql), before)
+    }),
+  )
+
+  it.effect("a named statement is prepared at its first use", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pg = yield* PgClient
+      const double = { name: "double", text: "SELECT $1::int8 * 2 AS doubled" }
+      assert.deepStrictEqual(yield* pg.query(double, [21n]), [{ doubled: 42n }])
+      assert.include(yield* preparedNames(sql), "double")
+      assert.deepStrictEqual(yield* pg.query(double, [4n]), [{ doubled: 8n }])
+    }),
+  )
+
+  it.effect("two texts cannot share a name", () =>
+    Effect.gen(function* () {
+      const pg = yield* PgClient
+      yield* pg.query({ name: "shared", text: "SELECT $1::text" }, ["a"])
+      const error = yield* Effect.flip(pg.query({ name: "shared", text: "SELECT $1::int4" }, [1]))
+      assert.strictEqual(error.reason._tag, "UnknownError")
+      assert.deepStrictEqual(yield* pg.query({ name: "shared", text: "SELECT $1::text" }, ["b"]), [
+        { text: "b" },
+      ])
+    }),
+  )
+
+  it.effect("a failed statement can be prepared and run afterwards", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const half = (value: number) => sql`SELECT 10 / ${value}::int4 AS half`
+      for (const value of [0, 0, 0]) assert.isTrue(Exit.isFailure(yield* Effect.exit(half(value))))
+      assert.deepStrictEqual(yield* half(5), [{ half: 2 }])
+      assert.deepStrictEqual(yield* half(2), [{ half: 5 }])
+    }),
+  )
+
+  it.effect("a text of several commands runs each time, and gives the rows of the last", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      for (let turn = 0; turn < 3; turn++) {
+        assert.deepStrictEqual(yield* sql.unsafe("SELECT 1 AS one; SELECT 2 AS two"), [{ two: 2 }])
+      }
+    }),
+  )
+
+  it.effect("a table changed under a prepared statement is a retryable error, then well again", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE changing (id int4)`
+      const select = sql`SELECT * FROM changing WHERE id > ${0}`
+      for (let turn = 0; turn < 3; turn++) assert.deepStrictEqual(yield* select, [])
+      yield* sql`ALTER TABLE changing ADD COLUMN more text`
+      const error = yield* Effect.flip(select)
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.isTrue(error.isRetryable)
+      assert.deepStrictEqual(yield* select, [])
+    }),
+  )
+})
+
+layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
+  it.effect("a large parameter and a large result", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const text = "€".repeat(5_000_000)
+      const [row] = yield* sql<{ same: string; bytes: number }>`
+        SELECT given AS same, octet_length(given) AS bytes FROM (SELECT ${text}::text AS given)
+      `
+      assert.strictEqual(row?.bytes, 15_000_000)
+      assert.isTrue(row?.same === text)
+    }),
+  )
+
+  it.effect("arrays become rows through unnest", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ids = Array.from({ length: 5_000 }, (_, index) => BigInt(index))
+      const names = ids.map((id) => (id % 2n === 0n ? null : `n ${id}`))
+      const rows =
+        yield* sql`SELECT id, name FROM unnest(${ids}::int8[], ${names}::text[]) AS given (id, name)`
+      assert.deepStrictEqual(
+        rows,
+        ids.map((id, index) => ({ id, name: names[index] })),
+      )
+    }),
+  )
+
+  it.effect("one JSON parameter becomes rows through json_to_recordset", () =>
+    Effect.gen(function* () {
+      const pg = yield* PgClient
+      const rows = yield* pg.queryJson(
+        {
+          name: "rows_of_json",
+          text: `SELECT id, at, name, loud, labels
+                 FROM json_to_recordset($1) AS given (id int4, at int8, name text, loud boolean, labels jsonb)`,
+        },
+        [
+          { id: 1, at: "253402300799999999", name: 'q"uote', loud: true, labels: { a: "b" } },
+          { id: 2, at: null, name: "", loud: false, labels: null },
+        ],
+      )
+      assert.deepStrictEqual(rows, [
+        { id: 1, at: 253402300799999999n, name: 'q"uote', loud: true, labels: { a: "b" } },
+        { id: 2, at: null, name: "", loud: false, labels: null },
+      ])
+    }),
+  )
+
+  it.effect("no rows at all through an empty array, list and JSON array", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pg = yield* PgClient
+      assert.deepStrictEqual(yield* sql`SELECT * FROM unnest(${[]}::int8[])`, [])
+      assert.deepStrictEqual(yield* sql`SELECT 1 WHERE ${1}::int4 IN ${sql.in([])}`, [])
+      const statement = { name: "no_rows", text: "SELECT * FROM json_to_recordset($1) AS given (id int4)" }
+      assert.deepStrictEqual(yield* pg.queryJson(statement, []), [])
+    }),
+  )
+
+  it.effect("a bigint in a JSON parameter is a defect, not another number", () =>
+    Effect.gen(function* () {
+      const pg = yield* PgClient
+      const untyped = [{ id: 1n }] as unknown as ReadonlyArray<never>
+      const exit = yield* Effect.exit(pg.queryJson({ name: "bigints", text: "SELECT $1::json" }, untyped))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    }),
+  )
+
+  it.effect("the helpers for insert, update and many updates", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE thing (id int8 PRIMARY KEY, name text, "odd ""name" int4)`
+      const inserted = yield* sql`INSERT INTO thing ${sql
+        .insert([
+          { id: 1n, name: "a", 'odd "name': 1 },
+          { id: 2n, name: null, 'odd "name': 2 },
+        ])
+        .returning("*")}`
+      assert.lengthOf(inserted, 2)
+      yield* sql`UPDATE thing SET ${sql.update({ id: 2n, name: "b" }, ["id"])} WHERE id = ${2n}`
+      const changes = sql.updateValues(
+        [
+          { id: 1, name: "x" },
+          { id: 2, name: "y" },
+        ],
+        "change",
+      )
+      const updated = yield* sql`
+        UPDATE thing SET name = change.name FROM ${changes} WHERE thing.id = change.id::int8
+      `.raw
+      assert.propertyVal(updated, "rowCount", 2)
+      assert.deepStrictEqual(yield* sql`SELECT * FROM thing ORDER BY id`, [
+        { id: 1n, name: "x", 'odd "name': 1 },
+        { id: 2n, name: "y", 'odd "name': 2 },
+      ])
+    }),
+  )
+
+  it.effect("an update of many rows returns what it is asked for", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE counter (id int4, value int4)`
+      yield* sql`INSERT INTO counter VALUES (1, 10), (2, 20)`
+      const changes = sql
+        .updateValues([{ id: "1", by: "5" }], "change")
+        .returning(sql`counter.id, counter.value + ${1}::int4 AS value`)
+      const rows = yield* sql`UPDATE counter SET value = value + change.by::int4 FROM ${changes}`.pipe(
+        Effect.flip,
+      )
+      assert.strictEqual(rows.reason._tag, "SqlSyntaxError")
+    }),
+  )
+})
+
+layer(ScratchPostgres.layerClient())("streams", (it) => {
+  const count = 1_000
+  const numbers = (sql: SqlClient.SqlClient) =>
+    sql<{ n: number }>`SELECT n FROM generate_series(1, ${count}::int4) AS n`.stream
+
+  it.effect("give every row in order, and the connection back", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pg = yield* PgClient
+      const rows = yield* Stream.runCollect(numbers(sql))
+      assert.deepStrictEqual(
+        rows.map(({ n }) => n),
+        Array.from({ length: count }, (_, index) => index + 1),
+      )
+      const { idle, total } = yield* pg.poolStatus
+      assert.strictEqual(idle, total)
+    }),
+  )
+
+  it.effect("share the transaction that is open, several at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE streamed (n int4)`
+      const sums = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`INSERT INTO streamed SELECT generate_series(1, 600)`
+          const sum = Stream.runFold(
+            sql<{ n: number }>`SELECT n FROM streamed`.stream,
+            () => 0,
+            (total, { n }) => total + n,
+          )
+          return yield* Effect.all([sum, sum], { concurrency: 2 })
+        }),
+      )
+      assert.deepStrictEqual(sums, [180300, 180300])
+    }),
+  )
+
+  it.effect("end early and fail without losing the connection", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pg = yield* PgClient
+      assert.lengthOf(yield* Stream.runCollect(Stream.take(numbers(sql), 3)), 3)
+      const error = yield* Effect.flip(Stream.runCollect(sql`SELECT 1 / ${0}::int4`.stream))
+      assert.strictEqual(error.reason._tag, "UnknownError")
+      const fiber = yield* Effect.forkChild(Stream.runForEach(numbers(sql), () => Effect.never))
+      yield* Fiber.interrupt(fiber)
+      const { idle, total } = yield* pg.poolStatus
+      assert.strictEqual(idle, total)
+    }),
+  )
+})

@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+
+/** The key is blocked: nothing that it signs counts (contract, 403 agent_blocked). */
+export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", {
+  message: Schema.String,
+}) {}
+
+/** The key is not accepted for that agent id, so its events do not count (contract, 403 agent_not_accepted). */
+export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", {
+  message: Schema.String,
+}) {}
+
+/** There is no such agent (contract, 404 on single-agent operations). */
+export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
+  message: Schema.String,
+}) {}
+
+/** {@link AgentNotFound} with what to do next. */
+export const agentNotFound = (): AgentNotFound =>
+  new AgentNotFound({ message: "there is no agent with this agent_id; GET /api/v1/agents lists those there are" })
+
+/** The heartbeat's key and agent id do not go together (contract, 409; decisions §3). */
+export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict", {
+  reason: Schema.Literals(["superseded_key", "key_of_another_agent", "another_key_pending"]),
+  message: Schema.String,
+}) {}
+
+/** A request beyond a configured rate or volume (contract, 429). */
+export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+  message: Schema.String,
+  /** After how many seconds another try may succeed. */
+  retryAfterSeconds: Schema.Int,
+}) {}

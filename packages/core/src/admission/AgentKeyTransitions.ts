@@ -1,0 +1,89 @@
+import type { Transition } from "../TransitionTable.ts"
+
+/** Moves of an agent key (contract, States and transitions; decisions §3). */
+export const AgentKeyTransitions = [
+  {
+    from: "absent",
+    trigger: "registered",
+    condition: "a heartbeat with an unknown key, and no other pending key of that agent id in the way",
+    to: "pending",
+    effects: "the agent is created as pending, or shows rotation_pending when it has an accepted key",
+  },
+  {
+    from: "absent",
+    trigger: "preseeded",
+    condition: "a heartbeat with an unknown key whose fingerprint is listed in SERVICE_ACCEPT_FINGERPRINTS",
+    to: "accepted",
+    effects: "the agent is accepted; an accepted key that it had is superseded",
+  },
+  {
+    from: "pending",
+    trigger: "preseeded",
+    condition: "a heartbeat with a pending key whose fingerprint is listed in SERVICE_ACCEPT_FINGERPRINTS",
+    to: "accepted",
+    effects: "the agent is accepted; an accepted key that it had is superseded",
+  },
+  {
+    from: "pending",
+    trigger: "accepted",
+    condition: "an operator accepts the agent, or accepts all",
+    to: "accepted",
+    effects: "the agent is accepted; an accepted key that it had is superseded",
+  },
+  {
+    from: "pending",
+    trigger: "blocked",
+    condition: "an operator blocks the agent, or blocks all pending keys",
+    to: "blocked",
+    effects: "listed in the blacklist; an agent left without a usable key is deleted",
+  },
+  {
+    from: "pending",
+    trigger: "forgotten",
+    condition: "another key asks for the same agent id and this one has been silent for an hour",
+    to: "absent",
+    effects: "the other key is pending in its place",
+  },
+  {
+    from: "pending",
+    trigger: "agent_removed",
+    condition: "its agent is deleted, or all pending agents are removed",
+    to: "absent",
+    effects: "none",
+  },
+  {
+    from: "accepted",
+    trigger: "superseded",
+    condition: "a replacement key of the same agent is accepted",
+    to: "superseded",
+    effects: "the replacement is the agent's accepted key from the same moment on",
+  },
+  {
+    from: "accepted",
+    trigger: "blocked",
+    condition: "an operator blocks an agent that has no pending key",
+    to: "blocked",
+    effects: "listed in the blacklist; the agent is deleted",
+  },
+  {
+    from: "accepted",
+    trigger: "agent_removed",
+    condition: "its agent is deleted",
+    to: "absent",
+    effects: "none",
+  },
+  {
+    from: "superseded",
+    trigger: "agent_removed",
+    condition: "its agent is deleted",
+    to: "absent",
+    effects: "none",
+  },
+  {
+    from: "blocked",
+    trigger: "unblocked",
+    condition: "an operator deletes its blacklist row, or all of them",
+    to: "absent",
+    effects: "its next heartbeat registers it as pending",
+  },
+] as const satisfies ReadonlyArray<Transition>

@@ -1,0 +1,44 @@
+import type { AgentFeatures } from "../contract/AgentFeatures.ts"
+import type { AgentId, KeyFingerprint, KeyHash, RegistrationId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { Labels } from "../contract/Labels.ts"
+import type { AdmissionState, CheckStatus } from "../contract/Status.ts"
+
+/**
+ * One agent as stored. The hashes of its usable keys stand here as well as in the key's own record, so that the usual
+ * heartbeat reads one row; the counts by check status make the summary a sum over agents, not over checks.
+ */
+export interface AgentRecord {
+  readonly agent_id: AgentId
+  readonly registration_id: RegistrationId
+  readonly admission_state: AdmissionState
+  readonly hostname: string
+  readonly features: AgentFeatures
+  readonly labels: Labels | undefined
+  /** `observed_at` of the heartbeat that set hostname, features and labels. */
+  readonly observed_at: Instant
+  readonly last_seen_at: Instant
+  readonly registered_at: Instant
+  readonly accepted_key_hash: KeyHash | undefined
+  readonly pending_key_hash: KeyHash | undefined
+  /** The pending key's fingerprint where there is one, otherwise the accepted key's (decisions §3). */
+  readonly key_fingerprint: KeyFingerprint
+  readonly checks_ok: number
+  readonly checks_warning: number
+  readonly checks_critical: number
+  readonly checks_unknown: number
+}
+
+const COUNT_OF = {
+  ok: "checks_ok",
+  warning: "checks_warning",
+  critical: "checks_critical",
+  unknown: "checks_unknown",
+} as const satisfies Record<CheckStatus, keyof AgentRecord>
+
+/** `agent` with one check counted as `to` that was counted as `from` (`undefined`: a new check). */
+export const recount = (agent: AgentRecord, from: CheckStatus | undefined, to: CheckStatus): AgentRecord => {
+  if (from === to) return agent
+  const counted = { ...agent, [COUNT_OF[to]]: agent[COUNT_OF[to]] + 1 }
+  return from === undefined ? counted : { ...counted, [COUNT_OF[from]]: agent[COUNT_OF[from]] - 1 }
+}

@@ -1,0 +1,202 @@
+import { Duration } from "effect"
+import type { HeartbeatRequest } from "../contract/HeartbeatRequest.ts"
+import type { RegistrationId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { KeyIdentity } from "../ports/Hashing.ts"
+import type { PolicyOptions } from "../ports/Policy.ts"
+import { move } from "../TransitionTable.ts"
+import type { Command, Decision } from "../workspace/Decision.ts"
+import { ensure } from "../workspace/ensure.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import { acceptKey } from "./acceptKey.ts"
+import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
+import type { AgentsKeyRecord, BlockedKeyRecord } from "./AgentKeyRecord.ts"
+import type { AgentRecord } from "./AgentRecord.ts"
+import { AgentTransitions } from "./AgentTransitions.ts"
+import { recognise } from "./recognise.ts"
+
+/** What became of a heartbeat, each outcome by a name of its own (decisions §3, §4). */
+export type HeartbeatOutcome =
+  | "seen"
+  | "pending"
+  | "registered"
+  | "replacement_registered"
+  | "preseeded"
+  | "blocked"
+  | "superseded_key"
+  | "key_of_another_agent"
+  | "another_key_pending"
+  | "too_many_pending_agents"
+
+/** A heartbeat with what is known of its key. */
+export interface HeartbeatInput {
+  readonly request: HeartbeatRequest
+  readonly key: KeyIdentity
+  readonly policy: PolicyOptions
+  readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
+}
+
+// The row is rewritten no more often than that by a key that may do nothing else (decisions §3).
+const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
+
+/** Decides a heartbeat: notes the agent as seen, or registers its key (contract, POST /heartbeat). */
+export const heartbeat =
+  (input: HeartbeatInput): Command<HeartbeatOutcome> =>
+  (workspace, now) =>
+    decide(workspace, now, input)
+
+function* decide(workspace: Workspace, now: Instant.Instant, input: HeartbeatInput): Decision<HeartbeatOutcome> {
+  const { request, key, policy } = input
+  const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
+  switch (found.standing) {
+    case "accepted":
+      workspace.putAgent(refreshed(found.agent, request, now))
+      return "seen"
+    case "pending":
+      return yield* pendingSeen(workspace, found, input, now)
+    case "blocked":
+      blockedSeen(workspace, found.key, now)
+      return "blocked"
+    case "superseded":
+      return "superseded_key"
+    case "key_of_another_agent":
+      return "key_of_another_agent"
+    case "unknown":
+      if (policy.acceptFingerprints.has(key.key_fingerprint)) {
+        return yield* preseed(workspace, found.agent, input, now)
+      }
+      return found.agent === undefined
+        ? yield* register(workspace, input, now)
+        : yield* registerReplacement(workspace, found.agent, input, now)
+  }
+}
+
+/** The agent as seen now; what it says of itself counts unless it is older than what it said last (decisions §4). */
+const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord =>
+  request.observed_at < agent.observed_at
+    ? { ...agent, last_seen_at: now }
+    : {
+        ...agent,
+        hostname: request.hostname,
+        features: request.features,
+        labels: request.labels,
+        observed_at: request.observed_at,
+        last_seen_at: now,
+      }
+
+const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
+  if (key.last_seen_at > Instant.minus(now, BLOCKED_KEY_SEEN_EVERY)) return
+  workspace.keys.put({ ...key, last_seen_at: now })
+}
+
+function* pendingSeen(
+  workspace: Workspace,
+  found: { readonly agent: AgentRecord; readonly key: AgentsKeyRecord },
+  input: HeartbeatInput,
+  now: Instant.Instant,
+): Decision<HeartbeatOutcome> {
+  const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
+  const isFirstKey = found.agent.admission_state === "pending"
+  const agent = isFirstKey ? refreshed(found.agent, input.request, now) : found.agent
+  if (input.policy.acceptFingerprints.has(key.key_fingerprint)) {
+    yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "preseeded")
+    return "preseeded"
+  }
+  workspace.keys.put(key)
+  if (isFirstKey) workspace.putAgent(agent)
+  return "pending"
+}
+
+const newAgent = (
+  input: HeartbeatInput,
+  now: Instant.Instant,
+): Omit<AgentRecord, "admission_state" | "accepted_key_hash" | "pending_key_hash"> => ({
+  agent_id: input.request.agent_id,
+  registration_id: input.newRegistrationId(now),
+  hostname: input.request.hostname,
+  features: input.request.features,
+  labels: input.request.labels,
+  observed_at: input.request.observed_at,
+  last_seen_at: now,
+  registered_at: now,
+  key_fingerprint: input.key.key_fingerprint,
+  checks_ok: 0,
+  checks_warning: 0,
+  checks_critical: 0,
+  checks_unknown: 0,
+})
+
+const newKey = <State extends AgentsKeyRecord["state"]>(
+  input: HeartbeatInput,
+  state: State,
+  now: Instant.Instant,
+): AgentsKeyRecord & { readonly state: State } => ({
+  ...input.key,
+  agent_id: input.request.agent_id,
+  state,
+  created_at: now,
+  last_seen_at: now,
+})
+
+function* register(workspace: Workspace, input: HeartbeatInput, now: Instant.Instant): Decision<HeartbeatOutcome> {
+  yield* ensure(workspace, { pendingAgents: true })
+  if (workspace.pendingAgents >= input.policy.maxPendingAgents) return "too_many_pending_agents"
+  workspace.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "registered"), now))
+  workspace.putAgent({
+    ...newAgent(input, now),
+    admission_state: move(AgentTransitions, "absent", "registered"),
+    accepted_key_hash: undefined,
+    pending_key_hash: input.key.key_hash,
+  })
+  return "registered"
+}
+
+function* registerReplacement(
+  workspace: Workspace,
+  agent: AgentRecord,
+  input: HeartbeatInput,
+  now: Instant.Instant,
+): Decision<HeartbeatOutcome> {
+  if (agent.pending_key_hash !== undefined) {
+    yield* ensure(workspace, { keys: [agent.pending_key_hash] })
+    const other = workspace.keys.get(agent.pending_key_hash)
+    if (other?.state !== "pending") throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
+    if (other.last_seen_at > Instant.minus(now, input.policy.pendingKeySilence)) return "another_key_pending"
+    move(AgentKeyTransitions, other.state, "forgotten")
+    workspace.keys.delete(other.key_hash)
+  }
+  const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
+  workspace.keys.put(key)
+  // A pending agent is what its key says it is; an accepted one keeps its fields (decisions §3).
+  const said = agent.admission_state === "pending" ? { ...agent, ...saidBy(input.request), last_seen_at: now } : agent
+  workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
+  return agent.admission_state === "pending" ? "registered" : "replacement_registered"
+}
+
+const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
+  hostname,
+  features,
+  labels,
+  observed_at,
+})
+
+function* preseed(
+  workspace: Workspace,
+  agent: AgentRecord | undefined,
+  input: HeartbeatInput,
+  now: Instant.Instant,
+): Decision<HeartbeatOutcome> {
+  if (agent === undefined) {
+    workspace.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "preseeded"), now))
+    workspace.putAgent({
+      ...newAgent(input, now),
+      admission_state: move(AgentTransitions, "absent", "preseeded"),
+      accepted_key_hash: input.key.key_hash,
+      pending_key_hash: undefined,
+    })
+    return "preseeded"
+  }
+  const seen = { ...agent, ...saidBy(input.request), last_seen_at: now }
+  yield* acceptKey(workspace, seen, newKey(input, "pending", now), "preseeded")
+  return "preseeded"
+}

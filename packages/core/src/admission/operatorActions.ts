@@ -1,0 +1,156 @@
+import type { AgentId, BlacklistId, KeyHash } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { IncidentOptions } from "../incidents/Incidents.ts"
+import { move } from "../TransitionTable.ts"
+import type { Command, Decision } from "../workspace/Decision.ts"
+import { ensure } from "../workspace/ensure.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import { acceptKey } from "./acceptKey.ts"
+import type { AgentRecord } from "./AgentRecord.ts"
+import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
+import { removeAgent } from "./removeAgent.ts"
+
+/** What an operator's action came to: how many it applied to, or that there is no such agent. */
+export type ActionOutcome = { readonly outcome: "done"; readonly count: number } | { readonly outcome: "no_such_agent" }
+
+/** What blocking and removing need besides the rows. */
+export interface OperatorOptions extends IncidentOptions {
+  readonly blacklistIdOf: (keyHash: KeyHash) => BlacklistId
+}
+
+const onOne =
+  (agentId: AgentId, act: (workspace: Workspace, agent: AgentRecord, now: Instant) => Decision<number>) =>
+  (workspace: Workspace, now: Instant): Decision<ActionOutcome> =>
+    (function* () {
+      yield* ensure(workspace, { agents: [agentId] })
+      const agent = workspace.agents.get(agentId)
+      if (agent === undefined) return { outcome: "no_such_agent" }
+      return { outcome: "done", count: yield* act(workspace, agent, now) }
+    })()
+
+/** One bounded piece of an action on many agents: those that are gone by now, or that `act` leaves alone, count 0. */
+const onEach =
+  (
+    agentIds: ReadonlyArray<AgentId>,
+    act: (workspace: Workspace, agent: AgentRecord, now: Instant) => Decision<number>,
+  ): Command<number> =>
+  (workspace, now) =>
+    (function* () {
+      let count = 0
+      yield* ensure(workspace, { agents: agentIds })
+      const pendingKeys = agentIds.flatMap((id) => workspace.agents.get(id)?.pending_key_hash ?? [])
+      yield* ensure(workspace, { keys: pendingKeys })
+      for (const agentId of agentIds) {
+        const agent = workspace.agents.get(agentId)
+        if (agent !== undefined) count += yield* act(workspace, agent, now)
+      }
+      return count
+    })()
+
+function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<number> {
+  if (agent.pending_key_hash === undefined) return 0
+  yield* ensure(workspace, { keys: [agent.pending_key_hash] })
+  const key = workspace.keys.get(agent.pending_key_hash)
+  if (key?.state !== "pending") throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
+  yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "accepted")
+  return 1
+}
+
+function* blockKey(
+  workspace: Workspace,
+  agent: AgentRecord,
+  keyHash: KeyHash,
+  now: Instant,
+  options: OperatorOptions,
+): Decision<void> {
+  yield* ensure(workspace, { keys: [keyHash] })
+  const key = workspace.keys.get(keyHash)
+  if (key?.state !== "pending" && key?.state !== "accepted") {
+    throw new Error(`agent ${agent.agent_id} names a key that it cannot use`)
+  }
+  const blacklistId = options.blacklistIdOf(keyHash)
+  workspace.keys.put({
+    ...key,
+    state: move(AgentKeyTransitions, key.state, "blocked"),
+    blacklist_id: blacklistId,
+    blocked_at: now,
+    hostname: agent.hostname,
+  })
+  workspace.blacklist.put({ id: blacklistId, key_hash: keyHash })
+}
+
+/** Blocks the pending key, or else the accepted one; an agent left without a usable key is deleted (decisions §3). */
+function* blockOne(
+  workspace: Workspace,
+  agent: AgentRecord,
+  now: Instant,
+  options: OperatorOptions,
+): Decision<number> {
+  const keyHash = agent.pending_key_hash ?? agent.accepted_key_hash
+  if (keyHash === undefined) throw new Error(`agent ${agent.agent_id} has no usable key`)
+  yield* blockKey(workspace, agent, keyHash, now, options)
+  if (keyHash === agent.accepted_key_hash || agent.accepted_key_hash === undefined) {
+    yield* removeAgent(workspace, agent, now, options)
+    return 1
+  }
+  yield* ensure(workspace, { keys: [agent.accepted_key_hash] })
+  const accepted = workspace.keys.get(agent.accepted_key_hash)
+  workspace.putAgent({
+    ...agent,
+    pending_key_hash: undefined,
+    key_fingerprint: accepted?.key_fingerprint ?? agent.key_fingerprint,
+  })
+  return 1
+}
+
+/** Accepts an agent's pending key; count 0 when none is pending. */
+export const accept = (agentId: AgentId): Command<ActionOutcome> => onOne(agentId, acceptPending)
+
+/** Blocks one key of an agent; see decisions §3 for which. Not safe to repeat. */
+export const block = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
+  onOne(agentId, (workspace, agent, now) => blockOne(workspace, agent, now, options))
+
+/** Deletes an agent and all that it owns. */
+export const remove = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
+  onOne(agentId, function* (workspace, agent, now) {
+    yield* removeAgent(workspace, agent, now, options)
+    return 1
+  })
+
+/** Accepts the pending keys of these agents; replacement keys only when `includeRotation`. Returns how many. */
+export const acceptEach = (agentIds: ReadonlyArray<AgentId>, includeRotation: boolean): Command<number> =>
+  onEach(agentIds, function* (workspace, agent) {
+    return includeRotation || agent.admission_state === "pending" ? yield* acceptPending(workspace, agent) : 0
+  })
+
+/** Blocks the pending keys of these agents, replacement keys included. Returns how many. */
+export const blockEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<number> =>
+  onEach(agentIds, function* (workspace, agent, now) {
+    return agent.pending_key_hash === undefined ? 0 : yield* blockOne(workspace, agent, now, options)
+  })
+
+/** Removes those of these agents that are pending; accepted ones keep their replacement keys. Returns how many. */
+export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<number> =>
+  onEach(agentIds, function* (workspace, agent, now) {
+    if (agent.admission_state !== "pending") return 0
+    yield* removeAgent(workspace, agent, now, options)
+    return 1
+  })
+
+/** Deletes blacklist rows: the keys are unknown from now on. Ids that match nothing count 0. Returns how many. */
+export const unblock =
+  (ids: ReadonlyArray<BlacklistId>): Command<number> =>
+  (workspace) =>
+    (function* () {
+      yield* ensure(workspace, { blacklist: ids })
+      let count = 0
+      for (const id of ids) {
+        const row = workspace.blacklist.get(id)
+        if (row === undefined) continue
+        move(AgentKeyTransitions, "blocked", "unblocked")
+        workspace.keys.delete(row.key_hash)
+        workspace.blacklist.delete(id)
+        count += 1
+      }
+      return count
+    })()

@@ -1,0 +1,34 @@
+import type { Instant } from "../contract/Instant.ts"
+import { Incidents, type IncidentOptions } from "../incidents/Incidents.ts"
+import { move } from "../TransitionTable.ts"
+import type { Decision } from "../workspace/Decision.ts"
+import { ensure } from "../workspace/ensure.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import type { AgentRecord } from "./AgentRecord.ts"
+import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
+import { AgentTransitions } from "./AgentTransitions.ts"
+
+/**
+ * Deletes an agent and all that it owns: keys that are not blocked, checks, history. Its checks leave their incidents;
+ * those in which it was the last member resolve (decisions §3). Costs as much as it has keys and troubled checks.
+ */
+export function* removeAgent(
+  workspace: Workspace,
+  agent: AgentRecord,
+  now: Instant,
+  options: IncidentOptions,
+): Decision<void> {
+  const { agent_id } = agent
+  yield* ensure(workspace, { keysOfAgents: [agent_id], membersOfAgents: [agent_id] })
+  for (const key of workspace.keys.group(agent_id)) {
+    if (key.state === "blocked") continue
+    move(AgentKeyTransitions, key.state, "agent_removed")
+    workspace.keys.delete(key.key_hash)
+  }
+  const memberships = workspace.membershipsOf(agent_id)
+  yield* ensure(workspace, { incidents: memberships.map((member) => member.incident_id) })
+  const incidents = new Incidents(workspace, now, options)
+  for (const member of memberships) yield* incidents.leave(member, { by: "agent_gone" })
+  move(AgentTransitions, agent.admission_state, "removed")
+  workspace.removeAgent(agent)
+}

@@ -1,0 +1,27 @@
+import type { AgentId, CheckId, EventId, IncidentId, IncidentKey, RegistrationId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { CheckStatus } from "../contract/Status.ts"
+
+/** Names one check of one registration of an agent: a check of a deleted agent is never found again. */
+export interface CheckRef {
+  readonly agent_id: AgentId
+  readonly registration_id: RegistrationId
+  readonly check_id: CheckId
+}
+
+/** The current state of one check as stored. */
+export interface CheckRecord extends CheckRef {
+  readonly status: CheckStatus
+  readonly exit_code: number
+  readonly last_observed_at: Instant
+  /** When the last applied result arrived; minus `last_observed_at` it is the skew of the agent's clock (decisions §6). */
+  readonly received_at: Instant
+  /** The incident key that the last change of status named. */
+  readonly incident_key: IncidentKey | undefined
+  /** The latest output; none when the latest result had none. */
+  readonly summary: string | undefined
+  /** Ids of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT` (decisions §6). */
+  readonly seen_event_ids: ReadonlyArray<EventId>
+  /** The open incident that this check is a member of, while it is not ok. */
+  readonly incident_id: IncidentId | undefined
+}

@@ -1,0 +1,49 @@
+import { recount } from "../admission/AgentRecord.ts"
+import { recognise } from "../admission/recognise.ts"
+import type { EventBatchRequest } from "../contract/EventBatchRequest.ts"
+import type { KeyHash } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { IncidentOptions } from "../incidents/Incidents.ts"
+import type { Command, Decision } from "../workspace/Decision.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import { applyEvent, type EventOutcome } from "./applyEvent.ts"
+import { foresee } from "./foresee.ts"
+
+/** What became of a batch; a refused one changed nothing (contract, POST /events; decisions §3). */
+export type BatchOutcome =
+  | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
+  | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
+
+/** A batch with what is known of its key. */
+export interface BatchInput {
+  readonly request: EventBatchRequest
+  readonly key_hash: KeyHash
+  readonly incidents: IncidentOptions
+  readonly sha256: (text: string) => string
+}
+
+/** Decides a batch of check results: in array order, all or nothing (decisions §6). */
+export const applyBatch =
+  (input: BatchInput): Command<BatchOutcome> =>
+  (workspace, now) =>
+    decide(workspace, now, input)
+
+function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decision<BatchOutcome> {
+  const { agent_id, events } = input.request
+  const check_ids = events.map((event) => event.check_id)
+  const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })
+  if (found.standing === "blocked") return { outcome: "agent_blocked" }
+  if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
+
+  const context = { workspace, now, input, registration_id: found.agent.registration_id, seenInBatch: new Set<string>() }
+  yield* foresee(context)
+  const outcomes: Array<EventOutcome> = []
+  let agent = { ...found.agent, last_seen_at: now }
+  for (const event of events) {
+    const applied = yield* applyEvent(context, event)
+    outcomes.push(applied.outcome)
+    if (applied.outcome === "changed") agent = recount(agent, applied.from, event.status)
+  }
+  workspace.putAgent(agent)
+  return { outcome: "applied", events: outcomes }
+}

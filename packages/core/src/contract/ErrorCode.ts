@@ -1,0 +1,17 @@
+import { Schema } from "effect"
+
+/** The code of every error response: the full set (contract, errors). */
+export const ErrorCode = Schema.Literals([
+  "unauthorized",
+  "forbidden",
+  "conflict",
+  "agent_blocked",
+  "agent_not_accepted",
+  "not_found",
+  "validation",
+  "payload_too_large",
+  "rate_limited",
+  "internal",
+  "not_ready",
+]).annotate({ identifier: "ErrorCode", description: "What kind of error it is; for programs to act on." })
+export type ErrorCode = typeof ErrorCode.Type

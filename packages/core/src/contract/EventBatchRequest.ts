@@ -1,0 +1,49 @@
+import { Effect, Schema } from "effect"
+import { CheckOutput } from "./CheckOutput.ts"
+import { closedStruct } from "./closedStruct.ts"
+import { AgentId, CheckId, EventId, IncidentKey } from "./Identifiers.ts"
+import { NonNegativeInteger } from "./NonNegativeInteger.ts"
+import { CheckStatus } from "./Status.ts"
+import { timestamp } from "./timestamp.ts"
+
+/** One result of one check, as its agent sends it (contract, CheckResultEvent; decisions §2). */
+export const CheckResultEvent = closedStruct({
+  event_id: EventId,
+  check_id: CheckId,
+  observed_at: timestamp("When the check ran, by the agent's clock."),
+  status: CheckStatus,
+  exit_code: Schema.Int.annotate({ description: "The exit code of the check." }),
+  duration_ms: NonNegativeInteger.annotate({ description: "How long the check ran, in milliseconds." }),
+  output: Schema.optionalKey(CheckOutput),
+  output_truncated: Schema.Boolean.annotate({
+    description: "Whether the agent cut the output.",
+    default: false,
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  notifications_enabled: Schema.Boolean.annotate({
+    description:
+      "When false, the service stores state and incidents but enqueues no notification for this event.",
+    default: true,
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
+  incident_key: Schema.optionalKey(IncidentKey),
+}).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
+export type CheckResultEvent = typeof CheckResultEvent.Type
+
+const MAX_EVENTS = 200
+
+/** The check that a batch holds 1 to 200 events (contract, limits). */
+export const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
+  (events) => events.length >= 1 && events.length <= MAX_EVENTS,
+  {
+    message: `must hold 1 to ${MAX_EVENTS} events`,
+    expected: `an array of 1 to ${MAX_EVENTS} events`,
+    description: "Applied in this order, all or none.",
+    toJsonSchema: () => ({ minItems: 1, maxItems: MAX_EVENTS }),
+  },
+)
+
+/** The body of POST /api/v1/events: 1 to 200 results of one agent, in their order (contract, EventBatchRequest). */
+export const EventBatchRequest = closedStruct({
+  agent_id: AgentId,
+  events: Schema.Array(CheckResultEvent).check(hasBatchSize),
+}).annotate({ identifier: "EventBatchRequest", description: "Results of checks of one agent." })
+export type EventBatchRequest = typeof EventBatchRequest.Type

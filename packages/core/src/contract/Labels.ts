@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { isSecretLikeLabelKey } from "./isSecretLikeLabelKey.ts"
+import { isPlainText } from "./plainText.ts"
+
+const MAX_LABELS = 32
+const LABEL_KEY = /^[A-Za-z0-9._:-]{1,64}$/u
+
+const hasLabelKeys = Schema.makeFilter<object>(
+  (labels) => {
+    const keys = Object.keys(labels)
+    if (keys.length > MAX_LABELS) return `must hold at most ${MAX_LABELS} entries`
+    for (const key of keys) {
+      if (!LABEL_KEY.test(key)) {
+        return { path: [key], issue: "must have a key of 1 to 64 letters, digits or the characters . _ : -" }
+      }
+      if (isSecretLikeLabelKey(key)) {
+        return { path: [key], issue: "has a key that looks like a secret: remove the label or rename it" }
+      }
+    }
+    return undefined
+  },
+  {
+    identifier: "Labels",
+    description:
+      "What the agent says of itself, as names and values. The key service_agent_version is for agents.",
+    expected: "an object of texts",
+    toJsonSchema: () => ({
+      maxProperties: MAX_LABELS,
+      propertyNames: { maxLength: 64, pattern: "^[A-Za-z0-9._:-]+$" },
+    }),
+  },
+)
+
+/**
+ * What an agent says of itself, as names and values: at most 32, without keys that look like secrets (contract,
+ * HeartbeatRequest; decisions §4). `__proto__` and `constructor` are keys like others: own properties.
+ */
+export const Labels = Schema.Record(
+  Schema.String,
+  Schema.String.check(isPlainText({ min: 0, max: 256 })),
+).check(hasLabelKeys)
+export type Labels = typeof Labels.Type

@@ -1,0 +1,120 @@
+import { Effect, Schema, SchemaTransformation } from "effect"
+import { AgentId, CheckId } from "./Identifiers.ts"
+import { isPlainText } from "./plainText.ts"
+import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
+
+const MAX_LIMIT = 500
+const DEFAULT_LIMIT = "100"
+
+const Limit = Schema.String.check(
+  Schema.makeFilter<string>((text) => /^[1-9][0-9]{0,2}$/u.test(text) && Number(text) <= MAX_LIMIT, {
+    expected: `an integer from 1 to ${MAX_LIMIT}`,
+    description: `How many items a page holds at most: 1 to ${MAX_LIMIT}.`,
+    default: DEFAULT_LIMIT,
+    toJsonSchema: () => ({ pattern: "^[1-9][0-9]{0,2}$" }),
+  }),
+).pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })))
+
+const flag = (description: string) =>
+  Schema.Literals(["true", "false"])
+    .annotate({ expected: "true or false", description, default: "false" })
+    .pipe(
+      Schema.decodeTo(
+        Schema.Boolean,
+        SchemaTransformation.transform({
+          decode: (text) => text === "true",
+          encode: (value): "true" | "false" => (value ? "true" : "false"),
+        }),
+      ),
+      Schema.withDecodingDefaultKey(Effect.succeed("false" as const)),
+    )
+
+const Cursor = Schema.String.check(
+  isPlainText({ min: 1, max: 512 }).annotate({
+    description: "The next_cursor of a page, or its prev_cursor with back=true.",
+  }),
+)
+
+const forward = {
+  cursor: Schema.optionalKey(Cursor),
+  limit: Limit.pipe(Schema.withDecodingDefaultKey(Effect.succeed(DEFAULT_LIMIT))),
+}
+
+const paging = {
+  ...forward,
+  back: flag("Whether cursor is a prev_cursor, so that the page before it is returned."),
+}
+
+const agentFilter = { agent_id: Schema.optionalKey(AgentId) }
+const checkFilter = { ...agentFilter, check_id: Schema.optionalKey(CheckId) }
+
+const direction = Schema.Literals(["asc", "desc"])
+  .annotate({ default: "desc" })
+  .pipe(Schema.withDecodingDefaultKey(Effect.succeed("desc" as const)))
+
+/** Path of everything that concerns one agent. */
+export const AgentPathParameters = Schema.Struct({ agent_id: AgentId })
+export type AgentPathParameters = typeof AgentPathParameters.Type
+
+/**
+ * Path of one blacklist row. `key_id` is any text of 64 characters: one that is no BlacklistId matches no row, which
+ * is no error (decisions §10).
+ */
+export const BlacklistPathParameters = Schema.Struct({
+  key_id: Schema.String.check(
+    Schema.isPattern(/^[^]{64}$/u, {
+      expected: "exactly 64 characters",
+      description: "The id of a blacklist row.",
+      toJsonSchema: () => ({ minLength: 64, maxLength: 64 }),
+    }),
+  ),
+})
+export type BlacklistPathParameters = typeof BlacklistPathParameters.Type
+
+/** Query of GET /api/v1/agents. */
+export const AgentListParameters = Schema.Struct(paging)
+export type AgentListParameters = typeof AgentListParameters.Type
+
+/** Query of POST /api/v1/agents/admission/accept-all. */
+export const AcceptAllParameters = Schema.Struct({
+  include_rotation: flag("Whether replacement keys of accepted agents are accepted too."),
+})
+export type AcceptAllParameters = typeof AcceptAllParameters.Type
+
+/** Query of GET /api/v1/agents/admission/blacklist, which knows no way back. */
+export const BlacklistParameters = Schema.Struct(forward)
+export type BlacklistParameters = typeof BlacklistParameters.Type
+
+/** Query of GET /api/v1/checks. */
+export const CheckListParameters = Schema.Struct({ ...agentFilter, ...paging })
+export type CheckListParameters = typeof CheckListParameters.Type
+
+/** Query of GET /api/v1/events/query. */
+export const EventListParameters = Schema.Struct({ ...checkFilter, ...paging })
+export type EventListParameters = typeof EventListParameters.Type
+
+/** Query of GET /api/v1/incidents (contract, incident list parameters). */
+export const IncidentListParameters = Schema.Struct({
+  state: Schema.optionalKey(IncidentState),
+  severity: Schema.optionalKey(Severity),
+  ...checkFilter,
+  sort: Schema.Literals(["status", "opened_at", "resolved_at"])
+    .annotate({ default: "status" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed("status" as const))),
+  direction,
+  ...paging,
+})
+export type IncidentListParameters = typeof IncidentListParameters.Type
+
+/** Query of GET /api/v1/notifiers/outbox (contract, outbox list parameters). */
+export const OutboxListParameters = Schema.Struct({
+  state: Schema.optionalKey(OutboxState),
+  notifier: Schema.optionalKey(NotifierKind),
+  event_type: Schema.optionalKey(NotificationType),
+  sort: Schema.Literals(["created_at", "updated_at"])
+    .annotate({ default: "updated_at" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed("updated_at" as const))),
+  direction,
+  ...paging,
+})
+export type OutboxListParameters = typeof OutboxListParameters.Type

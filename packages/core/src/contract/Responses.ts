@@ -1,0 +1,73 @@
+import { Schema } from "effect"
+import { Agent } from "./Agent.ts"
+import { AgentBlacklistItem } from "./AgentBlacklistItem.ts"
+import { CheckState } from "./CheckState.ts"
+import { ErrorCode } from "./ErrorCode.ts"
+import { Incident } from "./Incident.ts"
+import { NonNegativeInteger } from "./NonNegativeInteger.ts"
+import { NotificationOutboxItem } from "./NotificationOutboxItem.ts"
+import { StoredCheckResultEvent } from "./StoredCheckResultEvent.ts"
+
+/** The service runs, or is ready (contract, HealthResponse). */
+export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate({
+  identifier: "HealthResponse",
+  description: "The service is well.",
+})
+export type HealthResponse = typeof HealthResponse.Type
+
+/** What a heartbeat is answered with (contract, AcceptedResponse; decisions §3). */
+export const AcceptedResponse = Schema.Struct({
+  accepted: Schema.Boolean.annotate({
+    description: "Whether an operator has accepted the key that was used.",
+  }),
+}).annotate({ identifier: "AcceptedResponse", description: "The heartbeat was taken." })
+export type AcceptedResponse = typeof AcceptedResponse.Type
+
+/** What a batch is answered with; the two counts add up to its events (contract, EventBatchAcceptedResponse; decisions §6). */
+export const EventBatchAcceptedResponse = Schema.Struct({
+  accepted: NonNegativeInteger.annotate({ description: "Events that produced a new status-change row." }),
+  deduplicated: NonNegativeInteger.annotate({ description: "Events not stored as a change." }),
+}).annotate({ identifier: "EventBatchAcceptedResponse", description: "The batch was applied." })
+export type EventBatchAcceptedResponse = typeof EventBatchAcceptedResponse.Type
+
+/** What an operator's action is answered with (contract, ActionCountResponse). */
+export const ActionCountResponse = Schema.Struct({
+  count: NonNegativeInteger.annotate({ description: "How many rows the action concerned." }),
+}).annotate({ identifier: "ActionCountResponse", description: "The action was carried out." })
+export type ActionCountResponse = typeof ActionCountResponse.Type
+
+/** The body of every error (contract, errors). */
+export const ErrorResponse = Schema.Struct({
+  error: Schema.Struct({
+    code: ErrorCode,
+    message: Schema.String.annotate({ description: "What is wrong, for people." }),
+    request_id: Schema.String.annotate({
+      description: "Names the request, as the header X-Request-Id does.",
+    }),
+  }),
+}).annotate({ identifier: "ErrorResponse", description: "The request failed." })
+export type ErrorResponse = typeof ErrorResponse.Type
+
+const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>
+  Schema.Struct({
+    items: Schema.Array(item),
+    next_cursor: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
+      description: "Pass as cursor for the next page; null or absent when there are no more results.",
+    }),
+    prev_cursor: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
+      description: "Pass as cursor with back=true for the previous page; null on the first page.",
+    }),
+  }).annotate({ identifier, description: "One page of a list." })
+
+/** One page of agents. */
+export const AgentPage = pageOf(Agent, "AgentPage")
+/** One page of blocked keys. */
+export const AgentBlacklistPage = pageOf(AgentBlacklistItem, "AgentBlacklistPage")
+/** One page of current check states. */
+export const CheckStatePage = pageOf(CheckState, "CheckStatePage")
+/** One page of incidents. */
+export const IncidentPage = pageOf(Incident, "IncidentPage")
+/** One page of stored results. */
+export const StoredCheckResultEventPage = pageOf(StoredCheckResultEvent, "StoredCheckResultEventPage")
+/** One page of outbox items. */
+export const NotificationOutboxPage = pageOf(NotificationOutboxItem, "NotificationOutboxPage")

@@ -1,0 +1,110 @@
+import { SchemaAST, type SchemaIssue } from "effect"
+
+const MAX_SHOWN_NAME = 64
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u
+// Controls, format characters (bidirectional ones hide text), lone surrogates, line ends, and what quotes.
+const UNSHOWABLE = /[\p{C}\p{Zl}\p{Zp}"\\]/gu
+
+const shownName = (name: string): string => {
+  // A code point is at most two units: cut first, so that a name of a megabyte costs nothing.
+  const characters = Array.from(name.slice(0, 2 * MAX_SHOWN_NAME + 2))
+  const cut = characters.length > MAX_SHOWN_NAME
+  const shown = characters.slice(0, MAX_SHOWN_NAME).join("").replace(UNSHOWABLE, "?")
+  return `"${shown}${cut ? "…" : ""}"`
+}
+
+const appendSegment = (path: string, segment: PropertyKey): string => {
+  if (typeof segment === "number") return `${path}[${segment}]`
+  const name = String(segment)
+  const isPlain = name.length <= MAX_SHOWN_NAME && PLAIN_NAME.test(name)
+  if (path === "") return isPlain ? name : shownName(name)
+  return isPlain ? `${path}.${name}` : `${path}[${shownName(name)}]`
+}
+
+const expectedBy = (ast: SchemaAST.AST): string => {
+  const annotated = SchemaAST.resolveAt<unknown>("expected")(ast)
+  if (typeof annotated === "string") return annotated
+  switch (ast._tag) {
+    case "String":
+      return "a text"
+    case "Number":
+      return "a number"
+    case "Boolean":
+      return "true or false"
+    case "Objects":
+      return "an object"
+    case "Arrays":
+      return "an array"
+    case "Literal":
+      return String(ast.literal)
+    case "Union":
+      return `one of ${ast.types.map(expectedBy).join(", ")}`
+    default:
+      return "a valid value"
+  }
+}
+
+const text = (annotation: unknown): string | undefined =>
+  typeof annotation === "string" ? annotation : undefined
+
+const mustBe = (expected: string | undefined): string | undefined =>
+  expected === undefined ? undefined : `must be ${expected}`
+
+// What is said of the field; `ofCheck` is what the check that refused its value says.
+const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string | undefined): string => {
+  switch (issue._tag) {
+    case "MissingKey":
+      return "is missing"
+    case "UnexpectedKey":
+      return "is not a known field"
+    case "InvalidType":
+    case "AnyOf":
+      return `must be ${expectedBy(issue.ast)}`
+    case "InvalidValue":
+      return (
+        text(issue.annotations?.message) ??
+        mustBe(text(issue.annotations?.expected)) ??
+        ofCheck ??
+        "is not valid"
+      )
+    case "OneOf":
+    case "Forbidden":
+      return "is not valid"
+  }
+}
+
+/**
+ * The first problem of `issue` as one English sentence that names its field by path, such as
+ * "events[3].observed_at must be …". `whole` stands for the input itself.
+ *
+ * It holds no value of the input, so no secret; names of fields that the sender chose are cut to 64 characters, and
+ * cleaned of what cannot be shown (decisions §1). A check's `message` annotation is the sentence without its subject,
+ * its `expected` annotation what follows "must be".
+ */
+export const describeIssue = (issue: SchemaIssue.Issue, whole: string): string => {
+  let path = ""
+  let ofCheck: string | undefined
+  let current = issue
+  for (;;) {
+    switch (current._tag) {
+      case "Pointer":
+        path = current.path.reduce(appendSegment, path)
+        current = current.issue
+        break
+      case "Encoding":
+        current = current.issue
+        break
+      case "Filter": {
+        const annotations = current.filter.annotations
+        ofCheck = text(annotations?.message) ?? mustBe(text(annotations?.expected))
+        current = current.issue
+        break
+      }
+      case "Composite":
+        current = current.issues[0]
+        break
+      default:
+        return `${path === "" ? whole : path} ${predicate(current, ofCheck)}`
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { Result, Schema } from "effect"
+import { ValidationError } from "../contract/ValidationError.ts"
+import { type ListName, orderColumns, type SortColumn, type SortValue } from "./ListDefinitions.ts"
+import type { ListQuery, Position } from "./PageRequest.ts"
+
+/** Which way a cursor leads: a `next_cursor` forward, a `prev_cursor` backward. */
+export type CursorSide = "next" | "prev"
+
+const encodeBase64Url = Schema.encodeSync(Schema.StringFromBase64Url)
+const decodeBase64Url = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
+const CursorContent = Schema.Tuple([
+  Schema.String,
+  Schema.Literals(["next", "prev"]),
+  Schema.Boolean,
+  Schema.Array(Schema.Union([Schema.String, Schema.Int])),
+])
+const decodeContent = Schema.decodeUnknownResult(Schema.fromJsonString(CursorContent))
+
+const CHECKSUM_DIGITS = 16
+
+const toWire = (value: SortValue): string | number => (typeof value === "bigint" ? value.toString() : value)
+
+/** Binds a cursor to its query and its own content, so that one from elsewhere, or a changed one, is refused. */
+const checksum = <L extends ListName>(
+  query: ListQuery<L>,
+  content: ReadonlyArray<unknown>,
+  sha256: (text: string) => string,
+): string => {
+  const filter = Object.entries(query.filter)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sha256(JSON.stringify([query.list, query.sort, query.direction, filter, content])).slice(0, CHECKSUM_DIGITS)
+}
+
+/** An opaque, URL-safe cursor of at most 512 characters for a position in a query's order (decisions §10). */
+export const encodeCursor = <L extends ListName>(
+  query: ListQuery<L>,
+  side: CursorSide,
+  position: Position,
+  sha256: (text: string) => string,
+): string => {
+  const content = [side, position.isInclusive, position.values.map(toWire)] as const
+  return encodeBase64Url(JSON.stringify([checksum(query, content, sha256), ...content]))
+}
+
+const REFUSED = new ValidationError({
+  message: "cursor must be a next_cursor of this very list, sort and filter, or its prev_cursor with back=true",
+})
+
+const fromWire = (column: SortColumn<never>, value: string | number | undefined): SortValue | undefined => {
+  switch (column.type) {
+    case "text":
+      return typeof value === "string" ? value : undefined
+    case "number":
+      return typeof value === "number" ? value : undefined
+    case "bigint":
+      return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined
+  }
+}
+
+/** Reads a cursor back. Fails where it is malformed, was changed, or is of another query or side (decisions §10). */
+export const decodeCursor = <L extends ListName>(
+  query: ListQuery<L>,
+  side: CursorSide,
+  cursor: string,
+  sha256: (text: string) => string,
+): Result.Result<Position, ValidationError> => {
+  const decoded = Result.flatMap(decodeBase64Url(cursor), decodeContent)
+  if (Result.isFailure(decoded)) return Result.fail(REFUSED)
+  const [sum, decodedSide, isInclusive, wire] = decoded.success
+  const isGenuine = sum === checksum(query, [decodedSide, isInclusive, wire], sha256) && decodedSide === side
+  const columns = orderColumns(query.list, query.sort)
+  const values = columns.map((column, index) => fromWire(column, wire[index]))
+  if (!isGenuine || wire.length !== columns.length || values.includes(undefined)) return Result.fail(REFUSED)
+  return Result.succeed({ values: values.filter((value) => value !== undefined), isInclusive })
+}

@@ -1,0 +1,82 @@
+import type { Transition } from "../TransitionTable.ts"
+
+const discarded = (from: "pending" | "retry") =>
+  [
+    {
+      from,
+      trigger: "agent_gone",
+      condition: "a firing whose incident resolved because its last member's agent was deleted or blocked",
+      to: "discarded",
+      effects: "none",
+    },
+    {
+      from,
+      trigger: "notifier_gone",
+      condition: "its notifier is configured nowhere: nobody claimed it for 24 hours",
+      to: "discarded",
+      effects: "none",
+    },
+  ] as const
+
+/** Moves of an outbox item (decisions §8). */
+export const OutboxTransitions = [
+  {
+    from: "absent",
+    trigger: "enqueued",
+    condition: "an incident changed in a way that people are told of",
+    to: "pending",
+    effects: "written in the transaction of that change, due at once",
+  },
+  {
+    from: "pending",
+    trigger: "claimed",
+    condition: "due, and every earlier item of the same incident and notifier has ended",
+    to: "sending",
+    effects: "attempts + 1; leased for 60 s by the storage's clock",
+  },
+  {
+    from: "pending",
+    trigger: "incident_resolved",
+    condition: "a firing whose incident resolved before the first attempt",
+    to: "discarded",
+    effects: "none",
+  },
+  ...discarded("pending"),
+  {
+    from: "sending",
+    trigger: "delivered",
+    condition: "the receiver answered 2xx",
+    to: "sent",
+    effects: "none",
+  },
+  {
+    from: "sending",
+    trigger: "deferred",
+    condition:
+      "network error, time-out, 408, 425, 429, 5xx or an expired lease, with attempts < 14 and age < 24 h",
+    to: "retry",
+    effects: "next_attempt_at by the retry schedule, or later when Retry-After says so",
+  },
+  {
+    from: "sending",
+    trigger: "refused",
+    condition: "any other status, or the bounds on attempts and age",
+    to: "failed",
+    effects: "kept as a dead letter until replayed or aged out",
+  },
+  {
+    from: "retry",
+    trigger: "claimed",
+    condition: "due",
+    to: "sending",
+    effects: "attempts + 1; leased for 60 s by the storage's clock",
+  },
+  ...discarded("retry"),
+  {
+    from: "failed",
+    trigger: "replayed",
+    condition: "an operator replays it; not a firing of a resolved incident",
+    to: "pending",
+    effects: "attempts 0, age counted anew, same id",
+  },
+] as const satisfies ReadonlyArray<Transition>

@@ -1,0 +1,92 @@
+import type { OutboxId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { NotificationType, NotifierKind, Severity } from "../contract/Status.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { SEVERITY_RANK } from "../incidents/Severity.ts"
+import { move } from "../TransitionTable.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import type { OutboxRecord } from "./OutboxRecord.ts"
+import { OutboxTransitions } from "./OutboxTransitions.ts"
+
+/** What enqueueing needs besides the rows. */
+export interface EnqueueOptions {
+  readonly notifiers: ReadonlyArray<NotifierKind>
+  readonly newOutboxId: (now: Instant) => OutboxId
+  readonly now: Instant
+}
+
+interface Notification {
+  readonly incident: IncidentRecord
+  readonly notifier: NotifierKind
+  readonly event_type: NotificationType
+}
+
+const enqueue = (workspace: Workspace, notification: Notification, options: EnqueueOptions): void => {
+  const { incident, notifier, event_type } = notification
+  const { now } = options
+  workspace.outbox.put({
+    id: options.newOutboxId(now),
+    notifier,
+    state: move(OutboxTransitions, "absent", "enqueued"),
+    incident_id: incident.id,
+    event_type,
+    severity: incident.severity,
+    attempts: 0,
+    next_attempt_at: now,
+    last_error: undefined,
+    created_at: now,
+    updated_at: now,
+  })
+}
+
+const firingsOf = (workspace: Workspace, incident: IncidentRecord): ReadonlyArray<OutboxRecord> =>
+  workspace.outbox.group(incident.id).filter((item) => item.event_type === "firing" && item.state !== "discarded")
+
+/**
+ * Enqueues a firing for each enabled notifier that was not told of this incident at its present severity or a higher
+ * one; a discarded row told nobody (decisions §8).
+ */
+export const enqueueFirings = (workspace: Workspace, incident: IncidentRecord, options: EnqueueOptions): void => {
+  const firings = firingsOf(workspace, incident)
+  const isTold = (notifier: NotifierKind, severity: Severity) =>
+    firings.some((item) => item.notifier === notifier && SEVERITY_RANK[item.severity] >= SEVERITY_RANK[severity])
+  for (const notifier of options.notifiers) {
+    if (!isTold(notifier, incident.severity)) enqueue(workspace, { incident, notifier, event_type: "firing" }, options)
+  }
+}
+
+const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", now: Instant): void =>
+  workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
+
+/**
+ * Settles the outbox of an incident that its last member left by an event: firings that were never attempted are
+ * discarded; where one was attempted, a resolved follows unless the event is silent (decisions §8).
+ */
+export const settleResolved = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  options: EnqueueOptions & { readonly notify: boolean },
+): void => {
+  const attempted = new Set<NotifierKind>()
+  for (const item of firingsOf(workspace, incident)) {
+    if (item.attempts > 0) attempted.add(item.notifier)
+    if (item.state !== "pending") continue
+    discard(workspace, item, move(OutboxTransitions, item.state, "incident_resolved"), options.now)
+  }
+  if (!options.notify) return
+  for (const notifier of attempted) enqueue(workspace, { incident, notifier, event_type: "resolved" }, options)
+}
+
+/**
+ * Settles the outbox of an incident whose last member's agent was deleted or blocked: unsent firings are discarded;
+ * where one was sent, or is being sent, a resolved follows (decisions §3).
+ */
+export const settleAbandoned = (workspace: Workspace, incident: IncidentRecord, options: EnqueueOptions): void => {
+  const sent = new Set<NotifierKind>()
+  for (const item of firingsOf(workspace, incident)) {
+    if (item.state === "sent" || item.state === "sending") sent.add(item.notifier)
+    if (item.state !== "pending" && item.state !== "retry") continue
+    discard(workspace, item, move(OutboxTransitions, item.state, "agent_gone"), options.now)
+  }
+  for (const notifier of sent) enqueue(workspace, { incident, notifier, event_type: "resolved" }, options)
+}

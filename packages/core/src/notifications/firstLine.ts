@@ -1,0 +1,10 @@
+/** Longest text of an output that leaves the system, in characters (decisions §7, §9). */
+const FIRST_LINE_CHARACTERS = 512
+
+/** The first line of an output, at most 512 characters; `undefined` where there is no text in it. */
+export const firstLine = (output: string | undefined): string | undefined => {
+  const line = output === undefined ? undefined : /^[^\r\n]*/.exec(output)?.[0]
+  if (line === undefined || line === "") return undefined
+  // Most lines are short enough in UTF-16 units too, which spares splitting them into code points.
+  return line.length <= FIRST_LINE_CHARACTERS ? line : Array.from(line).slice(0, FIRST_LINE_CHARACTERS).join("")
+}

@@ -1,0 +1,34 @@
+import { Context, Duration } from "effect"
+import type { KeyFingerprint } from "../contract/Identifiers.ts"
+import type { NotifierKind } from "../contract/Status.ts"
+
+/** The numbers and choices that the rules depend on; the defaults are those of the decisions. */
+export interface PolicyOptions {
+  /** Notifiers that are told of incidents (decisions §8). */
+  readonly notifiers: ReadonlyArray<NotifierKind>
+  /** Fingerprints of keys that are accepted on sight (decisions §3). */
+  readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
+  /** Registrations beyond this many pending agents are refused (decisions §3). */
+  readonly maxPendingAgents: number
+  /** A pending key that was silent for so long gives way to another one (decisions §3). */
+  readonly pendingKeySilence: Duration.Duration
+  /** An agent not heard of for so long is stale (decisions §5). */
+  readonly staleAfter: Duration.Duration
+  /** An agent not heard of for so long is dead (decisions §5). */
+  readonly deadAfter: Duration.Duration
+}
+
+/** {@link PolicyOptions} where nothing else is configured. */
+export const defaultPolicy: PolicyOptions = {
+  notifiers: ["debug"],
+  acceptFingerprints: new Set(),
+  maxPendingAgents: 10_000,
+  pendingKeySilence: Duration.hours(1),
+  staleAfter: Duration.seconds(120),
+  deadAfter: Duration.seconds(300),
+}
+
+/** The policy in force; the defaults unless one is provided. */
+export const Policy = Context.Reference<PolicyOptions>("@tocsin/core/ports/Policy", {
+  defaultValue: () => defaultPolicy,
+})

@@ -1,0 +1,75 @@
+import { Context, type Effect, Schema } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { SystemCounts } from "../liveness/SystemCounts.ts"
+import type { ListName, ListRows } from "../lists/ListDefinitions.ts"
+import type { PageRequest } from "../lists/PageRequest.ts"
+import type { Command } from "../workspace/Decision.ts"
+
+/** Why a storage could not do what it was asked. */
+export const StorageFailure = Schema.Literals([
+  "unavailable",
+  "timed_out",
+  "full",
+  "read_only",
+  "damaged",
+  "newer",
+  "in_use",
+  "other",
+])
+export type StorageFailure = typeof StorageFailure.Type
+
+/**
+ * The storage failed. Nothing of the command was kept, or (`timed_out`, `unavailable`) it is unknown whether it was.
+ * `message` says what to do about it and holds no secret; `cause` is for the log.
+ */
+export class StorageError extends Schema.TaggedError<StorageError>()("StorageError", {
+  reason: StorageFailure,
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect()),
+}) {}
+
+/** Names of the values that a storage keeps for good from its first start on. */
+export type EstablishedName = "pepper_check"
+
+/**
+ * Where the service's state lives, and nothing else does. Every adapter passes the one shared suite in `test/storage`.
+ */
+export class Storage extends Context.Service<
+  Storage,
+  {
+    /**
+     * Runs a command: loads the rows that it asks for, lets it decide, and persists exactly what it changed, all in one
+     * serializable transaction. Succeeds only once that is durable. Not idempotent: a command is decided once, except
+     * that a decision which was certainly not kept may be made again. `now` is Effect's Clock. What a decision throws
+     * is a defect here; nothing is kept then, and commands grouped with it are not affected.
+     */
+    readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
+    /**
+     * Reads one page of a list in the query's order (see PageRequest for backward pages): committed rows only; rows whose
+     * agent is deleted are not among them. An index serves it at any depth.
+     */
+    readonly page: <L extends ListName>(
+      request: PageRequest<L>,
+    ) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
+    /** Reads one agent. */
+    readonly agent: (agentId: AgentId) => Effect.Effect<AgentRecord | undefined, StorageError>
+    /** Counts for the summary; `aliveSince` parts online from offline. Costs a pass over agents, not over checks. */
+    readonly counts: (aliveSince: Instant) => Effect.Effect<SystemCounts, StorageError>
+    /** Agents that have a pending key, ascending by id from the one after `after`; the steps of actions on all of them. */
+    readonly agentsWithPendingKey: (
+      after: AgentId | undefined,
+      limit: number,
+    ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
+    /**
+     * Removes at most `limit` rows that deleted agents left behind. Returns how many; less than `limit` when nothing is
+     * left. Safe to run from several processes at once, and to repeat.
+     */
+    readonly purge: (limit: number) => Effect.Effect<number, StorageError>
+    /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
+    readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
+    /** Reads next to nothing: succeeds when the storage can answer. Waits for no lock. */
+    readonly probe: Effect.Effect<void, StorageError>
+  }
+>()("@tocsin/core/ports/Storage") {}

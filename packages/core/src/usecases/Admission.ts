@@ -1,0 +1,105 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import * as actions from "../admission/operatorActions.ts"
+import { type AgentId, BlacklistId } from "../contract/Identifiers.ts"
+import type { ActionCountResponse } from "../contract/Responses.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Policy } from "../ports/Policy.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+import type { Command } from "../workspace/Decision.ts"
+import { incidentOptions } from "./incidentOptions.ts"
+
+/**
+ * How many agents one transaction of an action on all of them takes: long enough to be quick over 10,000 of them, short
+ * enough that heartbeats in between wait for milliseconds.
+ */
+const PIECE = 200
+
+const isBlacklistId = Schema.is(BlacklistId)
+
+/** What operators decide about agents and their keys (contract, admission endpoints; decisions §3). */
+export class Admission extends Context.Service<
+  Admission,
+  {
+    /** Accepts the pending key of one agent. Idempotent: count 0 when nothing is pending. */
+    readonly accept: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
+    /** Blocks the pending key of one agent, or else its accepted one. Not safe to repeat. */
+    readonly block: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
+    /** Deletes one agent and all that it owns. */
+    readonly remove: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
+    /** Accepts all pending agents; replacement keys too when asked to. In bounded pieces; the count is exact. */
+    readonly acceptAll: (options: {
+      readonly includeRotation: boolean
+    }) => Effect.Effect<ActionCountResponse, StorageError>
+    /** Blocks all pending keys, replacement keys included. In bounded pieces; the count is exact. */
+    readonly blockAll: Effect.Effect<ActionCountResponse, StorageError>
+    /** Removes all pending agents; replacement keys stay. In bounded pieces; the count is exact. */
+    readonly removeAll: Effect.Effect<ActionCountResponse, StorageError>
+    /** Deletes one blacklist row; count 0 when there is none of that id. */
+    readonly unblock: (keyId: string) => Effect.Effect<ActionCountResponse, StorageError>
+    /** Deletes all blacklist rows. In bounded pieces; the count is exact. */
+    readonly unblockAll: Effect.Effect<ActionCountResponse, StorageError>
+  }
+>()("@tocsin/core/usecases/Admission") {
+  static readonly layer = Layer.effect(
+    Admission,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const hashing = yield* Hashing
+      const options: actions.OperatorOptions = {
+        ...incidentOptions(yield* Ids, yield* Policy),
+        blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
+      }
+
+      const one = Effect.fnUntraced(function* (command: Command<actions.ActionOutcome>) {
+        const result = yield* storage.transact(command)
+        return result.outcome === "done" ? { count: result.count } : yield* agentNotFound()
+      })
+
+      const onAllPending = Effect.fnUntraced(function* (piece: (agentIds: ReadonlyArray<AgentId>) => Command<number>) {
+        let count = 0
+        let after: AgentId | undefined
+        do {
+          const agentIds: ReadonlyArray<AgentId> = yield* storage.agentsWithPendingKey(after, PIECE)
+          if (agentIds.length > 0) count += yield* storage.transact(piece(agentIds))
+          after = agentIds.at(-1)
+        } while (after !== undefined)
+        return { count }
+      })
+
+      const unblockAll = Effect.fnUntraced(function* () {
+        let count = 0
+        for (;;) {
+          const rows = yield* storage.page({
+            list: "blacklist",
+            filter: {},
+            sort: "stored",
+            direction: "desc",
+            from: undefined,
+            isBackward: false,
+            limit: PIECE,
+          })
+          if (rows.length === 0) return { count }
+          count += yield* storage.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
+        }
+      })
+
+      const unblock = Effect.fnUntraced(function* (keyId: string) {
+        // Any 64 characters are a valid key_id (decisions §10); those that are no id of ours match no row.
+        return isBlacklistId(keyId) ? { count: yield* storage.transact(actions.unblock([keyId])) } : { count: 0 }
+      })
+
+      return Admission.of({
+        accept: (agentId) => one(actions.accept(agentId)),
+        block: (agentId) => one(actions.block(agentId, options)),
+        remove: (agentId) => one(actions.remove(agentId, options)),
+        acceptAll: ({ includeRotation }) => onAllPending((ids) => actions.acceptEach(ids, includeRotation)),
+        blockAll: onAllPending((ids) => actions.blockEach(ids, options)),
+        removeAll: onAllPending((ids) => actions.removeEach(ids, options)),
+        unblock,
+        unblockAll: unblockAll(),
+      })
+    }),
+  )
+}

@@ -1,0 +1,134 @@
+import { Context, Deferred, Effect, Layer } from "effect"
+import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import type { Agent } from "../contract/Agent.ts"
+import type { AgentBlacklistItem } from "../contract/AgentBlacklistItem.ts"
+import type { CheckState } from "../contract/CheckState.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
+import type { Incident } from "../contract/Incident.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { NotificationOutboxItem } from "../contract/NotificationOutboxItem.ts"
+import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
+import type { SystemSummary } from "../contract/SystemSummary.ts"
+import type { ValidationError } from "../contract/ValidationError.ts"
+import { aliveSince } from "../liveness/agentStatus.ts"
+import type { ListFilters, ListName, ListRows, ListSort } from "../lists/ListDefinitions.ts"
+import type { ListQuery } from "../lists/PageRequest.ts"
+import { type Page, type PageParameters, readPage } from "../lists/readPage.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { Policy } from "../ports/Policy.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+import * as resources from "./resources.ts"
+
+type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
+
+/** A list parameter set: paging, and what the list can be narrowed by. */
+type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
+
+/** The same for lists whose order can be chosen. */
+type Sorted<L extends ListName> = Narrowed<L> & {
+  readonly sort: ListSort<L>
+  readonly direction: "asc" | "desc"
+}
+
+/** What operators read (contract, list endpoints; decisions §10). */
+export class Queries extends Context.Service<
+  Queries,
+  {
+    readonly agents: (parameters: PageParameters) => PageOf<Agent>
+    readonly agent: (agentId: AgentId) => Effect.Effect<Agent, AgentNotFound | StorageError>
+    readonly checks: (parameters: Narrowed<"checks">) => PageOf<CheckState>
+    readonly history: (parameters: Narrowed<"history">) => PageOf<StoredCheckResultEvent>
+    readonly incidents: (parameters: Sorted<"incidents">) => PageOf<Incident>
+    readonly outbox: (parameters: Sorted<"outbox">) => PageOf<NotificationOutboxItem>
+    readonly blacklist: (parameters: PageParameters) => PageOf<AgentBlacklistItem>
+    /** Counts that are current at their `generated_at`; calls that arrive together share one computation. */
+    readonly summary: Effect.Effect<SystemSummary, StorageError>
+  }
+>()("@tocsin/core/usecases/Queries") {
+  static readonly layer = Layer.effect(
+    Queries,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const policy = yield* Policy
+      const { sha256 } = yield* Hashing
+
+      const page = Effect.fnUntraced(function* <L extends ListName, Item>(
+        query: ListQuery<L>,
+        parameters: PageParameters,
+        toItem: (row: ListRows[L], now: Instant.Instant) => Item,
+      ) {
+        const found = yield* readPage(storage, sha256, query, parameters)
+        const now = yield* Instant.now
+        return { ...found, items: found.items.map((row) => toItem(row, now)) }
+      })
+
+      const agent = Effect.fnUntraced(function* (agentId: AgentId) {
+        const record = yield* storage.agent(agentId)
+        if (record === undefined) return yield* agentNotFound()
+        return resources.toAgent(record, yield* Instant.now, policy)
+      })
+
+      const summarise = Effect.gen(function* () {
+        const now = yield* Instant.now
+        const counts = yield* storage.counts(aliveSince(now, policy))
+        return { ...counts, generated_at: now }
+      })
+
+      return Queries.of({
+        agent,
+        agents: (parameters) =>
+          page({ list: "agents", filter: {}, sort: "agent_id", direction: "asc" }, parameters, (row, now) =>
+            resources.toAgent(row, now, policy),
+          ),
+        checks: ({ agent_id, ...parameters }) =>
+          page(
+            { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
+            parameters,
+            resources.toCheckState,
+          ),
+        history: ({ agent_id, check_id, ...parameters }) =>
+          page(
+            { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },
+            parameters,
+            resources.toStoredEvent,
+          ),
+        incidents: ({ state, severity, agent_id, check_id, sort, direction, ...parameters }) =>
+          page(
+            { list: "incidents", filter: { state, severity, agent_id, check_id }, sort, direction },
+            parameters,
+            resources.toIncident,
+          ),
+        outbox: ({ state, notifier, event_type, sort, direction, ...parameters }) =>
+          page(
+            { list: "outbox", filter: { state, notifier, event_type }, sort, direction },
+            parameters,
+            resources.toOutboxItem,
+          ),
+        blacklist: (parameters) =>
+          page(
+            { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+            parameters,
+            resources.toBlacklistItem,
+          ),
+        summary: yield* shared(summarise),
+      })
+    }),
+  )
+}
+
+/** Runs `effect` once for all callers that arrive while it is under way. */
+const shared = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
+  const scope = yield* Effect.scope
+  let underWay: Deferred.Deferred<A, E> | undefined
+  return Effect.suspend(() => {
+    if (underWay !== undefined) return Deferred.await(underWay)
+    const deferred = Deferred.makeUnsafe<A, E>()
+    underWay = deferred
+    const run = Effect.onExit(effect, (exit) => {
+      underWay = undefined
+      return Deferred.done(deferred, exit)
+    })
+    // In a fiber of its own: the caller that happens to come first may go away before the others.
+    return Effect.andThen(Effect.forkIn(run, scope), Deferred.await(deferred))
+  })
+})

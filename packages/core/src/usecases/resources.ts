@@ -1,0 +1,81 @@
+import type { BlockedKeyRecord } from "../admission/AgentKeyRecord.ts"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { Agent } from "../contract/Agent.ts"
+import type { AgentBlacklistItem } from "../contract/AgentBlacklistItem.ts"
+import type { CheckState } from "../contract/CheckState.ts"
+import type { Incident } from "../contract/Incident.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { NotificationOutboxItem } from "../contract/NotificationOutboxItem.ts"
+import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { agentStatus } from "../liveness/agentStatus.ts"
+import type { StoredHistoryRecord } from "../lists/ListDefinitions.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { PolicyOptions } from "../ports/Policy.ts"
+
+/** An agent as the contract shows it; its status is that of `now`. */
+export const toAgent = (record: AgentRecord, now: Instant, policy: PolicyOptions): Agent => ({
+  agent_id: record.agent_id,
+  hostname: record.hostname,
+  status: agentStatus(record.last_seen_at, now, policy),
+  admission_state: record.admission_state,
+  rotation_pending: record.admission_state === "accepted" && record.pending_key_hash !== undefined,
+  key_fingerprint: record.key_fingerprint,
+  last_seen_at: record.last_seen_at,
+  features: record.features,
+  ...(record.labels !== undefined && { labels: record.labels }),
+})
+
+/** A check's present state as the contract shows it. */
+export const toCheckState = (record: CheckRecord): CheckState => ({
+  agent_id: record.agent_id,
+  check_id: record.check_id,
+  status: record.status,
+  last_observed_at: record.last_observed_at,
+  exit_code: record.exit_code,
+  ...(record.incident_key !== undefined && { incident_key: record.incident_key }),
+  ...(record.summary !== undefined && { summary: record.summary }),
+})
+
+/** A stored result as the contract shows it. */
+export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEvent => {
+  const { seq: _seq, registration_id: _registration_id, ...event } = record
+  return event
+}
+
+/** An incident as the contract shows it. */
+export const toIncident = (record: IncidentRecord): Incident => ({
+  id: record.id,
+  incident_key: record.incident_key,
+  state: record.state,
+  severity: record.severity,
+  ...(record.agent_id !== undefined && { agent_id: record.agent_id }),
+  ...(record.check_id !== undefined && { check_id: record.check_id }),
+  opened_at: record.opened_at,
+  resolved_at: record.resolved_at ?? null,
+  ...(record.summary !== undefined && { summary: record.summary }),
+})
+
+/** An outbox item as the contract shows it. */
+export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
+  id: record.id,
+  notifier: record.notifier,
+  state: record.state,
+  incident_id: record.incident_id,
+  event_type: record.event_type,
+  attempts: record.attempts,
+  next_attempt_at: record.next_attempt_at ?? null,
+  last_error: record.last_error ?? null,
+  updated_at: record.updated_at,
+})
+
+/** A blocked key as the contract shows it. */
+export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem => ({
+  id: record.blacklist_id,
+  key_fingerprint: record.key_fingerprint,
+  agent_id: record.agent_id,
+  hostname: record.hostname,
+  created_at: record.blocked_at,
+  last_seen_at: record.last_seen_at,
+})

@@ -1,0 +1,164 @@
+import type { AgentKeyRecord } from "../admission/AgentKeyRecord.ts"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
+import type { HistoryRecord } from "../checks/HistoryRecord.ts"
+import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../contract/Identifiers.ts"
+import type { IncidentRecord, IncidentRef } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord, MemberRef } from "../incidents/MemberRecord.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { KnownEvents } from "./KnownEvents.ts"
+import { Table } from "./Table.ts"
+
+const itself = (id: string): string => id
+
+/** How far down its ranking an incident's members are loaded; see `worstMember`. */
+export interface LoadedRanking {
+  /** How many members were asked for. */
+  readonly limit: number
+  /** The last loaded member as the storage held it: every current member that is not loaded ranks below it. */
+  readonly floor: MemberRecord | undefined
+  /** Whether all current members are loaded. */
+  readonly complete: boolean
+}
+
+/**
+ * The rows of one transaction: what the storage loaded for the decisions, and what they made of it. Decisions change
+ * nothing else, and a storage persists exactly what {@link Workspace.changes} lists. Ids are joined with slashes, which
+ * no id and no kind contains.
+ */
+export class Workspace {
+  readonly agents = new Table<AgentId, AgentRecord>({ name: "agent", idOf: (row) => row.agent_id, toKey: itself })
+  readonly keys = new Table<KeyHash, AgentKeyRecord>({
+    name: "agent key",
+    idOf: (row) => row.key_hash,
+    toKey: itself,
+    groupsOf: (row) => [row.agent_id],
+  })
+  readonly checks = new Table<CheckRef, CheckRecord>({
+    name: "check",
+    idOf: (row) => row,
+    toKey: (ref) => `${ref.agent_id}/${ref.registration_id}/${ref.check_id}`,
+  })
+  readonly incidents = new Table<IncidentId, IncidentRecord>({
+    name: "incident",
+    idOf: (row) => row.id,
+    toKey: itself,
+  })
+  readonly members = new Table<MemberRef, MemberRecord>({
+    name: "member",
+    idOf: (row) => row,
+    toKey: (ref) => `${ref.incident_id}/${ref.agent_id}/${ref.check_id}`,
+    groupsOf: (row) => [`incident/${row.incident_id}`, `agent/${row.agent_id}`],
+  })
+  readonly outbox = new Table<OutboxId, OutboxRecord>({
+    name: "outbox item",
+    idOf: (row) => row.id,
+    toKey: itself,
+    groupsOf: (row) => [row.incident_id],
+  })
+  /** Which incident is open for a key. */
+  readonly openIncidents = new Table<IncidentRef, IncidentRef & { readonly id: IncidentId }>({
+    name: "open incident",
+    idOf: (row) => row,
+    toKey: (ref) => `${ref.kind}/${ref.incident_key}`,
+  })
+  /** Which key a blacklist row stands for. */
+  readonly blacklist = new Table<BlacklistId, { readonly id: BlacklistId; readonly key_hash: KeyHash }>({
+    name: "blacklist row",
+    idOf: (row) => row.id,
+    toKey: itself,
+  })
+  readonly knownEvents = new KnownEvents()
+  readonly rankings = new Map<IncidentId, LoadedRanking>()
+  /** Agents of which all keys that are not blocked are loaded. */
+  readonly keysOfAgents = new Set<AgentId>()
+  /** Agents of which all current memberships are loaded. */
+  readonly membersOfAgents = new Set<AgentId>()
+  readonly #removedAgents: Array<AgentRecord> = []
+  readonly #stored: Array<HistoryRecord> = []
+  #pendingAgents: { readonly loaded: number } | undefined
+  #pendingAgentsAdded = 0
+
+  /** How many agents are pending in this transaction. Needs the scope `pendingAgents`. */
+  get pendingAgents(): number {
+    if (this.#pendingAgents === undefined) throw new Error("pending agents were decided on without being counted")
+    return this.#pendingAgents.loaded + this.#pendingAgentsAdded
+  }
+
+  /** Tells how many pending agents the storage holds; ignored when already known. */
+  loadPendingAgents(loaded: number): void {
+    this.#pendingAgents ??= { loaded }
+  }
+
+  /** Whether the pending agents are counted. */
+  get knowsPendingAgents(): boolean {
+    return this.#pendingAgents !== undefined
+  }
+
+  /** Inserts or replaces an agent. */
+  putAgent(agent: AgentRecord): void {
+    this.#pendingAgentsAdded += pendingCount(agent) - pendingCount(this.agents.get(agent.agent_id))
+    this.agents.put(agent)
+  }
+
+  /**
+   * Deletes an agent's row. Its checks and history are gone from every list with it, because they belong to its
+   * registration; the storage removes them in pieces afterwards.
+   */
+  removeAgent(agent: AgentRecord): void {
+    this.#pendingAgentsAdded -= pendingCount(agent)
+    this.agents.delete(agent.agent_id)
+    this.#removedAgents.push(agent)
+  }
+
+  /** Adds a row to a check's history. */
+  store(row: HistoryRecord): void {
+    this.#stored.push(row)
+    this.knownEvents.add(row.registration_id, row.event_id)
+  }
+
+  /** Tells an incident as the storage holds it, with its outbox items but for discarded ones. */
+  loadIncident(incident: IncidentRecord, outbox: Iterable<OutboxRecord>): void {
+    this.incidents.load(incident.id, incident)
+    if (incident.state === "open") this.openIncidents.load(incident, incident)
+    for (const item of outbox) this.outbox.load(item.id, item)
+  }
+
+  /** The open incident of a key. Needs the scope `openIncidents`. */
+  openIncident(ref: IncidentRef): IncidentRecord | undefined {
+    const open = this.openIncidents.get(ref)
+    return open === undefined ? undefined : this.incidents.get(open.id)
+  }
+
+  /** The present members of an incident that are loaded. */
+  membersOf(incidentId: IncidentId): ReadonlyArray<MemberRecord> {
+    return this.members.group(`incident/${incidentId}`).filter(isPresent)
+  }
+
+  /** The present memberships of an agent. Needs the scope `membersOfAgents`. */
+  membershipsOf(agentId: AgentId): ReadonlyArray<MemberRecord> {
+    return this.members.group(`agent/${agentId}`).filter(isPresent)
+  }
+
+  /** Everything that the storage has to write, and nothing else. */
+  changes() {
+    return {
+      agents: this.agents.changes(),
+      keys: this.keys.changes(),
+      checks: this.checks.changes(),
+      incidents: this.incidents.changes(),
+      members: this.members.changes(),
+      outbox: this.outbox.changes(),
+      /** New history rows, in the order in which they are to be numbered. */
+      history: this.#stored as ReadonlyArray<HistoryRecord>,
+      /** Deleted agents, whose registrations' checks and history are left to be purged. */
+      removedAgents: this.#removedAgents as ReadonlyArray<AgentRecord>,
+    }
+  }
+}
+
+/** What a transaction has to write; see {@link Workspace.changes}. */
+export type WorkspaceChanges = ReturnType<Workspace["changes"]>
+
+const pendingCount = (agent: AgentRecord | undefined): number => (agent?.admission_state === "pending" ? 1 : 0)
+const isPresent = (member: MemberRecord): boolean => member.left_at === undefined

@@ -1,0 +1,144 @@
+// Runs a task on Node.js 24, from a fresh clone too: plain JavaScript, for whatever Node.js ≥ 20 is there.
+// The `node` package brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs first.
+import { spawn } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const oldestNode = 20
+const wantedNode = 24
+const forwardedSignals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])
+
+/** What each npm script runs: a file and the arguments that come before the caller's. */
+const tasks = new Map([
+  ["start", ["packages/server/src/main.ts"]],
+  ["test", ["node_modules/vitest/vitest.mjs", "run"]],
+  ["check", ["scripts/check.mjs"]],
+  ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
+])
+
+/** @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean, devOptional?: boolean }} LockedPackage */
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function stop(message) {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, LockedPackage>}
+ */
+function lockedPackages(path) {
+  const { "": _workspaceRoot, ...packages } = JSON.parse(readFileSync(path, "utf8")).packages
+  return packages
+}
+
+/**
+ * Whether node_modules holds what package-lock.json asks for. npm writes its own record as the last step of an
+ * install, so an interrupted one counts as missing. A server may run without development dependencies.
+ *
+ * @param {string} task
+ */
+function isInstalled(task) {
+  const record = join(root, "node_modules/.package-lock.json")
+  if (!existsSync(record)) return false
+  const installed = lockedPackages(record)
+  const wanted = lockedPackages(join(root, "package-lock.json"))
+  const mayBeAbsent = (/** @type {LockedPackage} */ entry) =>
+    entry.optional || (task === "start" && (entry.dev || entry.devOptional))
+  return (
+    Object.keys(installed).every((path) => path in wanted) &&
+    Object.entries(wanted).every(([path, entry]) => {
+      const found = installed[path]
+      if (found === undefined) return mayBeAbsent(entry)
+      return found.version === entry.version && found.integrity === entry.integrity
+    })
+  )
+}
+
+/**
+ * Runs a program and passes signals on to it; ends with its exit code or its signal.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {import("node:child_process").SpawnOptions} options
+ * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null, complaint: string }>}
+ */
+function run(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, ...options })
+    const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal)
+    for (const signal of forwardedSignals) process.on(signal, forward)
+    let complaint = ""
+    child.stderr?.on("data", (chunk) => (complaint += chunk))
+    child.on("error", reject)
+    child.on("close", (code, signal) => {
+      for (const name of forwardedSignals) process.off(name, forward)
+      resolve({ code, signal, complaint })
+    })
+  })
+}
+
+/** @param {{ code: number | null, signal: NodeJS.Signals | null }} outcome */
+function endLike({ code, signal }) {
+  if (signal !== null) process.kill(process.pid, signal)
+  else process.exit(code ?? 1)
+}
+
+async function install() {
+  process.stderr.write("Installing dependencies with npm ci (only when package-lock.json has changed) …\n")
+  const npm = process.env["npm_execpath"]
+  const args = ["ci", "--include=dev", "--loglevel=error", "--no-audit", "--no-fund"]
+  /** @type {Array<"ignore" | "pipe">} */
+  const stdio = ["ignore", "ignore", "pipe"]
+  const outcome = await (
+    npm === undefined
+      ? run("npm", args, { stdio, shell: process.platform === "win32" })
+      : run(process.execPath, [npm, ...args], { stdio })
+  ).catch((cause) => ({ code: 1, signal: null, complaint: String(cause) }))
+  if (outcome.signal !== null) endLike(outcome)
+  if (outcome.code === 0) return
+  stop(
+    `${outcome.complaint.trim()}\nThe dependencies could not be installed. Mend what npm says above, then run this again.`,
+  )
+}
+
+/** The Node.js that the `node` package brought, or this one when it is new enough and that one is not there. */
+function node24() {
+  const brought = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
+  if (existsSync(brought)) return brought
+  if (Number.parseInt(process.versions.node, 10) >= wantedNode) return process.execPath
+  return stop(
+    `Node.js ${wantedNode} is not in node_modules: the install script of the package "node" did not run ` +
+      `(is ignore-scripts set for npm?). Allow it and run npm ci, or use Node.js ${wantedNode} yourself.`,
+  )
+}
+
+/**
+ * @param {string} node
+ * @param {readonly string[]} args
+ */
+async function become(node, args) {
+  const bin = join(root, "node_modules/.bin")
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` }
+  if (typeof process.execve === "function" && process.platform !== "win32") {
+    process.execve(node, [node, ...args], env)
+  }
+  endLike(await run(node, args, { stdio: "inherit", env }))
+}
+
+const [task = "", ...callerArgs] = process.argv.slice(2)
+const taskArgs = tasks.get(task)
+if (taskArgs === undefined) stop(`Say what to run: ${[...tasks.keys()].join(", ")}.`)
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  stop(`Tocsin needs Node.js ${oldestNode} or newer to start; this is ${process.version}.`)
+}
+process.chdir(root)
+if (!isInstalled(task)) await install()
+await become(node24(), [...taskArgs, ...callerArgs])

@@ -1,0 +1,67 @@
+// Everything that is not a test. All checks run, whatever the others say; the last line counts them.
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import process from "node:process"
+
+/** @typedef {{ readonly passed: boolean, readonly output: string }} Outcome */
+
+/**
+ * @param {string} script
+ * @param {readonly string[]} args
+ * @returns {Promise<Outcome>}
+ */
+function runTool(script, args) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [`node_modules/${script}`, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    let output = ""
+    child.stdout.on("data", (chunk) => (output += chunk))
+    child.stderr.on("data", (chunk) => (output += chunk))
+    child.on("close", (code) => resolve({ passed: code === 0, output }))
+  })
+}
+
+/**
+ * Every project of tsconfig.json on its own: `tsc -b` would skip a project when only another one's sources changed.
+ *
+ * @returns {Promise<Outcome>}
+ */
+async function checkTypes() {
+  const solution = readFileSync("tsconfig.json", "utf8")
+  const queue = Array.from(solution.matchAll(/"path": "([^"]+)"/g), (match) => match[1] ?? "")
+  /** @type {Array<Outcome>} */
+  const outcomes = []
+  const worker = async () => {
+    for (let project = queue.shift(); project !== undefined; project = queue.shift()) {
+      outcomes.push(await runTool("typescript/bin/tsc", ["--pretty", "false", "-p", project]))
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  return {
+    passed: outcomes.length > 0 && outcomes.every((outcome) => outcome.passed),
+    output: outcomes.map((outcome) => outcome.output).join(""),
+  }
+}
+
+/** @type {ReadonlyArray<readonly [name: string, check: () => Promise<Outcome>]>} */
+const checks = [
+  ["types", checkTypes],
+  // The fixtures break the rules on purpose; test/tidy/lintRules.test.ts sees that each is refused.
+  [
+    "lint",
+    () => runTool("oxlint/bin/oxlint", ["--deny-warnings", "--ignore-pattern", "scripts/lint-fixtures/**"]),
+  ],
+  ["format", () => runTool("oxfmt/bin/oxfmt", ["--check"])],
+  ["unused", () => runTool("knip/bin/knip.js", ["--no-progress", "--no-config-hints"])],
+]
+
+let failed = 0
+for (const [name, check] of checks) {
+  const { passed, output } = await check()
+  if (!passed) failed += 1
+  process.stdout.write(passed ? `${name}: passed\n` : `${output.trimEnd()}\n${name}: failed\n`)
+}
+process.stdout.write(`checks: ${checks.length - failed} passed, ${failed} failed\n`)
+process.exitCode = failed === 0 ? 0 : 1

@@ -1,0 +1,7 @@
+// allowed
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+
+export const allowed = Effect.succeed([Storage, SqlClient, randomUUID])

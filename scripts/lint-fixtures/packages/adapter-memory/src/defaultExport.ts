@@ -1,0 +1,2 @@
+// refused: import(no-default-export) Prefer named exports
+export default 1

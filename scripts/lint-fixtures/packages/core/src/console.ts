@@ -1,0 +1,2 @@
+// refused: eslint(no-console) Unexpected console statement
+export const refused = () => console.log("told to nobody")

@@ -1,0 +1,2 @@
+// refused: eslint(no-restricted-globals) Time comes from Effect's Clock
+export const refused = new Date()

@@ -1,0 +1,2 @@
+// refused: eslint(no-restricted-imports) The core does no I/O
+export * from "node:path"

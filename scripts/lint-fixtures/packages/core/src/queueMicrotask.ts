@@ -1,0 +1,2 @@
+// refused: eslint(no-restricted-globals) Yielding is Effect.yieldNow
+export const refused = queueMicrotask

@@ -1,0 +1,2 @@
+// refused: eslint(no-restricted-globals) Waiting is Effect.sleep
+export const refused = setTimeout

@@ -1,0 +1,4 @@
+// refused: eslint(no-restricted-imports) Another package is imported by its name
+import { Storage } from "../../core/src/ports/Storage.ts"
+
+export const refused = Storage

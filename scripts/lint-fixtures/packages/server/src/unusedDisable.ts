@@ -1,0 +1,3 @@
+// refused: oxlint Unused oxlint-disable directive
+// oxlint-disable-next-line eslint/no-var -- nothing here needs it
+export const refused = 1

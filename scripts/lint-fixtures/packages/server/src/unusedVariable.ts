@@ -1,0 +1,2 @@
+// refused: eslint(no-unused-vars) is declared but never used
+const refused = 1

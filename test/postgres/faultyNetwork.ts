@@ -1,0 +1,65 @@
+import { connect, createServer, type Socket } from "node:net"
+import { Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+
+/** A way to a database that tests can break. */
+export interface FaultyNetwork {
+  /** The same database, reached this way. */
+  readonly url: Redacted.Redacted
+  /** Ends every connection that goes this way. New ones can be made. */
+  readonly cut: Effect.Effect<void>
+  /** From now on what the server sends does not arrive, on new connections neither; what it is sent does. */
+  readonly holdReplies: Effect.Effect<void>
+  readonly passReplies: Effect.Effect<void>
+}
+
+/** Opens a way to the server of a URL, through a port of this machine; closed with the scope. */
+export const faultyNetwork = Effect.fnUntraced(function* (
+  url: Redacted.Redacted,
+): Effect.fn.Return<FaultyNetwork, never, Scope.Scope> {
+  const target = new URL(Redacted.value(url))
+  const pairs = new Map<Socket, Socket>()
+  let held = false
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port || "5432"), target.hostname)
+    pairs.set(client, upstream)
+    if (held) upstream.pause()
+    client.pipe(upstream)
+    upstream.on("data", (chunk) => client.write(chunk))
+    upstream.on("end", () => client.end())
+    client.on("close", () => {
+      pairs.delete(client)
+      upstream.destroy()
+    })
+    upstream.on("error", () => client.destroy())
+    client.on("error", () => client.destroy())
+  })
+  const cut = Effect.sync(() => {
+    for (const client of pairs.keys()) client.destroy()
+  })
+  const hold = (holding: boolean) =>
+    Effect.sync(() => {
+      held = holding
+      for (const upstream of pairs.values()) {
+        if (holding) upstream.pause()
+        else upstream.resume()
+      }
+    })
+  const port = yield* Effect.acquireRelease(
+    Effect.callback<number>((resume) => {
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
+      })
+    }),
+    () =>
+      Effect.andThen(
+        cut,
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+        }),
+      ),
+  )
+  const through = Object.assign(new URL(target.href), { hostname: "127.0.0.1", port: String(port) })
+  return { url: Redacted.make(through.href), cut, holdReplies: hold(true), passReplies: hold(false) }
+})

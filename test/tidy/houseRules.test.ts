@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+
+/** Folders that hold nothing anyone wrote: the same that .gitignore names. */
+const unwrittenFolders = new Set([".git", "node_modules", "dist", "data", "coverage"])
+
+function filesUnder(folder: string): ReadonlyArray<string> {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return unwrittenFolders.has(entry.name) ? [] : filesUnder(path)
+    return entry.isFile() && !/\.(log|tsbuildinfo)$/.test(entry.name) ? [path] : []
+  })
+}
+
+const read = (path: string) => readFileSync(path, "utf8")
+
+const files = filesUnder(".")
+const packages = readdirSync("packages")
+const sources = files.filter((path) => /^packages\/[^/]+\/src\/.+\.ts$/.test(path))
+const inCore = (path: string) => path.startsWith("packages/core/")
+
+/** The paths that break a rule, each with what breaks it: a failing test prints them all. */
+const offenders = (paths: ReadonlyArray<string>, fault: (path: string) => string | undefined) =>
+  paths.flatMap((path) => {
+    const found = fault(path)
+    return found === undefined ? [] : [`${path}: ${found}`]
+  })
+
+describe("house rules", () => {
+  it("are given files to look at", () => {
+    assert.isAbove(sources.length, 0)
+    assert.isAbove(files.length, sources.length)
+  })
+
+  it("names say what is inside", () => {
+    const vague = /(?:^|[a-z/._-])(utils?|helpers?|common|managers?|misc)(?=[/.]|$)/i
+    assert.deepStrictEqual(
+      offenders(files, (path) => vague.exec(path)?.[1]),
+      [],
+    )
+  })
+
+  it("a source file is named as its main export, a migration by its number", () => {
+    const named = /^(?:[A-Z][A-Za-z0-9]*|[a-z][A-Za-z0-9]*|\d{4}_[a-z0-9_]+)\.ts$/
+    assert.deepStrictEqual(
+      offenders(sources, (path) => (named.test(basename(path)) ? undefined : "name")),
+      [],
+    )
+  })
+
+  it("a source file has at most 300 lines", () => {
+    const lines = (path: string) => read(path).trimEnd().split("\n").length
+    assert.deepStrictEqual(
+      offenders(sources, (path) => (lines(path) > 300 ? `${lines(path)} lines` : undefined)),
+      [],
+    )
+  })
+
+  it("the core has no try/catch: errors are values", () => {
+    assert.deepStrictEqual(
+      offenders(sources.filter(inCore), (path) => /\btry\s*\{/.exec(read(path))?.[0]),
+      [],
+    )
+  })
+
+  it("no text names a registry or a path of one machine", () => {
+    const registries = ["npmjs.org", "yarnpkg.com", "npmmirror.com"].map((host) => `registry.${host}`)
+    const paths = /(?<![A-Za-z0-9_.])\/(?:work|farm|Users)\//
+    assert.deepStrictEqual(
+      offenders(files, (path) => {
+        const text = read(path)
+        return registries.find((host) => text.includes(host)) ?? paths.exec(text)?.[0]
+      }),
+      [],
+    )
+  })
+
+  it("package-lock.json leaves the choice of registry to npm", () => {
+    assert.notMatch(read("package-lock.json"), /"resolved": "https?:/)
+  })
+})
+
+describe("packages", () => {
+  it.each(packages)("%s depends on what its place in the hexagon allows", (name) => {
+    const manifest: { dependencies?: Record<string, string> } = JSON.parse(
+      read(`packages/${name}/package.json`),
+    )
+    const dependencies = Object.keys(manifest.dependencies ?? {})
+    const ours = dependencies.filter((dependency) => dependency.startsWith("@tocsin/"))
+    if (name === "core") assert.deepStrictEqual(dependencies, ["effect"])
+    if (name.startsWith("adapter-")) assert.deepStrictEqual(ours, ["@tocsin/core"])
+    assert.notInclude(ours, "@tocsin/test")
+  })
+
+  it.each(packages)("%s is type-checked", (name) => {
+    assert.include(read("tsconfig.json"), `"path": "packages/${name}"`)
+  })
+})

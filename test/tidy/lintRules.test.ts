@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { spawnSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+/** Files that break one rule each, laid out like the packages they stand for. Run from the root of the repository. */
+const fixtureFolder = "scripts/lint-fixtures"
+
+const LintReport = Schema.fromJsonString(
+  Schema.Struct({
+    diagnostics: Schema.Array(
+      Schema.Struct({
+        filename: Schema.String,
+        message: Schema.String,
+        code: Schema.optional(Schema.String),
+        help: Schema.optional(Schema.String),
+      }),
+    ),
+  }),
+)
+
+/** What oxlint says about the fixtures. */
+function lintFixtures() {
+  const args = ["node_modules/oxlint/bin/oxlint", "--format", "json", fixtureFolder]
+  const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+  return Schema.decodeUnknownSync(LintReport)(stdout).diagnostics
+}
+
+describe("lint rules", () => {
+  const diagnostics = lintFixtures()
+  const fixtures = readdirSync(fixtureFolder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => join(fixtureFolder, path))
+
+  it.each(fixtures)("%s", (path) => {
+    const expectation = readFileSync(path, "utf8").split("\n", 1)[0] ?? ""
+    const found = diagnostics.filter(({ filename }) => filename === path)
+    if (expectation === "// allowed") {
+      assert.deepStrictEqual(found, [])
+      return
+    }
+    const [, rule, reason = ""] = /^\/\/ refused: (\S+) (.+)$/.exec(expectation) ?? []
+    assert.isDefined(rule, "the first line says `// allowed` or `// refused: <rule> <part of its reason>`")
+    assert.deepStrictEqual(
+      found.map(({ code = "oxlint" }) => code),
+      [rule],
+    )
+    assert.include(found.map(({ help = "", message }) => `${message} ${help}`).join(), reason)
+  })
+})
