@@ -1,0 +1,22 @@
+import { Effect, Schema } from "effect"
+import { Hashing } from "../ports/Hashing.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+
+/** The pepper is another than the one that the stored key hashes were made with (decisions §3). */
+export class PepperChanged extends Schema.TaggedError<PepperChanged>()("PepperChanged", {
+  message: Schema.String,
+}) {}
+
+/** Refuses a start with another pepper than that of the storage's first start: every agent key would be unknown. */
+export const verifyPepper: Effect.Effect<void, PepperChanged | StorageError, Storage | Hashing> = Effect.gen(
+  function* () {
+    const storage = yield* Storage
+    const { pepperCheck } = yield* Hashing
+    const kept = yield* storage.establish("pepper_check", pepperCheck)
+    if (kept === pepperCheck) return
+    return yield* new PepperChanged({
+      message:
+        "SERVICE_KEY_PEPPER is another than when this storage was first used, so that no agent key would be known; set the former value (or none, if none was set)",
+    })
+  },
+)

@@ -1,0 +1,69 @@
+import { Duration, Effect, Redacted, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+/** A codec from text by a function that gives `undefined` for text it does not take. */
+const parsed = <A>(parse: (text: string) => A | undefined) =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.declare((value): value is NonNullable<A> => value !== undefined && value !== null),
+      SchemaTransformation.transformEffect<NonNullable<A>, string>({
+        decode: (text, options) => {
+          const value = parse(text)
+          return value === undefined || value === null
+            ? Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid setting" }, text, options))
+            : Effect.succeed(value)
+        },
+        encode: (value) => Effect.succeed(String(value)),
+      }),
+    ),
+  )
+
+/** A whole number from `min` to `max`, in decimal digits. */
+export const Whole = (min: number, max: number) =>
+  parsed((text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : undefined
+    return value !== undefined && value >= min && value <= max ? value : undefined
+  })
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** A duration such as `90s`, `5m`, `12h`, `93d`, `1500ms`; longer than nothing. */
+export const DurationText = parsed((text) => {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
+  if (match === null || Number(match[1]) === 0) return undefined
+  // The pattern admits these units only.
+  return Duration.millis(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS])
+})
+
+/** Any text, kept from logs and messages. */
+export const Secret = parsed((text) => Redacted.make(text))
+
+const TOKEN = /^[\x21-\x7e]{1,512}$/
+
+/** Tokens separated by spaces or commas, each of 1 to 512 visible ASCII characters. */
+export const Tokens = parsed((text) => {
+  const tokens = text.split(/[\s,]+/).filter((token) => token !== "")
+  return tokens.length > 0 && tokens.every((token) => TOKEN.test(token))
+    ? tokens.map((token) => Redacted.make(token))
+    : undefined
+})
+
+const FINGERPRINT = /^[0-9a-f]{16}$/
+
+/** Key fingerprints separated by spaces or commas. */
+export const Fingerprints = parsed((text) => {
+  const fingerprints = text.split(/[\s,]+/).filter((fingerprint) => fingerprint !== "")
+  return fingerprints.every((fingerprint) => FINGERPRINT.test(fingerprint)) ? fingerprints : undefined
+})
+
+/** Where state is kept. */
+export type Database =
+  | { readonly kind: "memory" }
+  | { readonly kind: "postgres"; readonly url: Redacted.Redacted }
+
+/** `memory:` or a PostgreSQL address, which may hold a password. */
+export const DatabaseUrl = parsed((text): Database | undefined => {
+  if (text === "memory:") return { kind: "memory" }
+  return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)
+    ? { kind: "postgres", url: Redacted.make(text) }
+    : undefined
+})
