@@ -79,7 +79,7 @@ const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
       PgClient,
       PgClient.of({
         query,
-        queryJson: (statement, value) => query(statement, [JSON.stringify(value)]),
+        queryJson: (statement, value) => Effect.suspend(() => query(statement, [JSON.stringify(value)])),
         poolStatus: pool.status,
       }),
     ),

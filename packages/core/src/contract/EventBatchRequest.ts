@@ -28,13 +28,16 @@ export const CheckResultEvent = closedStruct({
 }).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
 export type CheckResultEvent = typeof CheckResultEvent.Type
 
-const MAX_EVENTS = 200
+/** How many events a batch may hold (contract, limits). */
+export const MAX_EVENTS = 200
+/** What is said of a batch that holds none or more. */
+export const BATCH_SIZE_RULE = `must hold 1 to ${MAX_EVENTS} events`
 
 /** The check that a batch holds 1 to 200 events (contract, limits). */
 export const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
   (events) => events.length >= 1 && events.length <= MAX_EVENTS,
   {
-    message: `must hold 1 to ${MAX_EVENTS} events`,
+    message: BATCH_SIZE_RULE,
     expected: `an array of 1 to ${MAX_EVENTS} events`,
     description: "Applied in this order, all or none.",
     toJsonSchema: () => ({ minItems: 1, maxItems: MAX_EVENTS }),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { isPlainText } from "./plainText.ts"
+import { isPlainText } from "./isPlainText.ts"
 
 const isName = Schema.isPattern(/^[A-Za-z0-9._:-]{1,128}$/u, {
   expected: "1 to 128 letters, digits or the characters . _ : -",

@@ -1,14 +1,18 @@
 import { Schema } from "effect"
 import { isSecretLikeLabelKey } from "./isSecretLikeLabelKey.ts"
-import { isPlainText } from "./plainText.ts"
+import { isPlainText } from "./isPlainText.ts"
 
-const MAX_LABELS = 32
+/** How many labels an agent may have (contract, limits). */
+export const MAX_LABELS = 32
+/** What is said of labels that are more. */
+export const TOO_MANY_LABELS = `must hold at most ${MAX_LABELS} entries`
+
 const LABEL_KEY = /^[A-Za-z0-9._:-]{1,64}$/u
 
 const hasLabelKeys = Schema.makeFilter<object>(
   (labels) => {
     const keys = Object.keys(labels)
-    if (keys.length > MAX_LABELS) return `must hold at most ${MAX_LABELS} entries`
+    if (keys.length > MAX_LABELS) return TOO_MANY_LABELS
     for (const key of keys) {
       if (!LABEL_KEY.test(key)) {
         return { path: [key], issue: "must have a key of 1 to 64 letters, digits or the characters . _ : -" }

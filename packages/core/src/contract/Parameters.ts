@@ -1,6 +1,6 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { AgentId, CheckId } from "./Identifiers.ts"
-import { isPlainText } from "./plainText.ts"
+import { isPlainText } from "./isPlainText.ts"
 import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
 
 const MAX_LIMIT = 500

@@ -1,4 +1,4 @@
-import { Schema, SchemaIssue } from "effect"
+import { Schema, SchemaAST, SchemaIssue } from "effect"
 
 const hasOnly = (names: ReadonlySet<string>) =>
   Schema.makeFilter<object>((value, ast) => {
@@ -16,6 +16,20 @@ const hasOnly = (names: ReadonlySet<string>) =>
  */
 export const closedStruct = <const Fields extends Schema.Struct.Fields>(
   fields: Fields,
-): Schema.Struct<Fields> =>
-  // A check of the flipped schema is a check of the encoded side.
-  Schema.flip(Schema.flip(Schema.Struct(fields)).check(hasOnly(new Set(Object.keys(fields)))))
+): Schema.Struct<Fields> => {
+  const open = Schema.Struct(fields)
+  const { propertySignatures, indexSignatures, annotations, checks, encoding, context } = open.ast
+  // A usual check sees the decoded side, from which unknown fields are gone.
+  const encodingChecks = [hasOnly(new Set(Object.keys(fields)))] as const
+  return open.rebuild(
+    new SchemaAST.Objects(
+      propertySignatures,
+      indexSignatures,
+      annotations,
+      checks,
+      encoding,
+      context,
+      encodingChecks,
+    ),
+  )
+}

@@ -1,10 +1,14 @@
-import { Result, type Schema, SchemaParser } from "effect"
-import { EventBatchRequest } from "./EventBatchRequest.ts"
-import { HeartbeatRequest } from "./HeartbeatRequest.ts"
+import { Predicate, Result, type Schema, SchemaParser } from "effect"
 import { describeIssue } from "./describeIssue.ts"
+import { BATCH_SIZE_RULE, EventBatchRequest, MAX_EVENTS } from "./EventBatchRequest.ts"
+import { HeartbeatRequest } from "./HeartbeatRequest.ts"
+import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
 import * as Parameters from "./Parameters.ts"
 import { EventBatchWire, readEventBatch } from "./readEventBatch.ts"
 import { ValidationError } from "./ValidationError.ts"
+
+const refuse = (message: string): Result.Result<never, ValidationError> =>
+  Result.fail(new ValidationError({ message }))
 
 const decodeBody = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = SchemaParser.decodeUnknownResult(schema)
@@ -14,6 +18,15 @@ const decodeBody = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
       (issue) => new ValidationError({ message: describeIssue(issue, "the request body") }),
     )
 }
+
+// A schema counts what an object or array holds after it has decoded it all. These count first, so that a body of a
+// megabyte of labels or events costs little more than its JSON.
+const hasTooManyLabels = (body: unknown): boolean =>
+  Predicate.hasProperty(body, "labels") &&
+  Predicate.isObject(body.labels) &&
+  Object.keys(body.labels).length > MAX_LABELS
+const hasTooManyEvents = (body: unknown): boolean =>
+  Predicate.hasProperty(body, "events") && Array.isArray(body.events) && body.events.length > MAX_EVENTS
 
 /** The parameters of a query as they came: one that was given several times is an array. */
 export type RawParameters = Readonly<Record<string, string | ReadonlyArray<string>>>
@@ -28,7 +41,7 @@ const decodeParameters = <
   return (raw: RawParameters): Result.Result<S["Type"], ValidationError> => {
     const repeated = names.find((name) => Array.isArray(raw[name]))
     if (repeated !== undefined) {
-      return Result.fail(new ValidationError({ message: `${repeated} must be given only once` }))
+      return refuse(`${repeated} must be given only once`)
     }
     return Result.mapError(
       decode(raw),
@@ -37,13 +50,17 @@ const decodeParameters = <
   }
 }
 
+const decodeHeartbeat = decodeBody(HeartbeatRequest)
+
 /** Decodes the parsed JSON body of POST /api/v1/heartbeat. */
-export const decodeHeartbeatRequest = decodeBody(HeartbeatRequest)
+export const decodeHeartbeatRequest = (body: unknown): Result.Result<HeartbeatRequest, ValidationError> =>
+  hasTooManyLabels(body) ? refuse(`labels ${TOO_MANY_LABELS}`) : decodeHeartbeat(body)
 
 const decodeEventBatch = decodeBody(EventBatchRequest)
 
 /** Decodes the parsed JSON body of POST /api/v1/events. */
 export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatchRequest, ValidationError> => {
+  if (hasTooManyEvents(body)) return refuse(`events ${BATCH_SIZE_RULE}`)
   const batch = readEventBatch(body)
   return batch === undefined ? decodeEventBatch(body) : Result.succeed(batch)
 }
@@ -68,4 +85,7 @@ export const decodeIncidentListParameters = decodeParameters(Parameters.Incident
 export const decodeOutboxListParameters = decodeParameters(Parameters.OutboxListParameters)
 
 /** The schemas of the hot requests, for an adapter that has a schema compiler: to be handed to it before their first use. */
-export const hotRequestSchemas: ReadonlyArray<Schema.Constraint> = [HeartbeatRequest, EventBatchWire]
+export const hotRequestSchemas: ReadonlyArray<Schema.ConstraintDecoder<unknown>> = [
+  HeartbeatRequest,
+  EventBatchWire,
+]

@@ -8,12 +8,11 @@ import * as Instant from "./Instant.ts"
  * The encoded side of EventBatchRequest, except that it does not see unknown fields and dates that do not exist.
  * With nothing to transform and nothing to copy, a schema compiler makes one straight function of it.
  */
-export const EventBatchWire = Schema.toEncoded(
-  Schema.Struct({
-    agent_id: AgentId,
-    events: Schema.Array(Schema.Struct(CheckResultEvent.fields)).check(hasBatchSize),
-  }),
-)
+export const EventBatchWire = Schema.Struct({
+  agent_id: AgentId,
+  // The encoded side of an array of transformed items would have lost the array's own check.
+  events: Schema.Array(Schema.toEncoded(Schema.Struct(CheckResultEvent.fields))).check(hasBatchSize),
+})
 type EventWire = (typeof EventBatchWire.Type)["events"][number]
 
 const isEventBatchWire = Schema.is(EventBatchWire)
@@ -59,6 +58,5 @@ export const readEventBatch = (body: unknown): EventBatchRequest | undefined => 
     if (event === undefined) return undefined
     events.push(event)
   }
-  // As above, of the brand.
-  return { agent_id: body.agent_id as AgentId, events }
+  return { agent_id: body.agent_id, events }
 }

@@ -1,0 +1,196 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
+import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { eventually } from "./eventually.ts"
+
+const backend = ({ sql }: Replica) =>
+  Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, (rows) => rows[0]?.pid)
+
+const isWaited = ({ pg }: Replica, waiting: number) =>
+  Effect.map(pg.poolStatus, (status) => status.waiting === waiting)
+
+/** Takes every connection of a pool until the scope closes. */
+const exhaust = ({ sql }: Replica, connections: number) =>
+  Effect.forEach(Array.from({ length: connections }), () => sql.reserve)
+
+layer(ScratchPostgres.layer)("the pool", (it) => {
+  it.effect("connects when it is first needed", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const subject = yield* replica()
+      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 0, idle: 0, waiting: 0 })
+      yield* subject.sql`SELECT 1`
+      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 1, idle: 1, waiting: 0 })
+    }),
+  )
+
+  it.effect("runs many callers on few connections, and each gets its own answer", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const subject = yield* replica({ maxConnections: 3 })
+      const numbers = Array.from({ length: 500 }, (_, index) => index)
+      const answers = yield* Effect.forEach(
+        numbers,
+        (given) =>
+          subject.sql<{
+            given: number
+            pid: number
+          }>`SELECT ${given}::int4 AS given, pg_backend_pid() AS pid`,
+        { concurrency: 100 },
+      )
+      const rows = answers.flat()
+      assert.deepStrictEqual(
+        rows.map((row) => row.given),
+        numbers,
+      )
+      assert.isAtMost(new Set(rows.map((row) => row.pid)).size, 3)
+      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 3, idle: 3, waiting: 0 })
+    }),
+  )
+
+  it.effect("makes callers wait when all connections are in use", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const subject = yield* replica({ maxConnections: 2 })
+      const scope = yield* Scope.make()
+      yield* Scope.provide(exhaust(subject, 2), scope)
+      const fiber = yield* Effect.forkChild(subject.sql`SELECT 1 AS one`)
+      yield* eventually(isWaited(subject, 1))
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [{ one: 1 }])
+    }),
+  )
+
+  it.effect("lets nobody wait longer than connectTimeout: a retryable ConnectionError of connect", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const subject = yield* replica({ maxConnections: 2, connectTimeout: "50 millis" })
+      const errors = yield* Effect.scoped(
+        Effect.andThen(
+          exhaust(subject, 2),
+          Effect.all(
+            [Effect.flip(subject.sql`SELECT 1`), Effect.flip(subject.sql.withTransaction(Effect.void))],
+            {
+              concurrency: 2,
+            },
+          ),
+        ),
+      )
+      for (const error of errors) {
+        assert.strictEqual(error.reason._tag, "ConnectionError")
+        assert.strictEqual(error.reason.operation, "connect")
+        assert.isTrue(error.isRetryable)
+        assert.include(error.message, "No database connection became free in time")
+      }
+      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 2, idle: 2, waiting: 0 })
+    }),
+  )
+
+  it.effect("gives an interrupted caller's connection to the next", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const subject = yield* replica({ maxConnections: 1 })
+      const scope = yield* Scope.make()
+      yield* Scope.provide(exhaust(subject, 1), scope)
+      const abandoned = yield* Effect.forkChild(subject.sql`SELECT 1`)
+      const inTransaction = yield* Effect.forkChild(subject.sql.withTransaction(Effect.void))
+      yield* eventually(isWaited(subject, 2))
+      yield* Fiber.interrupt(abandoned)
+      yield* Fiber.interrupt(inTransaction)
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 1, idle: 1, waiting: 0 })
+    }),
+  )
+
+  it.effect("keeps a connection that came for an interrupted caller", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const subject = yield* replica({ maxConnections: 1 })
+      const fiber = yield* Effect.forkChild(subject.sql`SELECT 1`)
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 1, idle: 1, waiting: 0 })
+    }),
+  )
+
+  it.effect("of one replica knows nothing of another's transaction", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const [one, other] = [yield* replica(), yield* replica()]
+      const [mine, theirs] = yield* one.sql.withTransaction(Effect.all([backend(one), backend(other)]))
+      assert.isNumber(mine)
+      assert.notStrictEqual(mine, theirs)
+    }),
+  )
+
+  it.effect("fails typed while the database is away, and works when it is back", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const subject = yield* scratch.replica()
+      yield* subject.sql`SELECT 1`
+      const errors = yield* Effect.scoped(
+        Effect.andThen(
+          scratch.away,
+          Effect.forEach([1, 2, 3], () => Effect.flip(subject.sql`SELECT 1`)),
+        ),
+      )
+      for (const error of errors) assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+    }),
+  )
+
+  it.effect("fails typed when nothing answers within connectTimeout", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const network = yield* faultyNetwork(scratch.url)
+      const subject = yield* scratch.replica({ url: network.url, connectTimeout: "50 millis" })
+      yield* network.holdReplies
+      const error = yield* Effect.flip(subject.sql`SELECT 1`)
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.include(error.message, "did not answer in time")
+      yield* network.passReplies
+      yield* Effect.retry(subject.sql`SELECT 1`, { while: (failure) => failure.isRetryable, times: 20 })
+    }),
+  )
+
+  it.effect("survives being cut off from the server", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const network = yield* faultyNetwork(scratch.url)
+      const subject = yield* scratch.replica({ url: network.url })
+      const error = yield* Effect.flip(
+        subject.sql.withTransaction(Effect.andThen(network.cut, subject.sql`SELECT 1`)),
+      )
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+    }),
+  )
+
+  it.effect("leaves no connection behind when its scope closes, even with one in use", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const observer = yield* replica()
+      const applicationName = "about to close"
+      const others = observer.sql`SELECT FROM pg_stat_activity WHERE application_name = ${applicationName}`
+      const released = yield* Deferred.make<void>()
+      const fiber = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const subject = yield* replica({ applicationName, replyTimeout: "50 millis" })
+          const holder = yield* Effect.forkDetach(
+            Effect.scoped(Effect.andThen(exhaust(subject, 1), Deferred.await(released))),
+          )
+          yield* subject.sql`SELECT 1`
+          yield* eventually(Effect.map(others, (found) => found.length === 2))
+          return holder
+        }),
+      )
+      yield* eventually(Effect.map(others, (found) => found.length === 0))
+      yield* Deferred.succeed(released, undefined)
+      yield* Fiber.join(fiber)
+    }),
+  )
+})

@@ -1,0 +1,127 @@
+import { inspect } from "node:util"
+import { assert, layer } from "@effect/vitest"
+import { Cause, Effect, Exit, Redacted } from "effect"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+
+const password = "pa55-of-the-test"
+
+/** Everything a logger, a tracer or a debugger could make of it. */
+const everythingIn = (cause: Cause.Cause<unknown>): string =>
+  [
+    Cause.pretty(cause),
+    JSON.stringify(cause),
+    inspect(cause, { depth: Infinity, showHidden: true, getters: true }),
+    ...Cause.prettyErrors(cause).map((error) => `${error.stack}${inspect(error, { depth: Infinity })}`),
+  ].join("\n")
+
+const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Effect.exit(effect), (exit) =>
+    Exit.isFailure(exit) ? Effect.succeed(exit.cause) : Effect.die("it did not fail"),
+  )
+
+/** The scratch database's URL, changed: with another password, unless the change gives one. */
+const changed = (url: Redacted.Redacted, change: Partial<URL>) =>
+  Redacted.make(Object.assign(new URL(Redacted.value(url)), { password }, change).href)
+
+layer(ScratchPostgres.layer)("the database's URL", (it) => {
+  const unusable: ReadonlyArray<readonly [name: string, url: string]> = [
+    ["another scheme", `mysql://tocsin:${password}@localhost/tocsin`],
+    ["no scheme", `tocsin:${password}@localhost/tocsin`],
+    ["a password that is not encoded", `postgres://tocsin:${password}/@localhost:5432/tocsin`],
+    ["a port that is none", `postgres://tocsin:${password}@localhost:high/tocsin`],
+    [
+      "a certificate that is not there",
+      `postgres://tocsin:${password}@localhost/tocsin?sslrootcert=/nowhere/ca.pem`,
+    ],
+    ["nothing", ""],
+  ]
+  for (const [name, url] of unusable) {
+    it.effect(`with ${name} fails the layer, says what to write, and is not repeated`, () =>
+      Effect.gen(function* () {
+        const { replica } = yield* ScratchPostgres
+        const cause = yield* failureOf(replica({ url: Redacted.make(url) }))
+        const text = everythingIn(cause)
+        assert.include(text, "write postgres://user:password@host:port/database")
+        assert.notInclude(text, password)
+        assert.notInclude(text, "/nowhere")
+      }),
+    )
+  }
+
+  it.effect("with a wrong user or password is an AuthenticationError without the password", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* ScratchPostgres
+      const { sql } = yield* replica({ url: changed(url, { username: "nobody_of_that_name" }) })
+      const error = yield* Effect.flip(sql`SELECT 1`)
+      assert.strictEqual(error.reason._tag, "AuthenticationError")
+      assert.isFalse(error.isRetryable)
+      assert.notInclude(everythingIn(yield* failureOf(sql`SELECT 1`)), password)
+    }),
+  )
+
+  it.effect("with no server behind it is a ConnectionError without address or password", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* ScratchPostgres
+      const { sql } = yield* replica({ url: changed(url, { hostname: "127.0.0.1", port: "1" }) })
+      const cause = yield* failureOf(sql.withTransaction(sql`SELECT 1`))
+      const text = everythingIn(cause)
+      assert.include(text, "ConnectionError")
+      assert.include(text, "ECONNREFUSED")
+      assert.notInclude(text, "127.0.0.1")
+      assert.notInclude(text, password)
+    }),
+  )
+
+  it.effect("that asks for TLS of a server without it is refused, not spoken to in the clear", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* ScratchPostgres
+      const { sql } = yield* replica({ url: changed(url, { search: "?sslmode=verify-full" }) })
+      const error = yield* Effect.flip(sql`SELECT 1`)
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.notInclude(everythingIn(yield* failureOf(sql`SELECT 1`)), password)
+    }),
+  )
+
+  it.effect("is in no error of a connection that worked", () =>
+    Effect.gen(function* () {
+      const { killConnections, replica, url } = yield* ScratchPostgres
+      const { sql } = yield* replica()
+      const secret = new URL(Redacted.value(url)).password
+      const causes = [
+        yield* failureOf(sql`SELECT 1 / 0`),
+        yield* failureOf(sql.withTransaction(Effect.andThen(killConnections, sql`SELECT 1`))),
+      ]
+      for (const cause of causes) {
+        assert.notInclude(everythingIn(cause), Redacted.value(url))
+        if (secret !== "") assert.notInclude(everythingIn(cause), secret)
+      }
+    }),
+  )
+
+  it.effect("and the options set what a connection is like", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* ScratchPostgres
+      const { sql } = yield* replica({
+        applicationName: "tocsin of the tests",
+        statementTimeout: "61 seconds",
+        lockTimeout: "0.5 millis",
+        idleInTransactionTimeout: "2 minutes",
+      })
+      const show = (name: string) => sql`SELECT current_setting(${name}) AS value`
+      const expected: ReadonlyArray<readonly [string, string]> = [
+        ["application_name", "tocsin of the tests"],
+        ["statement_timeout", "61s"],
+        ["lock_timeout", "1ms"],
+        ["idle_in_transaction_session_timeout", "2min"],
+      ]
+      for (const [name, value] of expected) assert.deepStrictEqual(yield* show(name), [{ value }])
+      const withOptions = Object.assign(new URL(Redacted.value(url)), {
+        search: "?options=-c%20work_mem%3D7MB",
+      })
+      const other = yield* replica({ url: Redacted.make(withOptions.href) })
+      assert.deepStrictEqual(yield* other.sql`SELECT current_setting('work_mem') AS value`, [
+        { value: "7MB" },
+      ])
+    }),
+  )
+})

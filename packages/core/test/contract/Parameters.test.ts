@@ -1,0 +1,168 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as decode from "../../src/contract/decodeRequest.ts"
+import type { ValidationError } from "../../src/contract/ValidationError.ts"
+import { verdict } from "./samples.ts"
+
+const LISTS = [
+  ["agents", decode.decodeAgentListParameters],
+  ["checks", decode.decodeCheckListParameters],
+  ["history", decode.decodeEventListParameters],
+  ["incidents", decode.decodeIncidentListParameters],
+  ["outbox", decode.decodeOutboxListParameters],
+] as const
+const WITH_BLACKLIST = [...LISTS, ["blacklist", decode.decodeBlacklistParameters]] as const
+
+const LIMIT_RULE = "limit must be an integer from 1 to 500"
+const CURSOR_RULE = "cursor must be a text of 1 to 512 characters without control characters"
+const NAME_RULE = "must be 1 to 128 letters, digits or the characters . _ : -"
+
+describe.each(WITH_BLACKLIST)("the query of %s", (_, parameters) => {
+  const read = (raw: decode.RawParameters) => verdict(parameters(raw))
+
+  it("has a limit of 1 to 500, 100 when absent", () => {
+    assert.strictEqual(Result.getOrThrow(parameters({})).limit, 100)
+    for (const limit of [1, 9, 10, 99, 499, 500]) {
+      assert.strictEqual(Result.getOrThrow(parameters({ limit: String(limit) })).limit, limit)
+    }
+    for (const limit of ["", "0", "501", "1000", "-1", "+1", "1.0", "1e2", " 1", "0x10", "05", "ten", "１"]) {
+      assert.strictEqual(read({ limit }), LIMIT_RULE, limit)
+    }
+  })
+
+  it("has a cursor of 1 to 512 characters, or none", () => {
+    assert.isFalse("cursor" in Result.getOrThrow(parameters({})))
+    assert.strictEqual(Result.getOrThrow(parameters({ cursor: "x".repeat(512) })).cursor, "x".repeat(512))
+    for (const cursor of ["", "x".repeat(513), "a\0"]) assert.strictEqual(read({ cursor }), CURSOR_RULE)
+  })
+
+  it("ignores unknown parameters, however often they are given", () => {
+    assert.deepStrictEqual(parameters({ colour: ["red", "blue"], "": "" }), parameters({}))
+  })
+
+  it("refuses a known parameter that is given twice", () => {
+    assert.strictEqual(read({ limit: ["1", "1"] }), "limit must be given only once")
+    assert.strictEqual(read({ cursor: ["a", "b"], limit: "0" }), "cursor must be given only once")
+  })
+})
+
+describe.each(LISTS)("the query of %s", (_, parameters) => {
+  it("has back, true or false and nothing else, false when absent", () => {
+    assert.isFalse(Result.getOrThrow(parameters({})).back)
+    assert.isTrue(Result.getOrThrow(parameters({ back: "true" })).back)
+    assert.isFalse(Result.getOrThrow(parameters({ back: "false" })).back)
+    for (const back of ["", "TRUE", "1", "yes", "true "]) {
+      assert.strictEqual(verdict(parameters({ back })), "back must be true or false")
+    }
+  })
+})
+
+describe("filters and sorts", () => {
+  it("have the defaults of the contract", () => {
+    const paging = { limit: 100, back: false }
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeAgentListParameters({})), paging)
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeCheckListParameters({})), paging)
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeEventListParameters({})), paging)
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeBlacklistParameters({})), { limit: 100 })
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeIncidentListParameters({})), {
+      ...paging,
+      sort: "status",
+      direction: "desc",
+    })
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeOutboxListParameters({})), {
+      ...paging,
+      sort: "updated_at",
+      direction: "desc",
+    })
+    assert.deepStrictEqual(Result.getOrThrow(decode.decodeAcceptAllParameters({})), {
+      include_rotation: false,
+    })
+  })
+
+  it("take every value of the contract, and no other", () => {
+    const incidents: Readonly<Record<string, ReadonlyArray<string>>> = {
+      state: ["open", "resolved"],
+      severity: ["warning", "critical", "unknown"],
+      sort: ["status", "opened_at", "resolved_at"],
+      direction: ["asc", "desc"],
+    }
+    const outbox: Readonly<Record<string, ReadonlyArray<string>>> = {
+      state: ["pending", "sending", "sent", "retry", "failed", "discarded"],
+      notifier: ["debug", "messenger", "webhook", "alert_router"],
+      event_type: ["firing", "resolved"],
+      sort: ["created_at", "updated_at"],
+      direction: ["asc", "desc"],
+    }
+    type Decode = (raw: decode.RawParameters) => Result.Result<object, ValidationError>
+    const lists: ReadonlyArray<readonly [Decode, Readonly<Record<string, ReadonlyArray<string>>>]> = [
+      [decode.decodeIncidentListParameters, incidents],
+      [decode.decodeOutboxListParameters, outbox],
+    ]
+    for (const [parameters, allowed] of lists) {
+      for (const [name, values] of Object.entries(allowed)) {
+        for (const value of values) {
+          assert.deepInclude(Result.getOrThrow(parameters({ [name]: value })), { [name]: value })
+        }
+        for (const value of ["", "ok", "OPEN", `${values[0]} `]) {
+          assert.strictEqual(
+            verdict(parameters({ [name]: value })),
+            `${name} must be one of ${values.join(", ")}`,
+          )
+        }
+      }
+    }
+  })
+
+  it("check agent_id and check_id where there are such filters", () => {
+    for (const parameters of [
+      decode.decodeCheckListParameters,
+      decode.decodeEventListParameters,
+      decode.decodeIncidentListParameters,
+    ]) {
+      assert.strictEqual(Result.getOrThrow(parameters({ agent_id: "__proto__" })).agent_id, "__proto__")
+      assert.strictEqual(verdict(parameters({ agent_id: "" })), `agent_id ${NAME_RULE}`)
+      assert.strictEqual(verdict(parameters({ agent_id: "a b" })), `agent_id ${NAME_RULE}`)
+    }
+    for (const parameters of [decode.decodeEventListParameters, decode.decodeIncidentListParameters]) {
+      assert.strictEqual(
+        Result.getOrThrow(parameters({ check_id: "x".repeat(128) })).check_id,
+        "x".repeat(128),
+      )
+      assert.strictEqual(verdict(parameters({ check_id: "x".repeat(129) })), `check_id ${NAME_RULE}`)
+    }
+    assert.strictEqual(verdict(decode.decodeAgentListParameters({ agent_id: "a b" })), "accepted")
+  })
+
+  it("take include_rotation as true or false", () => {
+    assert.isTrue(
+      Result.getOrThrow(decode.decodeAcceptAllParameters({ include_rotation: "true" })).include_rotation,
+    )
+    assert.strictEqual(
+      verdict(decode.decodeAcceptAllParameters({ include_rotation: "1" })),
+      "include_rotation must be true or false",
+    )
+  })
+})
+
+describe("paths", () => {
+  it("hold an agent_id of the common format", () => {
+    assert.strictEqual(Result.getOrThrow(decode.decodeAgentPath({ agent_id: "web-01" })).agent_id, "web-01")
+    assert.strictEqual(
+      verdict(decode.decodeAgentPath({ agent_id: "x".repeat(129) })),
+      `agent_id ${NAME_RULE}`,
+    )
+    assert.strictEqual(verdict(decode.decodeAgentPath({ agent_id: "a/b" })), `agent_id ${NAME_RULE}`)
+  })
+
+  it("hold a key_id of exactly 64 characters, whatever they are", () => {
+    for (const key_id of ["0af9".repeat(16), "x".repeat(64), "😀".repeat(64), "\n".repeat(64)]) {
+      assert.strictEqual(Result.getOrThrow(decode.decodeBlacklistPath({ key_id })).key_id, key_id)
+    }
+    for (const key_id of ["", "a".repeat(63), "a".repeat(65), "😀".repeat(32), "😀".repeat(65)]) {
+      assert.strictEqual(
+        verdict(decode.decodeBlacklistPath({ key_id })),
+        "key_id must be exactly 64 characters",
+      )
+    }
+  })
+})

@@ -1,0 +1,52 @@
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Context, Effect, Layer, type Scope } from "effect"
+import * as SeededIds from "./SeededIds.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+/** One process of the service as far as its storage can tell: the use cases over one client of the storage. */
+export interface Replica {
+  readonly storage: Storage["Service"]
+  readonly ingest: Ingest["Service"]
+  readonly admission: Admission["Service"]
+  readonly queries: Queries["Service"]
+}
+
+const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
+  Layer.provide(NodeHashing.layer()),
+)
+
+/** Makes a new place, empty. What it returns opens a client there each time it is run. */
+export const newPlace = Effect.fnUntraced(function* <Place, E>(
+  subject: StorageUnderTest<Place, E>,
+  policy: Partial<PolicyOptions> = {},
+): Effect.fn.Return<Effect.Effect<Replica, E, Scope.Scope>, E, Scope.Scope> {
+  const place = yield* Layer.build(Layer.fresh(subject.place))
+  let opened = 0
+  return Effect.suspend(() => {
+    opened += 1
+    const layer = useCases.pipe(
+      Layer.provideMerge(subject.client),
+      Layer.provide(Layer.succeedContext(place)),
+      // Replicas draw different ids; the first ones of two places draw the same.
+      Layer.provide(SeededIds.layer(`replica ${opened}`)),
+      Layer.provide(Layer.succeed(Policy, { ...defaultPolicy, ...policy })),
+    )
+    return Effect.map(Layer.build(Layer.fresh(layer)), (services) => ({
+      storage: Context.get(services, Storage),
+      ingest: Context.get(services, Ingest),
+      admission: Context.get(services, Admission),
+      queries: Context.get(services, Queries),
+    }))
+  })
+})
+
+/** Opens a new, empty storage. */
+export const openReplica = <Place, E>(
+  subject: StorageUnderTest<Place, E>,
+  policy?: Partial<PolicyOptions>,
+): Effect.Effect<Replica, E, Scope.Scope> => Effect.flatten(newPlace(subject, policy))

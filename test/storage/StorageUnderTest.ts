@@ -1,0 +1,20 @@
+import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Layer } from "effect"
+
+/** A storage as its suite needs it: where it can live, and how it is reached there. */
+export interface StorageUnderTest<Place, E> {
+  /** Stands in the names of the tests. */
+  readonly name: string
+  /**
+   * A place with nothing in it, another one each time it is built: a folder, a database. It goes with its scope. Where
+   * the client brings its own, `Layer.empty`.
+   */
+  readonly place: Layer.Layer<Place, E>
+  /** A client of the storage at that place. Built twice at one place it is what two replicas of the service have. */
+  readonly client: Layer.Layer<Storage, E, Place>
+  /**
+   * Why a place cannot have a second client, neither beside the first nor after it. Tests that need one are skipped and
+   * print this. Absent where it can.
+   */
+  readonly onlyOneClient?: string
+}

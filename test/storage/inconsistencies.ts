@@ -1,0 +1,108 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { compareMembers } from "@tocsin/core/incidents/compareMembers"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { observe } from "./observe.ts"
+import type { Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+
+const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
+
+const expectEqual = (what: string, found: unknown, expected: unknown): ReadonlyArray<string> =>
+  Object.is(found, expected) ? [] : [`${what} is ${String(found)}, not ${String(expected)}`]
+
+const countBy = <Row extends { readonly status: CheckStatus }>(rows: ReadonlyArray<Row>, status: CheckStatus) =>
+  rows.filter((row) => row.status === status).length
+
+const ofAgent = (agent: AgentRecord, checks: ReadonlyArray<CheckRecord>): ReadonlyArray<string> => {
+  const own = checks.filter((check) => check.agent_id === agent.agent_id)
+  return [
+    ...STATUSES.flatMap((status) =>
+      expectEqual(`${agent.agent_id}.checks_${status}`, agent[`checks_${status}`], countBy(own, status)),
+    ),
+    ...own.flatMap((check) =>
+      expectEqual(`the registration of ${check.check_id}`, check.registration_id, agent.registration_id),
+    ),
+  ]
+}
+
+const ofCheck = (check: CheckRecord, history: ReadonlyArray<StoredHistoryRecord>): ReadonlyArray<string> => {
+  const name = `${check.agent_id}/${check.check_id}`
+  const newest = history.find((row) => row.agent_id === check.agent_id && row.check_id === check.check_id)
+  return [
+    ...expectEqual(`whether ${name} is in an incident`, check.incident_id !== undefined, check.status !== "ok"),
+    ...expectEqual(`the newest stored status of ${name}`, newest?.status, check.status),
+    ...expectEqual(`the newest stored exit code of ${name}`, newest?.exit_code, check.exit_code),
+  ]
+}
+
+const ofOpen = (incident: IncidentRecord, members: ReadonlyArray<MemberRecord>): ReadonlyArray<string> => {
+  const name = `incident ${incident.incident_key}`
+  const worst = members.toSorted(compareMembers)[0]
+  const single = members.length === 1 ? worst : undefined
+  return [
+    ...expectEqual(`${name}.severity`, incident.severity, worst?.severity),
+    ...expectEqual(`${name}.summary`, incident.summary, worst?.summary),
+    ...expectEqual(`${name}.agent_id`, incident.agent_id, single?.agent_id),
+    ...expectEqual(`${name}.check_id`, incident.check_id, single?.check_id),
+  ]
+}
+
+const ofIncident = (incident: IncidentRecord, members: ReadonlyArray<MemberRecord>): ReadonlyArray<string> => {
+  const own = members.filter((member) => member.incident_id === incident.id)
+  const count = (severity: MemberRecord["severity"]) => own.filter((member) => member.severity === severity).length
+  const name = `incident ${incident.incident_key}`
+  return [
+    ...(["warning", "unknown", "critical"] as const).flatMap((severity) =>
+      expectEqual(`${name}.members_${severity}`, incident[`members_${severity}`], count(severity)),
+    ),
+    ...expectEqual(`whether ${name} is open`, incident.state === "open", own.length > 0),
+    ...expectEqual(`whether ${name} has resolved_at`, incident.resolved_at !== undefined, own.length === 0),
+    ...(incident.state === "open" ? ofOpen(incident, own) : []),
+  ]
+}
+
+const duplicates = (what: string, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.filter((name, index) => names.indexOf(name) !== index).map((name) => `two ${what} ${name}`)
+
+/**
+ * Where the stored rows contradict one another; empty when all is well. Whatever the order in which commands were
+ * committed, counts, members, severities and histories agree afterwards (decisions §6, §7).
+ */
+export const inconsistencies = Effect.fnUntraced(function* (
+  replica: Replica,
+): Effect.fn.Return<ReadonlyArray<string>, StorageError> {
+  const agents = yield* rowsOf(replica, "agents")
+  const checks = yield* rowsOf(replica, "checks")
+  const history = yield* rowsOf(replica, "history")
+  const incidents = yield* rowsOf(replica, "incidents")
+  const agentIds = agents.map((agent) => agent.agent_id)
+  const members = yield* observe(replica, [{ membersOfAgents: agentIds }], (workspace) =>
+    agentIds.flatMap((agentId) => workspace.membershipsOf(agentId)),
+  )
+  const open = incidents.filter((incident) => incident.state === "open")
+  const counts = yield* replica.queries.summary
+  const memberships = (rows: ReadonlyArray<{ incident_id: unknown; agent_id: string; check_id: string }>) =>
+    rows.map((row) => `${String(row.incident_id)}/${row.agent_id}/${row.check_id}`).toSorted()
+  return [
+    ...agents.flatMap((agent) => ofAgent(agent, checks)),
+    ...checks.flatMap((check) => ofCheck(check, history)),
+    ...incidents.flatMap((incident) => ofIncident(incident, members)),
+    ...expectEqual(
+      "the list of members",
+      memberships(members).join(" "),
+      memberships(checks.filter((check) => check.incident_id !== undefined)).join(" "),
+    ),
+    ...duplicates("open incidents", open.map((incident) => `${incident.kind}/${incident.incident_key}`)),
+    ...duplicates("rows of event", history.map((row) => `${row.registration_id}/${row.event_id}`)),
+    ...expectEqual("open_incidents", counts.open_incidents, open.length),
+    ...STATUSES.flatMap((status) =>
+      expectEqual(`the sum of checks_${status}`, counts[`checks_${status}`], countBy(checks, status)),
+    ),
+  ]
+})

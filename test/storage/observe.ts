@@ -1,0 +1,17 @@
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Decision } from "@tocsin/core/workspace/Decision"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Effect } from "effect"
+import type { Replica } from "./Replica.ts"
+
+/** Loads scopes one after another, then reads from the workspace that they filled. Changes nothing. */
+export const observe = <A>(
+  { storage }: Replica,
+  scopes: ReadonlyArray<Scope>,
+  read: (workspace: Workspace) => A,
+): Effect.Effect<A, StorageError> =>
+  storage.transact(function* (workspace): Decision<A> {
+    yield* scopes
+    return read(workspace)
+  })

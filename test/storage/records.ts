@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto"
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  IncidentId,
+  IncidentKey,
+  KeyFingerprint,
+  KeyHash,
+  OutboxId,
+  RegistrationId,
+} from "@tocsin/core/contract/Identifiers"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Decision } from "@tocsin/core/workspace/Decision"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Effect } from "effect"
+import type { Replica } from "./Replica.ts"
+import { START_MILLIS, start } from "./samples.ts"
+import { uuidV7 } from "./SeededIds.ts"
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex")
+const uuid = (name: string): string => uuidV7(BigInt(START_MILLIS), name)
+
+/** The hash of a key that `keyOf` makes, without a pepper. */
+export const keyHashOf = (name: string): KeyHash => KeyHash.make(hash(`key of ${name}`))
+
+/** The id of the blacklist row of that key. */
+export const blacklistIdOf = (name: string): BlacklistId => BlacklistId.make(hash(`bl1:${keyHashOf(name)}`))
+
+/** Names for rows that a test puts into a storage itself. */
+export const registrationIdOf = (name: string): RegistrationId => RegistrationId.make(uuid(`registration ${name}`))
+export const incidentIdOf = (name: string): IncidentId => IncidentId.make(uuid(`incident ${name}`))
+export const outboxIdOf = (name: string): OutboxId => OutboxId.make(uuid(`outbox ${name}`))
+
+/** An accepted agent with the key of its name. */
+export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): AgentRecord => ({
+  agent_id: AgentId.make(name),
+  registration_id: registrationIdOf(name),
+  admission_state: "accepted",
+  hostname: "web-01.example.org",
+  features: { push: true, metrics: false },
+  labels: undefined,
+  observed_at: start,
+  last_seen_at: start,
+  registered_at: start,
+  accepted_key_hash: keyHashOf(name),
+  pending_key_hash: undefined,
+  key_fingerprint: KeyFingerprint.make(keyHashOf(name).slice(0, 16)),
+  checks_ok: 0,
+  checks_warning: 0,
+  checks_critical: 0,
+  checks_unknown: 0,
+  ...changes,
+})
+
+/** The blocked key of that name. */
+export const blockedKeyRecord = (name: string, changes: Partial<BlockedKeyRecord> = {}): BlockedKeyRecord => ({
+  key_hash: keyHashOf(name),
+  key_fingerprint: KeyFingerprint.make(keyHashOf(name).slice(0, 16)),
+  agent_id: AgentId.make(name),
+  created_at: start,
+  last_seen_at: start,
+  state: "blocked",
+  blacklist_id: blacklistIdOf(name),
+  blocked_at: start,
+  hostname: "web-01.example.org",
+  ...changes,
+})
+
+/** An open incident of the named key `name`, without members. */
+export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = {}): IncidentRecord => ({
+  id: incidentIdOf(name),
+  kind: "named",
+  incident_key: IncidentKey.make(name),
+  state: "open",
+  severity: "critical",
+  agent_id: undefined,
+  check_id: undefined,
+  opened_at: start,
+  resolved_at: undefined,
+  summary: undefined,
+  member_changes: 0,
+  members_warning: 0,
+  members_unknown: 0,
+  members_critical: 0,
+  ...changes,
+})
+
+/** The present membership of a check in the incident of `incidentRecord(incident)`. */
+export const memberRecord = (
+  { incident, agent, check }: { readonly incident: string; readonly agent: string; readonly check: string },
+  changes: Partial<MemberRecord> = {},
+): MemberRecord => ({
+  incident_id: incidentIdOf(incident),
+  agent_id: AgentId.make(agent),
+  check_id: CheckId.make(check),
+  severity: "critical",
+  change_seq: 1,
+  summary: undefined,
+  joined_at: start,
+  left_at: undefined,
+  ...changes,
+})
+
+/** A pending firing of `incidentRecord(incident)`. */
+export const outboxRecord = (name: string, incident: string, changes: Partial<OutboxRecord> = {}): OutboxRecord => ({
+  id: outboxIdOf(name),
+  notifier: "debug",
+  state: "pending",
+  incident_id: incidentIdOf(incident),
+  event_type: "firing",
+  severity: "critical",
+  attempts: 0,
+  next_attempt_at: start,
+  last_error: undefined,
+  created_at: start,
+  updated_at: start,
+  ...changes,
+})
+
+/** Puts rows into a storage in one transaction, as a decision would. */
+export const write = ({ storage }: Replica, put: (workspace: Workspace) => void): Effect.Effect<void, StorageError> =>
+  // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+  storage.transact(function* (workspace): Decision<void> {
+    put(workspace)
+  })

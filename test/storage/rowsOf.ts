@@ -1,0 +1,36 @@
+import type { ListFilters, ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
+import type { ListQuery } from "@tocsin/core/lists/PageRequest"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Effect } from "effect"
+import type { Replica } from "./Replica.ts"
+
+const defaults: { readonly [L in ListName]: ListQuery<L> } = {
+  agents: { list: "agents", filter: {}, sort: "agent_id", direction: "asc" },
+  checks: { list: "checks", filter: {}, sort: "agent_id", direction: "asc" },
+  history: { list: "history", filter: {}, sort: "stored", direction: "desc" },
+  incidents: { list: "incidents", filter: {}, sort: "status", direction: "desc" },
+  outbox: { list: "outbox", filter: {}, sort: "updated_at", direction: "desc" },
+  blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+}
+
+/** More than any test stores. */
+const EVERYTHING = 1_000_000
+
+/** The names of all lists. */
+export const LISTS: ReadonlyArray<ListName> = ["agents", "checks", "history", "incidents", "outbox", "blacklist"]
+
+/** All rows of a list that a filter leaves, in the list's usual order. */
+export const rowsOf = <L extends ListName>(
+  { storage }: Replica,
+  list: L,
+  filter?: ListFilters[L],
+): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> => {
+  const query: ListQuery<L> = defaults[list]
+  return storage.page({
+    ...query,
+    filter: filter ?? query.filter,
+    from: undefined,
+    isBackward: false,
+    limit: EVERYTHING,
+  })
+}
