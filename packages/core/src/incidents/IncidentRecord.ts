@@ -22,6 +22,9 @@ export interface IncidentRecord extends IncidentRef {
   /** The single member's agent; absent with several members (decisions §7). */
   readonly agent_id: AgentId | undefined
   readonly check_id: CheckId | undefined
+  /** The check that opened it; fixed for the incident's life (decisions §9, alert_router). */
+  readonly opener_agent_id: AgentId
+  readonly opener_check_id: CheckId
   readonly opened_at: Instant
   readonly resolved_at: Instant | undefined
   readonly summary: string | undefined

@@ -119,7 +119,7 @@ export class Incidents {
     yield* ensure(workspace, { incidents: [ref.incident_id], members: [ref] })
     const { incident, member } = this.#find(ref)
     workspace.members.put({ ...member, left_at: this.#now })
-    const counted = count(incident, member.severity, -1)
+    const counted = count(numbered(incident), member.severity, -1)
     if (memberCount(counted) > 0) {
       yield* this.#refresh({ ...counted, state: move(IncidentTransitions, "open", "member_left") }, undefined)
       return
@@ -144,6 +144,8 @@ export class Incidents {
       severity,
       agent_id,
       check_id,
+      opener_agent_id: agent_id,
+      opener_check_id: check_id,
       opened_at: this.#now,
       resolved_at: undefined,
       summary,

@@ -30,11 +30,15 @@ const enqueue = (workspace: Workspace, notification: Notification, options: Enqu
     state: move(OutboxTransitions, "absent", "enqueued"),
     incident_id: incident.id,
     event_type,
+    incident_seq: incident.member_changes,
     severity: incident.severity,
+    summary: incident.summary,
     attempts: 0,
     next_attempt_at: now,
     last_error: undefined,
+    leased_until: undefined,
     created_at: now,
+    counts_from: now,
     updated_at: now,
   })
 }
