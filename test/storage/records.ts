@@ -17,6 +17,7 @@ import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Decision } from "@tocsin/core/workspace/Decision"
+import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
@@ -81,6 +82,8 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   severity: "critical",
   agent_id: undefined,
   check_id: undefined,
+  opener_agent_id: AgentId.make("web-01"),
+  opener_check_id: CheckId.make("disk"),
   opened_at: start,
   resolved_at: undefined,
   summary: undefined,
@@ -114,18 +117,26 @@ export const outboxRecord = (name: string, incident: string, changes: Partial<Ou
   state: "pending",
   incident_id: incidentIdOf(incident),
   event_type: "firing",
+  incident_seq: 1,
   severity: "critical",
+  summary: undefined,
   attempts: 0,
   next_attempt_at: start,
   last_error: undefined,
+  leased_until: undefined,
   created_at: start,
+  counts_from: start,
   updated_at: start,
   ...changes,
 })
 
-/** Puts rows into a storage in one transaction, as a decision would. */
-export const write = ({ storage }: Replica, put: (workspace: Workspace) => void): Effect.Effect<void, StorageError> =>
-  // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+/** Puts rows into a storage in one transaction, as a decision would: what it replaces, `scopes` loads before. */
+export const write = (
+  { storage }: Replica,
+  scopes: ReadonlyArray<Scope>,
+  put: (workspace: Workspace) => void,
+): Effect.Effect<void, StorageError> =>
   storage.transact(function* (workspace): Decision<void> {
+    yield* scopes
     put(workspace)
   })

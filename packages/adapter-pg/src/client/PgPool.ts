@@ -82,10 +82,12 @@ const openPool = ({ driver, replyMillis }: PgPoolConfig): OpenPool => {
   return { pool, connections, leases: new Set() }
 }
 
+/** Waits for connections in use, then closes them too. What a dead network keeps from closing is not waited for. */
 const closePool = ({ leases, pool }: OpenPool, graceMillis: number): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const late = setTimeout(() => {
       for (const lease of leases) lease.close()
+      resume(Effect.void)
     }, graceMillis)
     pool.end(() => {
       clearTimeout(late)

@@ -62,15 +62,15 @@ const fromAnswer = (
   return new SqlError.SqlError({ reason: new reason(properties) })
 }
 
+const unanswered = "PostgreSQL did not answer in time: see that it runs and can be reached"
+
+/** The driver's words for what an operator should read. */
 const connectMessages: ReadonlyMap<string, string> = new Map([
+  ["timeout expired", unanswered],
+  ["Connection terminated due to connection timeout", unanswered],
   [
     "timeout exceeded when trying to connect",
     "No database connection became free in time: raise maxConnections, or look for transactions that stay open",
-  ],
-  ["timeout expired", "PostgreSQL did not answer in time: see that it runs and can be reached"],
-  [
-    "Connection terminated due to connection timeout",
-    "PostgreSQL did not answer in time: see that it runs and can be reached",
   ],
 ])
 

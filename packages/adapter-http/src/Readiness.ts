@@ -1,0 +1,59 @@
+import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+
+const PROBE_INTERVAL = Duration.seconds(1)
+const PROBE_LIMIT = Duration.millis(1500)
+
+/** Whether the service can do its work (contract, ready; decisions §1). */
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** The last result of the probe, and of the last write. Waits for nothing. */
+    readonly isReady: Effect.Effect<boolean>
+    /** Whether the service is about to stop. */
+    readonly isDraining: Effect.Effect<boolean>
+    /** Says that the service is about to stop: from now on it is not ready. The first step of a shutdown. */
+    readonly drain: Effect.Effect<void>
+  }
+>()("@tocsin/adapter-http/Readiness") {
+  /**
+   * Watches a storage: a probe once a second in the background, each limited to 1.5 s, and each write. Use cases must
+   * be built on the Storage that this layer provides, or refused writes go unseen.
+   */
+  static readonly layer: Layer.Layer<Readiness | Storage, never, Storage> = Layer.effectContext(
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      let canAnswer = false
+      let hasSpace = true
+      let draining = false
+      const probe = Effect.map(Effect.timeoutOption(Effect.result(storage.probe), PROBE_LIMIT), (result) => {
+        canAnswer = Option.isSome(result) && result.value._tag === "Success"
+      })
+      yield* probe
+      yield* Effect.forkScoped(Effect.repeat(Effect.delay(probe, PROBE_INTERVAL), Schedule.forever))
+
+      const noteFailure = (error: StorageError) =>
+        Effect.sync(() => {
+          if (error.reason === "full") hasSpace = false
+        })
+      const noteSuccess = Effect.sync(() => {
+        hasSpace = true
+      })
+      const watched = Storage.of({
+        ...storage,
+        transact: (command) =>
+          Effect.tapError(Effect.tap(storage.transact(command), noteSuccess), noteFailure),
+      })
+      return Context.make(
+        Readiness,
+        Readiness.of({
+          isReady: Effect.sync(() => canAnswer && hasSpace && !draining),
+          isDraining: Effect.sync(() => draining),
+          drain: Effect.sync(() => {
+            draining = true
+          }),
+        }),
+      ).pipe(Context.add(Storage, watched))
+    }),
+  )
+}

@@ -1,0 +1,32 @@
+import type { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { NotificationType, NotifierKind, Severity } from "../contract/Status.ts"
+
+/** What a notifier is to tell its receiver: one outbox item with what people need to act on it. */
+export interface Notification {
+  /** Id of the outbox item, the same for every attempt: receivers deduplicate on it. */
+  readonly id: OutboxId
+  readonly notifier: NotifierKind
+  readonly event_type: NotificationType
+  /** The severity that is told. */
+  readonly severity: Severity
+  /** What the incident said of itself when this was enqueued: at most 512 characters, one line. */
+  readonly summary: string | undefined
+  readonly created_at: Instant
+  /** Which attempt this is, from 1. */
+  readonly attempt: number
+  readonly incident: {
+    readonly id: IncidentId
+    readonly incident_key: IncidentKey
+    /** The only member; absent with several. */
+    readonly agent_id: AgentId | undefined
+    readonly check_id: CheckId | undefined
+    /** Who opened it; fixed for its life. */
+    readonly opener_agent_id: AgentId
+    readonly opener_check_id: CheckId
+    readonly opened_at: Instant
+    readonly resolved_at: Instant | undefined
+    /** How many checks are in it now. */
+    readonly members: number
+  }
+}

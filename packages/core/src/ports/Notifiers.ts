@@ -1,0 +1,38 @@
+import { Context, type Effect } from "effect"
+import type { NotifierKind } from "../contract/Status.ts"
+import type { Notification } from "../notifications/Notification.ts"
+
+/**
+ * What became of one attempt (decisions §8). `error` is kept as the item's `last_error` and shown to operators: one
+ * sentence without an address, a secret or the receiver's text beyond its status.
+ */
+export type DeliveryResult =
+  | { readonly outcome: "delivered" }
+  /** Worth another attempt: network error, time-out, 408, 425, 429, 5xx. */
+  | { readonly outcome: "deferred"; readonly error: string; readonly retryAfterSeconds?: number | undefined }
+  /** Not worth another attempt: any other status, a target that must not be called. */
+  | { readonly outcome: "refused"; readonly error: string }
+
+/** What a receiver said to a test message, for the operator who asked for it. */
+export interface TestReceipt {
+  readonly result: DeliveryResult
+  /** HTTP status, where there was one. */
+  readonly status: number | undefined
+}
+
+/** One way to tell people. */
+export interface Notifier {
+  readonly kind: NotifierKind
+  /**
+   * Makes one attempt. Never fails: what goes wrong is a result. Ends within its own time-out (15 s, less where leases
+   * are shorter); interruption abandons the attempt. The caller may repeat it with the same id.
+   */
+  readonly send: (notification: Notification) => Effect.Effect<DeliveryResult>
+  /** Sends a message that is marked as a test. */
+  readonly test: Effect.Effect<TestReceipt>
+}
+
+/** The notifiers that are configured, at most one of a kind. */
+export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierKind, Notifier>>()(
+  "@tocsin/core/ports/Notifiers",
+) {}

@@ -1,0 +1,87 @@
+import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+
+/** All rows that there are, as the changes of all commands so far make them. Maps keep the order of insertion. */
+export interface Rows {
+  readonly agents: ReadonlyMap<string, AgentRecord>
+  readonly keys: ReadonlyMap<string, AgentKeyRecord>
+  /** By `agent/check`: a deleted agent's are gone. */
+  readonly checks: ReadonlyMap<string, CheckRecord>
+  readonly incidents: ReadonlyMap<string, IncidentRecord>
+  /** Past and present, by `incident/agent/check`. */
+  readonly members: ReadonlyMap<string, MemberRecord>
+  readonly outbox: ReadonlyMap<string, OutboxRecord>
+  /** In the order of storing; a deleted agent's are gone. */
+  readonly history: ReadonlyArray<HistoryRecord>
+}
+
+/** A storage with nothing in it. */
+export const noRows: Rows = {
+  agents: new Map(),
+  keys: new Map(),
+  checks: new Map(),
+  incidents: new Map(),
+  members: new Map(),
+  outbox: new Map(),
+  history: [],
+}
+
+/** One row before and after something happened; `undefined` where it did not exist. */
+export interface Moved<Row> {
+  readonly before: Row | undefined
+  readonly after: Row | undefined
+}
+
+const withChanges = <Row>(
+  rows: ReadonlyMap<string, Row>,
+  changes: ReadonlyArray<Moved<Row>>,
+  idOf: (row: Row) => string,
+): ReadonlyMap<string, Row> => {
+  const changed = new Map(rows)
+  for (const { before, after } of changes) {
+    if (after !== undefined) changed.set(idOf(after), after)
+    else if (before !== undefined) changed.delete(idOf(before))
+  }
+  return changed
+}
+
+/** What a command's changes make of the rows. */
+export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
+  const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
+  const stays = (row: CheckRecord | HistoryRecord) => !removed.has(row.registration_id)
+  const kept = new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
+  const checkChanges = changes.checks.filter(({ after }) => after !== undefined && stays(after))
+  return {
+    agents: withChanges(rows.agents, changes.agents, (row) => row.agent_id),
+    keys: withChanges(rows.keys, changes.keys, (row) => row.key_hash),
+    checks: withChanges(kept, checkChanges, (row) => `${row.agent_id}/${row.check_id}`),
+    incidents: withChanges(rows.incidents, changes.incidents, (row) => row.id),
+    members: withChanges(rows.members, changes.members, (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`),
+    outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
+    history: [...rows.history, ...changes.history].filter(stays),
+  }
+}
+
+/** The rows that are not the same object any more, or that came or went. */
+export const moved = <Row>(
+  before: ReadonlyMap<string, Row>,
+  after: ReadonlyMap<string, Row>,
+): ReadonlyArray<Moved<Row>> =>
+  Array.from(new Set([...before.keys(), ...after.keys()]), (id) => ({
+    before: before.get(id),
+    after: after.get(id),
+  })).filter((move) => move.before !== move.after)
+
+/** The present members of an incident. */
+export const presentMembers = (rows: Rows, incidentId: string): ReadonlyArray<MemberRecord> =>
+  membersEver(rows, incidentId).filter((member) => member.left_at === undefined)
+
+/** The members that an incident has or had. */
+export const membersEver = (rows: Rows, incidentId: string): ReadonlyArray<MemberRecord> =>
+  Array.from(rows.members.values()).filter((member) => member.incident_id === incidentId)

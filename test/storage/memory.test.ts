@@ -1,0 +1,10 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { Layer } from "effect"
+import { storageSuite } from "./storageSuite.ts"
+
+storageSuite({
+  name: "memory",
+  place: Layer.empty,
+  client: MemoryStorage.layer,
+  onlyOneClient: "its rows are in the memory of one client",
+})

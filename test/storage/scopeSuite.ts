@@ -1,0 +1,372 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { Effect } from "effect"
+import { observe } from "./observe.ts"
+import {
+  agentRecord,
+  blacklistIdOf,
+  incidentIdOf,
+  incidentRecord,
+  keyHashOf,
+  memberRecord,
+  outboxIdOf,
+  outboxRecord,
+  registrationIdOf,
+  write,
+} from "./records.ts"
+import { openReplica } from "./Replica.ts"
+import { enroll, eventId, eventOf, heartbeatOf, keyOf, register, send, start } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const [a, b, c, nobody] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("c"), AgentId.make("nobody")]
+const [disk, cpu] = [CheckId.make("disk"), CheckId.make("cpu")]
+const named = (name: string) => ({ kind: "named" as const, incident_key: IncidentKey.make(name) })
+
+/** More than one statement of SQLite or PostgreSQL takes as parameters. */
+const MANY = 70_000
+
+/** What a decision sees of each part of a Scope: rows that exist, rows that do not, and no others. */
+export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  describe("scopes", () => {
+    it.effect("agents: those named, present or known to be absent", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a", "b")
+        const seen = yield* observe(replica, [{ agents: [a, nobody] }], ({ agents }) => ({
+          a: agents.get(a)?.hostname,
+          nobody: agents.get(nobody),
+          isOtherLoaded: agents.isLoaded(b),
+        }))
+        assert.deepStrictEqual(seen, { a: "a.example.org", nobody: undefined, isOtherLoaded: false })
+      }),
+    )
+
+    it.effect("keys in every state; those of an agent without its blocked ones", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const { admission, ingest } = replica
+        yield* enroll(replica, "a", "c")
+        for (const key of ["a second", "a third", "a fourth"]) {
+          yield* ingest.heartbeat(keyOf(key), heartbeatOf("a"))
+          if (key === "a second") yield* admission.accept(a)
+          if (key === "a third") yield* admission.block(a)
+        }
+        const names = ["a", "a second", "a third", "a fourth", "unknown"]
+        const states = yield* observe(replica, [{ keys: names.map(keyHashOf) }], ({ keys }) =>
+          names.map((name) => keys.get(keyHashOf(name))?.state),
+        )
+        assert.deepStrictEqual(states, ["superseded", "accepted", "blocked", "pending", undefined])
+        const hashes = yield* observe(replica, [{ keysOfAgents: [a, nobody] }], (workspace) => ({
+          a: workspace.keys.group("a").map((key) => key.key_hash).toSorted(),
+          isKnown: [a, nobody, c].map((id) => workspace.keysOfAgents.has(id)),
+          isOtherLoaded: workspace.keys.isLoaded(keyHashOf("c")),
+        }))
+        assert.deepStrictEqual(hashes, {
+          a: ["a", "a second", "a fourth"].map(keyHashOf).toSorted(),
+          isKnown: [true, true, false],
+          isOtherLoaded: false,
+        })
+      }),
+    )
+
+    it.effect("blacklist rows with their keys", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* register(replica, "a", "b")
+        yield* replica.admission.blockAll
+        const ids = ["a", "unknown"].map(blacklistIdOf)
+        const seen = yield* observe(replica, [{ blacklist: ids }], ({ blacklist, keys }) => ({
+          rows: ids.map((id) => blacklist.get(id)?.key_hash),
+          state: keys.get(keyHashOf("a"))?.state,
+          isOtherLoaded: keys.isLoaded(keyHashOf("b")),
+        }))
+        assert.deepStrictEqual(seen, {
+          rows: [keyHashOf("a"), undefined],
+          state: "blocked",
+          isOtherLoaded: false,
+        })
+      }),
+    )
+
+    it.effect("checks of the present registration, in the scope of their agent or after it", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a", "b")
+        yield* send(replica, "a", [eventOf(1, { check_id: "disk" })])
+        yield* send(replica, "b", [eventOf(2, { check_id: "cpu" })])
+        const checks = { agent_id: a, check_ids: [disk, cpu] }
+        for (const scopes of [[{ agents: [a], checks }], [{ agents: [a] }, { checks }]]) {
+          const seen = yield* observe(replica, scopes, (workspace) => {
+            const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
+            return [disk, cpu].map(
+              (check_id) => workspace.checks.get({ agent_id: a, registration_id, check_id })?.status,
+            )
+          })
+          assert.deepStrictEqual(seen, ["critical", undefined])
+        }
+        const ofNobody = { agents: [nobody], checks: { agent_id: nobody, check_ids: [disk] } }
+        assert.isUndefined(yield* observe(replica, [ofNobody], ({ agents }) => agents.get(nobody)))
+      }),
+    )
+
+    it.effect("neither checks nor events of a former registration", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a")
+        yield* send(replica, "a", [eventOf(1)])
+        yield* replica.admission.remove(a)
+        yield* enroll(replica, "a")
+        const asked = {
+          agents: [a],
+          checks: { agent_id: a, check_ids: [disk] },
+          history: { agent_id: a, event_ids: [eventId(1)] },
+        }
+        const seen = yield* observe(replica, [{ agents: [a] }, asked], ({ agents, checks, knownEvents }) => {
+          const registration_id = agents.get(a)?.registration_id ?? registrationIdOf("none")
+          return [
+            checks.get({ agent_id: a, registration_id, check_id: disk }),
+            knownEvents.has(registration_id, eventId(1)),
+          ]
+        })
+        assert.deepStrictEqual(seen, [undefined, false])
+      }),
+    )
+
+    it.effect("which events are in the history, whatever their check", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a", "b")
+        yield* send(replica, "a", [eventOf(1), eventOf(2, { check_id: "cpu" }), eventOf(3, { check_id: "cpu" })])
+        yield* send(replica, "b", [eventOf(4)])
+        const event_ids = [1, 2, 3, 4, 5].map(eventId)
+        const seen = yield* observe(
+          replica,
+          [{ agents: [a] }, { history: { agent_id: a, event_ids } }],
+          ({ agents, knownEvents }) => {
+            const registration_id = agents.get(a)?.registration_id ?? registrationIdOf("none")
+            return event_ids.map((id) => knownEvents.has(registration_id, id))
+          },
+        )
+        // The third repeats the second, so no row was stored for it.
+        assert.deepStrictEqual(seen, [true, true, false, false, false])
+      }),
+    )
+
+    it.effect("incidents by id and open ones by key, with their outbox but for discarded items", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
+        yield* write(replica, [], (workspace) => {
+          workspace.incidents.put(incidentRecord("x"))
+          workspace.incidents.put(incidentRecord("automatic x", { ...named("x"), kind: "automatic" }))
+          workspace.incidents.put(incidentRecord("old x", { ...named("x"), state: "resolved", resolved_at: start }))
+          workspace.incidents.put(incidentRecord("y", { state: "resolved", resolved_at: start }))
+          for (const state of states) workspace.outbox.put(outboxRecord(state, "x", { state }))
+          workspace.outbox.put(outboxRecord("of old", "old x"))
+        })
+        const refs = [named("x"), { ...named("x"), kind: "automatic" as const }, named("y"), named("z")]
+        const kept = states.filter((state) => state !== "discarded").toSorted()
+        const byKey = yield* observe(replica, [{ openIncidents: refs }], (workspace) => ({
+          ids: refs.map((ref) => workspace.openIncidents.get(ref)?.id),
+          rows: refs.map((ref) => workspace.openIncident(ref)?.kind),
+          items: workspace.outbox.group(incidentIdOf("x")).map((item) => item.state).toSorted(),
+          isOldLoaded: workspace.outbox.isLoaded(outboxIdOf("of old")),
+        }))
+        assert.deepStrictEqual(byKey, {
+          ids: [incidentIdOf("x"), incidentIdOf("automatic x"), undefined, undefined],
+          rows: ["named", "automatic", undefined, undefined],
+          items: kept,
+          isOldLoaded: false,
+        })
+        const ids = ["x", "old x", "nothing"].map(incidentIdOf)
+        const byId = yield* observe(replica, [{ incidents: ids }], (workspace) => ({
+          states: ids.map((id) => workspace.incidents.get(id)?.state),
+          items: ids.map((id) => workspace.outbox.group(id).length),
+          open: workspace.openIncidents.get(named("x"))?.id,
+        }))
+        assert.deepStrictEqual(byId, {
+          states: ["open", "resolved", undefined],
+          items: [kept.length, 1, 0],
+          open: incidentIdOf("x"),
+        })
+      }),
+    )
+
+    it.effect("members by name, present, past or absent; of agents, the present ones alone", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const member = (incident: string, agent: string, check: string, left = false) =>
+          memberRecord({ incident, agent, check }, left ? { left_at: start } : {})
+        const present = [member("x", "a", "disk"), member("y", "a", "disk"), member("x", "b", "disk")]
+        const past = [member("x", "a", "cpu", true), member("x", "c", "disk", true)]
+        yield* write(replica, [], (workspace) => {
+          for (const name of ["x", "y"]) workspace.incidents.put(incidentRecord(name))
+          for (const row of [...present, ...past]) workspace.members.put(row)
+        })
+        const refs = [member("x", "a", "disk"), member("x", "a", "cpu"), member("y", "b", "disk")]
+        const byName = yield* observe(
+          replica,
+          [{ incidents: [incidentIdOf("x"), incidentIdOf("y")], members: refs }],
+          ({ members }) => refs.map((ref) => members.get(ref)?.left_at),
+        )
+        assert.deepStrictEqual(byName, [undefined, start, undefined])
+        const ofAgents = yield* observe(replica, [{ membersOfAgents: [a, c, nobody] }], (workspace) => ({
+          a: workspace
+            .membershipsOf(a)
+            .map((row) => `${row.incident_id}/${row.check_id}`)
+            .toSorted(),
+          others: [b, c, nobody].map((id) => workspace.membershipsOf(id).length),
+          isKnown: [a, b, c, nobody].map((id) => workspace.membersOfAgents.has(id)),
+        }))
+        assert.deepStrictEqual(ofAgents, {
+          a: [`${incidentIdOf("x")}/disk`, `${incidentIdOf("y")}/disk`].toSorted(),
+          others: [0, 0, 0],
+          isKnown: [true, false, true, true],
+        })
+      }),
+    )
+
+    it.effect("the worst members of an incident, as many as asked for", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const rows = (["warning", "critical", "unknown", "critical", "warning", "unknown"] as const).map(
+          (severity, index) =>
+            memberRecord(
+              { incident: "x", agent: "a", check: `c${index}` },
+              { severity, change_seq: 10 + index },
+            ),
+        )
+        yield* write(replica, [], (workspace) => {
+          for (const name of ["x", "empty"]) workspace.incidents.put(incidentRecord(name))
+          for (const row of rows) workspace.members.put(row)
+          const gone = { change_seq: 99, left_at: start }
+          workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "gone" }, gone))
+          workspace.members.put(memberRecord({ incident: "empty", agent: "a", check: "gone" }, gone))
+        })
+        const worst = (name: string, limit: number) => {
+          const incident_id = incidentIdOf(name)
+          const scopes = [{ incidents: [incident_id] }, { worstMembers: { incident_id, limit } }]
+          return observe(replica, scopes, (workspace) => {
+            const ranking = workspace.rankings.get(incident_id)
+            return {
+              members: workspace
+                .membersOf(incident_id)
+                .map((member): string => member.check_id)
+                .toSorted(),
+              floor: ranking?.floor?.check_id,
+              complete: ranking?.complete,
+              limit: ranking?.limit,
+            }
+          })
+        }
+        assert.deepStrictEqual(yield* worst("x", 1), { members: ["c3"], floor: "c3", complete: false, limit: 1 })
+        assert.deepStrictEqual(yield* worst("x", 4), {
+          members: ["c1", "c2", "c3", "c5"],
+          floor: "c2",
+          complete: false,
+          limit: 4,
+        })
+        const all = ["c0", "c1", "c2", "c3", "c4", "c5"]
+        assert.deepStrictEqual(yield* worst("x", 7), { members: all, floor: "c0", complete: true, limit: 7 })
+        assert.deepStrictEqual(yield* worst("empty", 8), {
+          members: [],
+          floor: undefined,
+          complete: true,
+          limit: 8,
+        })
+        // Asked for exactly as many as there are, a storage may not know that there are no more.
+        assert.deepStrictEqual((yield* worst("x", 6)).members, all)
+      }),
+    )
+
+    it.effect("the number of pending agents", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const count = observe(replica, [{ pendingAgents: true }], (workspace) => workspace.pendingAgents)
+        assert.strictEqual(yield* count, 0)
+        yield* register(replica, "a", "b", "c")
+        assert.strictEqual(yield* count, 3)
+        yield* replica.admission.accept(a)
+        yield* replica.ingest.heartbeat(keyOf("a second"), heartbeatOf("a"))
+        assert.strictEqual(yield* count, 2)
+        yield* replica.admission.block(b)
+        yield* replica.admission.remove(c)
+        assert.strictEqual(yield* count, 0)
+      }),
+    )
+
+    it.effect("all parts at once, empty ones, and more names than one statement takes as parameters", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a")
+        yield* send(replica, "a", [eventOf(1, { incident_key: "shared" })])
+        const many = <Id>(of: (n: number) => Id) => Array.from({ length: MANY }, (_, n) => of(n))
+        const scope = {
+          agents: [a, ...many((n) => AgentId.make(`agent-${n}`))],
+          keys: [keyHashOf("a")],
+          keysOfAgents: [a],
+          blacklist: [blacklistIdOf("a")],
+          openIncidents: [named("shared")],
+          membersOfAgents: [a],
+          pendingAgents: true as const,
+        }
+        const checks = { agent_id: a, check_ids: [disk, ...many((n) => CheckId.make(`check-${n}`))] }
+        const history = { agent_id: a, event_ids: [eventId(1)] }
+        const nothing = {
+          agents: [],
+          keys: [],
+          keysOfAgents: [],
+          blacklist: [],
+          checks: { agent_id: a, check_ids: [] },
+          history: { agent_id: a, event_ids: [] },
+          incidents: [],
+          openIncidents: [],
+          members: [],
+          membersOfAgents: [],
+        }
+        const seen = yield* observe(replica, [{ ...scope, checks }, { history }, nothing], (workspace) => {
+          const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
+          return {
+            check: workspace.checks.get({ agent_id: a, registration_id, check_id: disk })?.status,
+            lastCheck: workspace.checks.get({
+              agent_id: a,
+              registration_id,
+              check_id: CheckId.make(`check-${MANY - 1}`),
+            }),
+            key: workspace.keys.get(keyHashOf("a"))?.state,
+            incident: workspace.openIncident(named("shared"))?.severity,
+            members: workspace.membershipsOf(a).length,
+            isKnown: workspace.knownEvents.has(registration_id, eventId(1)),
+            pending: workspace.pendingAgents,
+          }
+        })
+        assert.deepStrictEqual(seen, {
+          check: "critical",
+          lastCheck: undefined,
+          key: "accepted",
+          incident: "critical",
+          members: 1,
+          isKnown: true,
+          pending: 0,
+        })
+      }),
+    )
+
+    it.effect("what a decision made of a row outlives another load of it", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a")
+        yield* replica.storage.transact(function* (workspace) {
+          yield { agents: [a] }
+          workspace.putAgent(agentRecord("a", { hostname: "changed" }))
+          yield { agents: [a], keysOfAgents: [a] }
+          workspace.keys.delete(keyHashOf("a"))
+          yield { keys: [keyHashOf("a")], keysOfAgents: [a] }
+        })
+        assert.strictEqual((yield* replica.storage.agent(a))?.hostname, "changed")
+        const key = yield* observe(replica, [{ keys: [keyHashOf("a")] }], ({ keys }) => keys.get(keyHashOf("a")))
+        assert.isUndefined(key)
+      }),
+    )
+  })
+}
