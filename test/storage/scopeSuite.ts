@@ -259,23 +259,23 @@ export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void 
             }
           })
         }
-        assert.deepStrictEqual(yield* worst("x", 1), { members: ["c3"], floor: "c3", complete: false, limit: 1 })
-        assert.deepStrictEqual(yield* worst("x", 4), {
+        assert.deepStrictEqual<unknown>(yield* worst("x", 1), { members: ["c3"], floor: "c3", complete: false, limit: 1 })
+        assert.deepStrictEqual<unknown>(yield* worst("x", 4), {
           members: ["c1", "c2", "c3", "c5"],
           floor: "c2",
           complete: false,
           limit: 4,
         })
         const all = ["c0", "c1", "c2", "c3", "c4", "c5"]
-        assert.deepStrictEqual(yield* worst("x", 7), { members: all, floor: "c0", complete: true, limit: 7 })
-        assert.deepStrictEqual(yield* worst("empty", 8), {
+        assert.deepStrictEqual<unknown>(yield* worst("x", 7), { members: all, floor: "c0", complete: true, limit: 7 })
+        assert.deepStrictEqual<unknown>(yield* worst("empty", 8), {
           members: [],
           floor: undefined,
           complete: true,
           limit: 8,
         })
         // Asked for exactly as many as there are, a storage may not know that there are no more.
-        assert.deepStrictEqual((yield* worst("x", 6)).members, all)
+        assert.deepStrictEqual<unknown>((yield* worst("x", 6)).members, all)
       }),
     )
 

@@ -1,9 +1,15 @@
 import { describe } from "@effect/vitest"
+import { portSuite } from "./portSuite.ts"
+import { roundTripSuite } from "./roundTripSuite.ts"
 import { scopeSuite } from "./scopeSuite.ts"
+import { textSuite } from "./textSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 export const storageSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
   describe(`storage: ${subject.name}`, () => {
+    portSuite(subject)
     scopeSuite(subject)
+    roundTripSuite(subject)
+    textSuite(subject)
   })
 }

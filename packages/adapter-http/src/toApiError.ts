@@ -58,6 +58,6 @@ const answer = Effect.fnUntraced(function* <E extends CoreError>(error: E) {
   }
   const request_id = yield* RequestId
   // The table is exhaustive; that an index by a tag fits the error with that tag is beyond the compiler.
-  const toError = answers[error._tag] as (error: E, request_id: string) => ApiErrorOf<E>
+  const toError = answers[error._tag] as unknown as (error: E, request_id: string) => ApiErrorOf<E>
   return yield* Effect.fail(toError(error, request_id))
 })

@@ -1,12 +1,16 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
-import { Storage } from "@tocsin/core/ports/Storage"
+import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { compareMembers } from "@tocsin/core/incidents/compareMembers"
+import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
 import { decideSync } from "@tocsin/core/workspace/Decision"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Stream } from "effect"
+import { expireRows } from "./expireRows.ts"
 import { loadScope } from "./loadScope.ts"
-import { MemoryTables } from "./MemoryTables.ts"
-import { persistChanges } from "./persistChanges.ts"
+import { MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { forget, persistChanges } from "./persistChanges.ts"
 import { readRows } from "./readRows.ts"
 
 /** Storage in Maps: nothing outlives the process. The reference for the other storages, and the fast one for tests. */
@@ -17,7 +21,7 @@ const make = (tables: MemoryTables): Storage["Service"] =>
     transact: (command) =>
       Effect.map(Instant.now, (now) => {
         const workspace = new Workspace()
-        const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope))
+        const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
         persistChanges(tables, workspace.changes())
         return reply
       }),
@@ -33,6 +37,13 @@ const make = (tables: MemoryTables): Storage["Service"] =>
           .slice(0, limit),
       ),
     purge: (limit) => Effect.sync(() => purge(tables, limit)),
+    expire: (before, limit) => Effect.sync(() => expireRows(tables, before, limit)),
+    untilNextDue: (notifiers, now) => Effect.sync(() => untilNextDue(tables, notifiers, now)),
+    hints: Stream.never,
+    check: (agentId, checkId) =>
+      Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
+    incident: (id, limit) => Effect.sync(() => incidentStory(tables, id, limit)),
+    mark: Effect.sync(() => tables.mark),
     establish: (name, value) =>
       Effect.sync(() => {
         const kept = tables.established.get(name) ?? value
@@ -58,6 +69,36 @@ const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SystemCounts
   }
 }
 
+const untilNextDue = (
+  tables: MemoryTables,
+  notifiers: ReadonlyArray<NotifierKind>,
+  now: Instant.Instant,
+): Duration.Duration | undefined => {
+  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))
+  const alerts = Array.from(tables.alerts.values()).flatMap((byId) => Array.from(byId.values()))
+  const times = [
+    ...items.flatMap((item) => item.leased_until ?? item.next_attempt_at ?? []),
+    ...alerts.map((alert) => alert.leased_until ?? alert.next_at),
+  ].filter((time) => time > now)
+  const next = times.toSorted((a, b) => (a < b ? -1 : 1))[0]
+  return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
+}
+
+const incidentStory = (tables: MemoryTables, id: IncidentId, limit: number): IncidentStory | undefined => {
+  const incident = tables.incidents.get(id)
+  if (incident === undefined) return undefined
+  const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
+    (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
+  )
+  const outbox = outboxOf(tables, id).toSorted((a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1))
+  return {
+    incident,
+    members: members.slice(0, limit),
+    changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limit),
+    outbox: outbox.slice(0, limit),
+  }
+}
+
 const purge = (tables: MemoryTables, limit: number): number => {
   let left = limit
   while (left > 0) {
@@ -70,7 +111,7 @@ const purge = (tables: MemoryTables, limit: number): number => {
     }
     const doomed = tables.history.filter((row) => row.registration_id === registration).slice(0, left)
     const seqs = new Set(doomed.map((row) => row.seq))
-    if (seqs.size > 0) tables.history = tables.history.filter((row) => !seqs.has(row.seq))
+    if (seqs.size > 0) forget(tables, (row) => seqs.has(row.seq))
     left -= seqs.size
     if (left === 0) break
     tables.checks.delete(registration)

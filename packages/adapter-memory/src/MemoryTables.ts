@@ -2,9 +2,13 @@ import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { AgentId, BlacklistId, EventId, IncidentId, KeyHash, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { Severity } from "@tocsin/core/contract/Status"
+import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
+import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { EstablishedName } from "@tocsin/core/ports/Storage"
 
@@ -29,8 +33,17 @@ export class MemoryTables {
   readonly membershipsOfAgents = new Map<AgentId, Map<string, MemberRecord>>()
   readonly outbox = new Map<OutboxId, OutboxRecord>()
   readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
+  readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
+  readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
+  mark: MarkRecord | undefined
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations: Array<string> = []
   pendingAgents = 0
   lastSeq = 0
 }
+
+/** The outbox items of one incident. */
+export const outboxOf = (tables: MemoryTables, id: IncidentId): ReadonlyArray<OutboxRecord> =>
+  Array.from(tables.outboxOfIncidents.get(id) ?? [], (outboxId) => tables.outbox.get(outboxId)).filter(
+    (item) => item !== undefined,
+  )

@@ -1,16 +1,21 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
-import type { MemoryTables } from "./MemoryTables.ts"
+import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { search } from "./search.ts"
 
 /** Brings the rows of a scope from the tables into a workspace. */
-export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Scope, now: Instant): void => {
   for (const id of scope.agents ?? []) workspace.agents.load(id, tables.agents.get(id))
   loadKeys(tables, workspace, scope)
   loadChecks(tables, workspace, scope)
   loadIncidents(tables, workspace, scope)
   loadMembers(tables, workspace, scope)
+  loadOutbox(tables, workspace, scope)
+  search(tables, workspace, scope, now)
+  if (scope.mark) workspace.marks.load("service", tables.mark)
   if (scope.pendingAgents) workspace.loadPendingAgents(tables.pendingAgents)
 }
 
@@ -45,15 +50,19 @@ const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, histor
   }
 }
 
+const loadOutbox = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+  for (const id of scope.outboxItems ?? []) workspace.outbox.load(id, tables.outbox.get(id))
+  for (const ref of scope.alerts ?? []) {
+    workspace.alerts.load(ref, tables.alerts.get(ref.incident_id)?.get(ref.severity))
+  }
+}
+
 const loadIncidents = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
   const load = (id: IncidentId): void => {
     const incident = tables.incidents.get(id)
     if (incident === undefined) return workspace.incidents.load(id, undefined)
-    const items = Array.from(tables.outboxOfIncidents.get(id) ?? [], (outboxId) => tables.outbox.get(outboxId))
-    workspace.loadIncident(
-      incident,
-      items.filter((item) => item !== undefined && item.state !== "discarded") as Array<NonNullable<(typeof items)[0]>>,
-    )
+    const items = outboxOf(tables, id).filter((item) => item.state !== "discarded")
+    workspace.loadIncident(incident, items, tables.alerts.get(id)?.values() ?? [])
   }
   for (const id of scope.incidents ?? []) load(id)
   for (const ref of scope.openIncidents ?? []) {

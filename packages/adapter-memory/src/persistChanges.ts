@@ -1,6 +1,8 @@
 import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import type { MemoryTables } from "./MemoryTables.ts"
@@ -14,8 +16,9 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     else if (before !== undefined) tables.agents.delete(before.agent_id)
   }
   for (const change of changes.keys) persistKey(tables, change)
-  for (const { after } of changes.checks) {
+  for (const { before, after } of changes.checks) {
     if (after !== undefined) inner(tables.checks, after.registration_id).set(after.check_id, after)
+    else if (before !== undefined) tables.checks.get(before.registration_id)?.delete(before.check_id)
   }
   for (const change of changes.incidents) persistIncident(tables, change)
   for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
@@ -24,11 +27,29 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     tables.outbox.set(after.id, after)
     innerSet(tables.outboxOfIncidents, after.incident_id).add(after.id)
   }
+  for (const change of changes.alerts) persistAlert(tables, change)
+  for (const { after } of changes.marks) tables.mark = after ?? tables.mark
+  for (const change of changes.incidentChanges) {
+    const story = tables.incidentChanges.get(change.incident_id)
+    if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])
+    else story.push(change)
+  }
   for (const row of changes.history) {
     tables.lastSeq += 1
     tables.history.push({ ...row, seq: tables.lastSeq })
     innerSet(tables.knownEvents, row.registration_id).add(row.event_id)
   }
+  for (const check of changes.removedChecks) {
+    forget(tables, (row) => row.registration_id === check.registration_id && row.check_id === check.check_id)
+  }
+}
+
+/** Removes history rows, and their event ids with them. */
+export const forget = (tables: MemoryTables, isDoomed: (row: StoredHistoryRecord) => boolean): void => {
+  for (const row of tables.history) {
+    if (isDoomed(row)) tables.knownEvents.get(row.registration_id)?.delete(row.event_id)
+  }
+  tables.history = tables.history.filter((row) => !isDoomed(row))
 }
 
 const inner = <K, K2, V>(maps: Map<K, Map<K2, V>>, key: K): Map<K2, V> => {
@@ -74,4 +95,9 @@ const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
   const name = `${member.incident_id}/${member.check_id}`
   if (member.left_at === undefined) memberships.set(name, member)
   else memberships.delete(name)
+}
+
+const persistAlert = (tables: MemoryTables, { before, after }: Change<AlertRecord>): void => {
+  if (after !== undefined) inner(tables.alerts, after.incident_id).set(after.severity, after)
+  else if (before !== undefined) tables.alerts.get(before.incident_id)?.delete(before.severity)
 }

@@ -3,11 +3,12 @@ import * as Parameters from "@tocsin/core/contract/Parameters"
 import * as Responses from "@tocsin/core/contract/Responses"
 import { SystemSummary } from "@tocsin/core/contract/SystemSummary"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Internal, NotFound, PayloadTooLarge, Validation } from "./ApiErrors.ts"
+import { Internal, NotFound } from "./ApiErrors.ts"
 import { OperatorAuthentication } from "./Authentication.ts"
+import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
 
-const ofAnyRequest = [Validation.wire, PayloadTooLarge.wire, Internal.wire] as const
-const ofOneAgent = [...ofAnyRequest, NotFound.wire] as const
+const error = Internal.wire
+const ofOneAgent = [Internal.wire, NotFound.wire] as const
 const params = Parameters.AgentPathParameters
 const success = Responses.ActionCountResponse
 
@@ -43,69 +44,69 @@ const blockAgent = HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block",
 const acceptAll = HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
   query: Parameters.AcceptAllParameters,
   success,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "Accept all pending agents")
 
 const blockAll = HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", {
   success,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "Block all pending keys")
 
 const removeAll = HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", {
   success,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "Remove all pending agents")
 
 const listBlacklist = HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
   query: Parameters.BlacklistParameters,
   success: Responses.AgentBlacklistPage,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "List blocked keys")
 
 const deleteBlacklist = HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", {
   success,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "Delete all rows of the blacklist")
 
 const deleteBlacklistRow = HttpApiEndpoint.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
   params: Parameters.BlacklistPathParameters,
   success,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "Delete one row of the blacklist")
 
 const listAgents = HttpApiEndpoint.get("listAgents", "/agents", {
   query: Parameters.AgentListParameters,
   success: Responses.AgentPage,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "List agents")
 
 const listChecks = HttpApiEndpoint.get("listChecks", "/checks", {
   query: Parameters.CheckListParameters,
   success: Responses.CheckStatePage,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "List current check states")
 
 const listIncidents = HttpApiEndpoint.get("listIncidents", "/incidents", {
   query: Parameters.IncidentListParameters,
   success: Responses.IncidentPage,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "List incidents")
 
 const queryEvents = HttpApiEndpoint.get("queryEvents", "/events/query", {
   query: Parameters.EventListParameters,
   success: Responses.StoredCheckResultEventPage,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "List changes of check results")
 
 const getSummary = HttpApiEndpoint.get("getSummary", "/system-summary", {
   success: SystemSummary,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "Count agents, checks and open incidents; safe to poll")
 
 const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   query: Parameters.OutboxListParameters,
   success: Responses.NotificationOutboxPage,
-  error: ofAnyRequest,
+  error,
 }).annotate(OpenApi.Summary, "List notifications")
 
 /** What operators read and decide (contract, endpoints with a UI token). */
@@ -113,6 +114,9 @@ export class OperatorsApi extends HttpApiGroup.make("operators")
   .add(listAgents, getAgent, deleteAgent, acceptAgent, blockAgent)
   .add(acceptAll, blockAll, removeAll, listBlacklist, deleteBlacklist, deleteBlacklistRow)
   .add(listChecks, listIncidents, queryEvents, getSummary, listOutbox)
+  // The last one is the first that a request meets.
+  .middleware(ValidParameters)
+  .middleware(IgnoredBody)
   .middleware(OperatorAuthentication)
   .annotateMerge(
     OpenApi.annotations({ title: "Operators", description: "What operators read and decide, with a UI token." }),

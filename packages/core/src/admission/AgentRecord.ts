@@ -1,5 +1,5 @@
 import type { AgentFeatures } from "../contract/AgentFeatures.ts"
-import type { AgentId, KeyFingerprint, KeyHash, RegistrationId } from "../contract/Identifiers.ts"
+import type { AgentId, IncidentId, KeyFingerprint, KeyHash, RegistrationId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { Labels } from "../contract/Labels.ts"
 import type { AdmissionState, CheckStatus } from "../contract/Status.ts"
@@ -23,6 +23,8 @@ export interface AgentRecord {
   readonly pending_key_hash: KeyHash | undefined
   /** The pending key's fingerprint where there is one, otherwise the accepted key's (decisions §3). */
   readonly key_fingerprint: KeyFingerprint
+  /** The open incident that says the agent is dead (decisions §5). */
+  readonly heartbeat_incident_id: IncidentId | undefined
   readonly checks_ok: number
   readonly checks_warning: number
   readonly checks_critical: number

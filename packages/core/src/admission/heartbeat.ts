@@ -2,6 +2,8 @@ import { Duration } from "effect"
 import type { HeartbeatRequest } from "../contract/HeartbeatRequest.ts"
 import type { RegistrationId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
+import type { IncidentOptions } from "../incidents/Incidents.ts"
+import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 import { move } from "../TransitionTable.ts"
@@ -33,6 +35,7 @@ export interface HeartbeatInput {
   readonly request: HeartbeatRequest
   readonly key: KeyIdentity
   readonly policy: PolicyOptions
+  readonly incidents: IncidentOptions
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
 
@@ -50,7 +53,9 @@ function* decide(workspace: Workspace, now: Instant.Instant, input: HeartbeatInp
   const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
   switch (found.standing) {
     case "accepted":
-      workspace.putAgent(refreshed(found.agent, request, now))
+      workspace.putAgent(
+        yield* resolveHeartbeatIncident(workspace, refreshed(found.agent, request, now), now, input.incidents),
+      )
       return "seen"
     case "pending":
       return yield* pendingSeen(workspace, found, input, now)
@@ -120,6 +125,7 @@ const newAgent = (
   last_seen_at: now,
   registered_at: now,
   key_fingerprint: input.key.key_fingerprint,
+  heartbeat_incident_id: undefined,
   checks_ok: 0,
   checks_warning: 0,
   checks_critical: 0,

@@ -4,6 +4,7 @@ import type { EventBatchRequest } from "../contract/EventBatchRequest.ts"
 import type { KeyHash } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { IncidentOptions } from "../incidents/Incidents.ts"
+import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { applyEvent, type EventOutcome } from "./applyEvent.ts"
@@ -38,7 +39,8 @@ function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decisio
   const context = { workspace, now, input, registration_id: found.agent.registration_id, seenInBatch: new Set<string>() }
   yield* foresee(context)
   const outcomes: Array<EventOutcome> = []
-  let agent = { ...found.agent, last_seen_at: now }
+  const seen = { ...found.agent, last_seen_at: now }
+  let agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
   for (const event of events) {
     const applied = yield* applyEvent(context, event)
     outcomes.push(applied.outcome)

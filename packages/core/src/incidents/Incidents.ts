@@ -1,11 +1,13 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierKind, Severity } from "../contract/Status.ts"
+import { endAlerts } from "../notifications/endAlerts.ts"
 import { type EnqueueOptions, enqueueFirings, settleAbandoned, settleResolved } from "../notifications/enqueue.ts"
 import { move } from "../TransitionTable.ts"
 import type { Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
+import type { IncidentChangeRecord } from "./IncidentChangeRecord.ts"
 import type { IncidentRecord, IncidentRef } from "./IncidentRecord.ts"
 import { IncidentTransitions } from "./IncidentTransitions.ts"
 import type { MemberRecord, MemberRef } from "./MemberRecord.ts"
@@ -84,6 +86,7 @@ export class Incidents {
       1,
     )
     yield* this.#refresh(counted, member)
+    this.#tell(counted, member, "joined")
     if (change.notify) this.#fire(open.id)
     return open.id
   }
@@ -100,6 +103,7 @@ export class Incidents {
     const counted = count(count(open, member.severity, -1), changed.severity, 1)
     yield* this.#refresh({ ...counted, state: move(IncidentTransitions, "open", "member_changed") }, changed)
     const worsened = SEVERITY_RANK[changed.severity] > SEVERITY_RANK[member.severity]
+    this.#tell(counted, changed, worsened ? "worsened" : "improved")
     if (worsened && change.notify) this.#fire(incidentId)
   }
 
@@ -122,6 +126,7 @@ export class Incidents {
     const counted = count(numbered(incident), member.severity, -1)
     if (memberCount(counted) > 0) {
       yield* this.#refresh({ ...counted, state: move(IncidentTransitions, "open", "member_left") }, undefined)
+      this.#tell(counted, member, "left")
       return
     }
     const resolved: IncidentRecord = {
@@ -131,6 +136,8 @@ export class Incidents {
     }
     workspace.incidents.put(resolved)
     workspace.openIncidents.delete(resolved)
+    this.#tell(counted, member, "left")
+    endAlerts(workspace, resolved, this.#now)
     if (leaving.by === "agent_gone") settleAbandoned(workspace, resolved, this.#enqueue)
     else settleResolved(workspace, resolved, { ...this.#enqueue, notify: leaving.notify })
   }
@@ -172,6 +179,20 @@ export class Incidents {
       summary: worst.summary,
       agent_id: isSingle ? worst.agent_id : undefined,
       check_id: isSingle ? worst.check_id : undefined,
+    })
+    endAlerts(this.#workspace, { ...incident, severity }, this.#now)
+  }
+
+  #tell(incident: IncidentRecord, member: MemberRecord, change: IncidentChangeRecord["change"]): void {
+    this.#workspace.tell({
+      incident_id: incident.id,
+      seq: incident.member_changes,
+      changed_at: this.#now,
+      change,
+      agent_id: member.agent_id,
+      check_id: member.check_id,
+      severity: member.severity,
+      incident_severity: memberCount(incident) > 0 ? worstSeverity(incident) : undefined,
     })
   }
 

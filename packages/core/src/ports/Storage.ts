@@ -1,7 +1,14 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Duration, type Effect, Schema, type Stream } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { AgentId } from "../contract/Identifiers.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { AgentId, CheckId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
+import type { NotifierKind } from "../contract/Status.ts"
+import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { MarkRecord } from "../liveness/MarkRecord.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { SystemCounts } from "../liveness/SystemCounts.ts"
 import type { ListName, ListRows } from "../lists/ListDefinitions.ts"
 import type { PageRequest } from "../lists/PageRequest.ts"
@@ -29,6 +36,21 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
+
+/** Before which moments rows have outlived their retention (decisions §10). */
+export interface RetentionBounds {
+  readonly history: Instant | undefined
+  readonly incidents: Instant | undefined
+  readonly outbox: Instant | undefined
+}
+
+/** One incident with all that belongs to it. */
+export interface IncidentStory {
+  readonly incident: IncidentRecord
+  readonly members: ReadonlyArray<MemberRecord>
+  readonly changes: ReadonlyArray<IncidentChangeRecord>
+  readonly outbox: ReadonlyArray<OutboxRecord>
+}
 
 /** Names of the values that a storage keeps for good from its first start on. */
 export type EstablishedName = "pepper_check"
@@ -67,6 +89,30 @@ export class Storage extends Context.Service<
      * left. Safe to run from several processes at once, and to repeat.
      */
     readonly purge: (limit: number) => Effect.Effect<number, StorageError>
+    /**
+     * Removes at most `limit` rows that have outlived their retention: history received before, except the newest row of
+     * each check; incidents resolved before, with their members, story and alerts; outbox items that ended (sent, failed,
+     * discarded) before. An instant that is absent keeps for ever. Returns how many; less than `limit` when nothing is left.
+     * Safe to run from several processes at once, and to repeat.
+     */
+    readonly expire: (before: RetentionBounds, limit: number) => Effect.Effect<number, StorageError>
+    /**
+     * How long until the next outbox item of these notifiers, or the next alert, can be claimed: by its due time after
+     * `now`, or by the end of a lease by the storage's clock. `undefined` where nothing waits. Items that are due already do
+     * not count.
+     */
+    readonly untilNextDue: (
+      notifiers: ReadonlyArray<NotifierKind>,
+      now: Instant,
+    ) => Effect.Effect<Duration.Duration | undefined, StorageError>
+    /** Emits when another process may have enqueued something: a hint, sometimes late, wrong or missing. */
+    readonly hints: Stream.Stream<void>
+    /** Reads one check of an agent that exists. */
+    readonly check: (agentId: AgentId, checkId: CheckId) => Effect.Effect<CheckRecord | undefined, StorageError>
+    /** Reads one incident with at most `limit` of its members (present first, worst first), changes and outbox items (newest first). */
+    readonly incident: (id: IncidentId, limit: number) => Effect.Effect<IncidentStory | undefined, StorageError>
+    /** Reads the service's sign of life. */
+    readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
     /** Reads next to nothing: succeeds when the storage can answer. Waits for no lock. */

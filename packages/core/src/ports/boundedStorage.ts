@@ -26,6 +26,9 @@ export const boundedStorage = (limit: Duration.Duration) =>
         transact: (command) => bounded(storage.transact(command)),
         page: (request) => bounded(storage.page(request)),
         agent: (agentId) => bounded(storage.agent(agentId)),
+        check: (agentId, checkId) => bounded(storage.check(agentId, checkId)),
+        incident: (id, rows) => bounded(storage.incident(id, rows)),
+        mark: bounded(storage.mark),
         counts: (aliveSince) => bounded(storage.counts(aliveSince)),
         agentsWithPendingKey: (after, limitOfAgents) => bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
       })

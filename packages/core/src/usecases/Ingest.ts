@@ -86,7 +86,7 @@ export class Ingest extends Context.Service<
 
       return Ingest.of({
         heartbeat: Effect.fnUntraced(function* (key, request) {
-          const command = heartbeat({ request, key: hashing.identify(key), policy, newRegistrationId })
+          const command = heartbeat({ request, key: hashing.identify(key), policy, incidents, newRegistrationId })
           return yield* heartbeatReply(yield* storage.transact(command))
         }),
         events: Effect.fnUntraced(function* (key, request) {

@@ -1,6 +1,17 @@
-import type { AgentId, BlacklistId, CheckId, EventId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
+import type {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  EventId,
+  IncidentId,
+  KeyHash,
+  OutboxId,
+} from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { NotifierKind } from "../contract/Status.ts"
 import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import type { MemberRef } from "../incidents/MemberRecord.ts"
+import type { AlertRef } from "../notifications/AlertRecord.ts"
 
 /**
  * Rows that a decision must see before it goes on. What is named and does not exist is known to be absent afterwards.
@@ -19,9 +30,9 @@ export interface Scope {
   readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
   /** Which of these event ids are in the history of the agent's present registration; the agent is loaded already. */
   readonly history?: { readonly agent_id: AgentId; readonly event_ids: ReadonlyArray<EventId> }
-  /** Incidents with their outbox items, but for discarded ones. */
+  /** Incidents with their outbox items, but for discarded ones, and their alerts. */
   readonly incidents?: ReadonlyArray<IncidentId>
-  /** For each key the open incident, likewise with its outbox items. */
+  /** For each key the open incident, likewise with its outbox items and alerts. */
   readonly openIncidents?: ReadonlyArray<IncidentRef>
   /** Memberships, past and present; their incidents are in this scope or loaded already. */
   readonly members?: ReadonlyArray<MemberRef>
@@ -31,4 +42,24 @@ export interface Scope {
   readonly worstMembers?: { readonly incident_id: IncidentId; readonly limit: number }
   /** The number of pending agents; registrations wait for one another from here on, so that their limit is exact. */
   readonly pendingAgents?: true
+  /** Outbox items by id, without their incidents. */
+  readonly outboxItems?: ReadonlyArray<OutboxId>
+  /**
+   * Outbox items of these notifiers that can be claimed, with a look at their incidents: those due by `now` of which no
+   * earlier item of the same incident and notifier (by incident_seq) is pending, sending or to be retried; and those whose
+   * lease ran out by the storage's own clock, which is read in the same step. At most `limit` of each, longest due first.
+   * Items that another transaction holds are passed over, not waited for. Always read anew.
+   */
+  readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierKind>; readonly limit: number }
+  /** Items of any notifier that are pending or to be retried and were last touched before `untouchedSince`. */
+  readonly abandonedOutbox?: { readonly untouchedSince: Instant; readonly limit: number }
+  /** Alerts to be sent again by `now` that no replica holds, as for `claimableOutbox`. Always read anew. */
+  readonly claimableAlerts?: { readonly limit: number }
+  readonly alerts?: ReadonlyArray<AlertRef>
+  /** Accepted agents last seen at `seenBefore` or earlier that have no heartbeat incident, passing over held ones. */
+  readonly silentAgents?: { readonly seenBefore: Instant; readonly limit: number }
+  /** Pending agents last seen at `seenBefore` or earlier, passing over held ones. */
+  readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
+  /** The service's sign of life; replicas wait for one another. */
+  readonly mark?: true
 }

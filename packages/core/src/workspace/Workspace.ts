@@ -3,8 +3,12 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
 import type { HistoryRecord } from "../checks/HistoryRecord.ts"
 import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../contract/Identifiers.ts"
+import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
 import type { IncidentRecord, IncidentRef } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord, MemberRef } from "../incidents/MemberRecord.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { MarkRecord } from "../liveness/MarkRecord.ts"
+import type { AlertRecord, AlertRef } from "../notifications/AlertRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { Table } from "./Table.ts"
@@ -19,6 +23,24 @@ export interface LoadedRanking {
   readonly floor: MemberRecord | undefined
   /** Whether all current members are loaded. */
   readonly complete: boolean
+}
+
+/** An outbox item or alert with its incident as it stood, unlocked, when it was found. */
+export interface WithIncident<Row> {
+  readonly row: Row
+  readonly incident: IncidentRecord
+}
+
+/** Results of a scope's searches, in the order in which the storage found them; a search replaces what it found before. */
+export interface Found {
+  claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
+  expiredOutbox: ReadonlyArray<OutboxRecord>
+  abandonedOutbox: ReadonlyArray<OutboxRecord>
+  claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
+  silentAgents: ReadonlyArray<AgentId>
+  idlePendingAgents: ReadonlyArray<AgentId>
+  /** The storage's own clock, read by `claimableOutbox` and `claimableAlerts`. */
+  storageTime: Instant | undefined
 }
 
 /**
@@ -56,6 +78,13 @@ export class Workspace {
     toKey: itself,
     groupsOf: (row) => [row.incident_id],
   })
+  readonly alerts = new Table<AlertRef, AlertRecord>({
+    name: "alert",
+    idOf: (row) => row,
+    toKey: (ref) => `${ref.incident_id}/${ref.severity}`,
+    groupsOf: (row) => [row.incident_id],
+  })
+  readonly marks = new Table<"service", MarkRecord>({ name: "mark", idOf: (row) => row.name, toKey: itself })
   /** Which incident is open for a key. */
   readonly openIncidents = new Table<IncidentRef, IncidentRef & { readonly id: IncidentId }>({
     name: "open incident",
@@ -74,6 +103,18 @@ export class Workspace {
   readonly keysOfAgents = new Set<AgentId>()
   /** Agents of which all current memberships are loaded. */
   readonly membersOfAgents = new Set<AgentId>()
+  /** What the searches of this transaction found; their rows are in the tables. */
+  readonly found: Found = {
+    claimableOutbox: [],
+    expiredOutbox: [],
+    abandonedOutbox: [],
+    claimableAlerts: [],
+    silentAgents: [],
+    idlePendingAgents: [],
+    storageTime: undefined,
+  }
+  readonly #removedChecks: Array<CheckRef> = []
+  readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   readonly #stored: Array<HistoryRecord> = []
   #pendingAgents: { readonly loaded: number } | undefined
@@ -117,8 +158,20 @@ export class Workspace {
     this.knownEvents.add(row.registration_id, row.event_id)
   }
 
-  /** Tells an incident as the storage holds it, with its outbox items but for discarded ones. */
-  loadIncident(incident: IncidentRecord, outbox: Iterable<OutboxRecord>): void {
+  /** Deletes a check; the storage removes its history in the same transaction. */
+  removeCheck(check: CheckRecord): void {
+    this.checks.delete(check)
+    this.#removedChecks.push(check)
+  }
+
+  /** Adds a line to an incident's story. */
+  tell(change: IncidentChangeRecord): void {
+    this.#incidentChanges.push(change)
+  }
+
+  /** Tells an incident as the storage holds it, with its outbox items but for discarded ones, and its alerts. */
+  loadIncident(incident: IncidentRecord, outbox: Iterable<OutboxRecord>, alerts: Iterable<AlertRecord>): void {
+    for (const alert of alerts) this.alerts.load(alert, alert)
     this.incidents.load(incident.id, incident)
     if (incident.state === "open") this.openIncidents.load(incident, incident)
     for (const item of outbox) this.outbox.load(item.id, item)
@@ -149,6 +202,12 @@ export class Workspace {
       incidents: this.incidents.changes(),
       members: this.members.changes(),
       outbox: this.outbox.changes(),
+      alerts: this.alerts.changes(),
+      marks: this.marks.changes(),
+      /** New lines of incidents' stories. */
+      incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      /** Deleted checks, whose history is to be removed now. */
+      removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
       /** New history rows, in the order in which they are to be numbered. */
       history: this.#stored as ReadonlyArray<HistoryRecord>,
       /** Deleted agents, whose registrations' checks and history are left to be purged. */

@@ -2,8 +2,11 @@ import type { Decision } from "./Decision.ts"
 import type { Scope } from "./Scope.ts"
 import type { Workspace } from "./Workspace.ts"
 
+/** Parts of a scope that are searches: they are always read anew, by yielding the scope itself. */
+type Searches = "claimableOutbox" | "abandonedOutbox" | "claimableAlerts" | "silentAgents" | "idlePendingAgents"
+
 /** Asks for those rows of `scope` that the workspace does not hold yet; goes straight on when it holds them all. */
-export function* ensure(workspace: Workspace, scope: Scope): Decision<void> {
+export function* ensure(workspace: Workspace, scope: Omit<Scope, Searches>): Decision<void> {
   const missing = missingFrom(workspace, scope)
   if (Object.values(missing).some((part) => part !== undefined)) yield missing
 }
@@ -40,7 +43,7 @@ const missingRanking = (workspace: Workspace, scope: NonNullable<Scope["worstMem
   return loaded !== undefined && (loaded.complete || loaded.limit >= scope.limit) ? undefined : scope
 }
 
-const missingFrom = (workspace: Workspace, scope: Scope): Scope => {
+const missingFrom = (workspace: Workspace, scope: Omit<Scope, Searches>): Scope => {
   const missing: Missing = {
     agents: unless((id) => workspace.agents.isLoaded(id), scope.agents),
     keys: unless((id) => workspace.keys.isLoaded(id), scope.keys),
@@ -53,6 +56,9 @@ const missingFrom = (workspace: Workspace, scope: Scope): Scope => {
     members: unless((ref) => workspace.members.isLoaded(ref), scope.members),
     membersOfAgents: unless((id) => workspace.membersOfAgents.has(id), scope.membersOfAgents),
     worstMembers: scope.worstMembers && missingRanking(workspace, scope.worstMembers),
+    outboxItems: unless((id) => workspace.outbox.isLoaded(id), scope.outboxItems),
+    alerts: unless((ref) => workspace.alerts.isLoaded(ref), scope.alerts),
+    mark: scope.mark && !workspace.marks.isLoaded("service") ? true : undefined,
     pendingAgents: scope.pendingAgents && !workspace.knowsPendingAgents ? true : undefined,
   }
   // Scope has optional parts and no undefined ones; for its readers the two mean the same.

@@ -44,6 +44,16 @@ describe("CheckOutput", () => {
     )
   })
 
+  it("knows the length of every code unit, and of the ends of the pairs", () => {
+    const encoder = new TextEncoder()
+    for (let unit = 0; unit <= 0xffff; unit++) {
+      const text = String.fromCharCode(unit)
+      if (utf8Length(text) !== encoder.encode(text).length) assert.fail(`unit ${unit.toString(16)}`)
+    }
+    for (const text of ["\u{10000}", "\u{103ff}", "\u{10fc00}", "\u{10ffff}"])
+      assert.strictEqual(utf8Length(text), 4)
+  })
+
   it.each([
     ["letters", "x", 1],
     ["NUL", "\0", 1],

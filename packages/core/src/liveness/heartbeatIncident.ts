@@ -1,0 +1,49 @@
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import { CheckId, IncidentKey } from "../contract/Identifiers.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { IncidentRef } from "../incidents/IncidentRecord.ts"
+import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
+import type { Decision } from "../workspace/Decision.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+
+/** The member of a heartbeat incident: no check of that name can exist, since `@` is in no check id. */
+export const HEARTBEAT = "@heartbeat" as CheckId // Not made by its schema, which refuses it by design.
+
+/** The key of the incident that says an agent is dead (decisions §5). */
+export const heartbeatRef = (agentId: AgentId): IncidentRef => ({
+  kind: "automatic",
+  incident_key: IncidentKey.make(`${agentId}/${HEARTBEAT}`),
+})
+
+/** Opens the incident of an agent that has turned dead. Returns the agent, naming it. */
+export function* openHeartbeatIncident(
+  workspace: Workspace,
+  agent: AgentRecord,
+  now: Instant,
+  options: IncidentOptions,
+): Decision<AgentRecord> {
+  const member = {
+    agent_id: agent.agent_id,
+    check_id: HEARTBEAT,
+    severity: "critical",
+    summary: `no contact with ${agent.agent_id} (${agent.hostname})`,
+  } as const
+  const incidents = new Incidents(workspace, now, options)
+  const heartbeat_incident_id = yield* incidents.join(heartbeatRef(agent.agent_id), { member, notify: true })
+  return { ...agent, heartbeat_incident_id }
+}
+
+/** Resolves that incident at the agent's next contact, if there is one. Returns the agent without it. */
+export function* resolveHeartbeatIncident(
+  workspace: Workspace,
+  agent: AgentRecord,
+  now: Instant,
+  options: IncidentOptions,
+): Decision<AgentRecord> {
+  const incident_id = agent.heartbeat_incident_id
+  if (incident_id === undefined) return agent
+  const member = { incident_id, agent_id: agent.agent_id, check_id: HEARTBEAT }
+  yield* new Incidents(workspace, now, options).leave(member, { by: "event", notify: true })
+  return { ...agent, heartbeat_incident_id: undefined }
+}

@@ -1,0 +1,55 @@
+import type { EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
+import type { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type * as Instant from "@tocsin/core/contract/Instant"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { DeliveryTrigger } from "./deliver.ts"
+import type { Rows } from "./Rows.ts"
+
+/** A step of a scenario with all that it needs: what was picked by number is found, events have their ids and times. */
+export type Action =
+  | { readonly action: "wait"; readonly millis: number }
+  | { readonly action: "heartbeat"; readonly key: string; readonly request: HeartbeatRequest }
+  | EventsAction
+  | { readonly action: "accept" | "block" | "remove"; readonly agent_id: AgentId }
+  | { readonly action: "accept_all"; readonly includeRotation: boolean }
+  | { readonly action: "block_all" | "remove_all" | "unblock_all" | "purge" }
+  | { readonly action: "unblock"; readonly id: string }
+  | { readonly action: "restart"; readonly preseeded: boolean }
+  | { readonly action: "deliver"; readonly item: OutboxRecord; readonly trigger: DeliveryTrigger }
+
+/** A batch under an agent key. */
+export interface EventsAction {
+  readonly action: "events"
+  readonly key: string
+  readonly request: EventBatchRequest
+}
+
+/** What a caller got: the body of a success, the name of an error with its reason, nothing where nobody was answered. */
+export type Reply =
+  | { readonly accepted: boolean }
+  | BatchReply
+  | { readonly count: number }
+  | string
+  | undefined
+
+/** The answer to a batch that was applied. */
+export interface BatchReply {
+  readonly accepted: number
+  readonly deduplicated: number
+}
+
+/** An action, its reply, and all rows before and after it. */
+export interface Observation<A extends Action = Action> {
+  readonly action: A
+  readonly now: Instant.Instant
+  readonly policy: PolicyOptions
+  readonly reply: Reply
+  readonly before: Rows
+  readonly after: Rows
+}
+
+/** The answer to a batch; `undefined` where it is something else, or the batch was refused. */
+export const batchReply = (reply: Reply): BatchReply | undefined =>
+  typeof reply === "object" && "deduplicated" in reply ? reply : undefined

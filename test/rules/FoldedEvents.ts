@@ -1,0 +1,281 @@
+import { createHash } from "node:crypto"
+import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
+import type { DeliveryTrigger } from "./deliver.ts"
+
+/** What checks, incidents and the outbox depend on. `notifiers` are those enabled at that moment. */
+export type LogEntry =
+  | {
+      readonly entry: "batch"
+      readonly agent_id: string
+      readonly events: ReadonlyArray<CheckResultEvent>
+      readonly now: Instant
+      readonly notifiers: ReadonlyArray<NotifierKind>
+    }
+  | { readonly entry: "agent_gone"; readonly agent_id: string; readonly now: Instant }
+  /** `item` is its name in {@link FoldedItem}. */
+  | { readonly entry: "delivery"; readonly item: string; readonly trigger: DeliveryTrigger }
+
+type Batch = LogEntry & { readonly entry: "batch" }
+
+/** A result that counted. */
+export interface FoldedResult extends CheckResultEvent {
+  readonly agent_id: string
+  readonly received_at: Instant
+  /** Whether it is a row of the history. */
+  readonly stored: boolean
+}
+
+/** The time that a check spent, or spends, in an incident. */
+interface Stay {
+  readonly agent_id: string
+  readonly check_id: string
+  severity: Severity
+  /** When its status changed last, as a number that grows over all checks. */
+  changed: number
+  left: boolean
+}
+
+/** An incident with all stays in it, and what it shows. */
+export interface FoldedIncident {
+  /** `kind/key#n`: the n-th of its key. */
+  readonly name: string
+  readonly kind: "named" | "automatic"
+  readonly key: string
+  readonly opened_at: Instant
+  resolved_at: Instant | undefined
+  readonly stays: Array<Stay>
+  severity: Severity
+  summary: string | undefined
+  agent_id: string | undefined
+  check_id: string | undefined
+}
+
+/** An outbox item. */
+export interface FoldedItem {
+  /** `incident/notifier/type/severity#n`: the n-th of these. */
+  readonly name: string
+  readonly incident: FoldedIncident
+  readonly notifier: NotifierKind
+  readonly type: "firing" | "resolved"
+  readonly severity: Severity
+  state: OutboxState
+  attempts: number
+}
+
+const RANKS = ["warning", "unknown", "critical"]
+const rank = (severity: Severity): number => RANKS.indexOf(severity)
+
+const STATE_AFTER: Record<DeliveryTrigger, OutboxState> = {
+  claimed: "sending",
+  delivered: "sent",
+  deferred: "retry",
+  refused: "failed",
+  replayed: "pending",
+  notifier_gone: "discarded",
+}
+
+/** The first line of a text, at most 512 characters of it; none where that is empty. */
+const firstLineOf = (text: string | undefined): string | undefined => {
+  const [line = ""] = (text ?? "").split(/\r\n|\r|\n/)
+  return [...line].slice(0, 512).join("") || undefined
+}
+
+const keyOf = (agentId: string, event: CheckResultEvent): Pick<FoldedIncident, "kind" | "key"> => {
+  if (event.incident_key !== undefined) return { kind: "named", key: event.incident_key }
+  const key = `${agentId}/${event.check_id}`
+  const digest = createHash("sha256").update(key).digest("hex")
+  return { kind: "automatic", key: key.length > 256 ? `sha256:${digest}` : key }
+}
+
+/**
+ * The rules of decisions §6 to §8 a second time, as plainly as they can be put: all that happened is gone through from
+ * the start, and each question is answered by a look at all there is. Shares no code with what it is compared to.
+ */
+export class FoldedEvents {
+  /** Results of the checks of present agents, in the order in which they were applied. */
+  results: ReadonlyArray<FoldedResult> = []
+  readonly incidents: Array<FoldedIncident> = []
+  readonly outbox: Array<FoldedItem> = []
+  /** How many events of each batch were accepted. */
+  readonly accepted: Array<number> = []
+  #changes = 0
+
+  constructor(log: ReadonlyArray<LogEntry>) {
+    for (const entry of log) {
+      if (entry.entry === "batch") this.accepted.push(this.#applyBatch(entry))
+      else if (entry.entry === "agent_gone") this.#removeAgent(entry.agent_id, entry.now)
+      else this.#deliver(entry.item, entry.trigger)
+    }
+  }
+
+  /** All results of one check. */
+  resultsOf(agentId: string, checkId: string): ReadonlyArray<FoldedResult> {
+    return this.results.filter((result) => result.agent_id === agentId && result.check_id === checkId)
+  }
+
+  /** The results of a check that were observed at the same moment as its last one. */
+  latestOf(agentId: string, checkId: string): ReadonlyArray<FoldedResult> {
+    const results = this.resultsOf(agentId, checkId)
+    return results.filter((result) => result.observed_at === results.at(-1)?.observed_at)
+  }
+
+  /** The incident that a check is a member of. */
+  incidentOf(agentId: string, checkId: string): FoldedIncident | undefined {
+    return this.incidents.find((incident) => this.#stayIn(incident, agentId, checkId) !== undefined)
+  }
+
+  /** The stays in an incident that have not ended. */
+  presentIn(incident: FoldedIncident): ReadonlyArray<Stay> {
+    return incident.stays.filter((stay) => !stay.left)
+  }
+
+  #stayIn(incident: FoldedIncident, agentId: string, checkId: string): Stay | undefined {
+    return this.presentIn(incident).find((stay) => stay.agent_id === agentId && stay.check_id === checkId)
+  }
+
+  #applyBatch(batch: Batch): number {
+    const isRepeated = (event: CheckResultEvent, at: number): boolean =>
+      batch.events.slice(0, at).some((earlier) => earlier.event_id === event.event_id)
+    return batch.events.filter((event, at) => !isRepeated(event, at) && this.#applyEvent(batch, event)).length
+  }
+
+  /** Tells whether the event was a change. */
+  #applyEvent(batch: Batch, event: CheckResultEvent): boolean {
+    const { agent_id, now } = batch
+    const latest = this.latestOf(agent_id, event.check_id)
+    const last = latest.at(-1)
+    if (last !== undefined && event.observed_at < last.observed_at) return false
+    const hasSameId = (result: FoldedResult): boolean => result.event_id === event.event_id
+    if (last?.observed_at === event.observed_at && latest.some(hasSameId)) return false
+    const isIdentical = last?.status === event.status && last.exit_code === event.exit_code
+    const history = this.results.filter((result) => result.stored && result.agent_id === agent_id)
+    // Only what would be a change is looked up in the history.
+    if (!isIdentical && history.some(hasSameId)) return false
+    this.results = [...this.results, { ...event, agent_id, received_at: now, stored: !isIdentical }]
+    if (last?.status !== event.status) this.#changeStatus(batch, event)
+    this.#showAll()
+    return !isIdentical
+  }
+
+  #changeStatus(batch: Batch, event: CheckResultEvent): void {
+    const { agent_id } = batch
+    const { check_id, status } = event
+    const { kind, key } = keyOf(agent_id, event)
+    const current = this.incidentOf(agent_id, check_id)
+    const stay = current && this.#stayIn(current, agent_id, check_id)
+    const severityBefore = stay?.severity
+    this.#changes += 1
+    const staysWhereItIs = status !== "ok" && current?.kind === kind && current.key === key
+    if (stay !== undefined && current !== undefined && !staysWhereItIs) this.#leave(current, stay, batch, event)
+    if (status === "ok") return
+    if (stay !== undefined && current !== undefined && staysWhereItIs) {
+      stay.severity = status
+      stay.changed = this.#changes
+      const hasWorsened = severityBefore !== undefined && rank(status) > rank(severityBefore)
+      if (hasWorsened && event.notifications_enabled) this.#fire(current, batch)
+      return
+    }
+    const incident =
+      this.incidents.find((one) => one.kind === kind && one.key === key && one.resolved_at === undefined) ??
+      this.#open(kind, key, batch.now)
+    incident.stays.push({ agent_id, check_id, severity: status, changed: this.#changes, left: false })
+    if (event.notifications_enabled) this.#fire(incident, batch)
+  }
+
+  #open(kind: FoldedIncident["kind"], key: string, now: Instant): FoldedIncident {
+    const earlier = this.incidents.filter((one) => one.kind === kind && one.key === key).length
+    const incident: FoldedIncident = {
+      name: `${kind}/${key}#${earlier}`,
+      kind,
+      key,
+      opened_at: now,
+      resolved_at: undefined,
+      stays: [],
+      severity: "warning",
+      summary: undefined,
+      agent_id: undefined,
+      check_id: undefined,
+    }
+    this.incidents.push(incident)
+    return incident
+  }
+
+  #leave(incident: FoldedIncident, stay: Stay, batch: Batch, event: CheckResultEvent): void {
+    stay.left = true
+    if (this.presentIn(incident).length > 0) return
+    incident.resolved_at = batch.now
+    const firings = this.#firings(incident)
+    for (const item of firings) if (item.state === "pending") item.state = "discarded"
+    if (!event.notifications_enabled) return
+    const attempted = firings.filter((item) => item.attempts > 0)
+    for (const notifier of new Set(attempted.map((item) => item.notifier))) this.#enqueue(incident, notifier, "resolved")
+  }
+
+  /** What every open incident shows follows from its members. */
+  #showAll(): void {
+    for (const incident of this.incidents) if (incident.resolved_at === undefined) this.#show(incident)
+  }
+
+  #show(incident: FoldedIncident): void {
+    const present = this.presentIn(incident)
+    const [speaker] = present.toSorted((a, b) => rank(b.severity) - rank(a.severity) || b.changed - a.changed)
+    if (speaker === undefined) return
+    const output = this.resultsOf(speaker.agent_id, speaker.check_id).at(-1)?.output
+    incident.severity = speaker.severity
+    incident.summary = firstLineOf(output)
+    incident.agent_id = present.length === 1 ? speaker.agent_id : undefined
+    incident.check_id = present.length === 1 ? speaker.check_id : undefined
+  }
+
+  #removeAgent(agentId: string, now: Instant): void {
+    for (const incident of this.incidents.filter((one) => one.resolved_at === undefined)) {
+      const leaving = this.presentIn(incident).filter((stay) => stay.agent_id === agentId)
+      for (const stay of leaving) stay.left = true
+      if (leaving.length > 0 && this.presentIn(incident).length === 0) this.#abandon(incident, now)
+    }
+    this.results = this.results.filter((result) => result.agent_id !== agentId)
+    this.#showAll()
+  }
+
+  #abandon(incident: FoldedIncident, now: Instant): void {
+    incident.resolved_at = now
+    const firings = this.#firings(incident)
+    const sent = firings.filter((item) => item.state === "sent" || item.state === "sending")
+    for (const item of firings) if (item.state === "pending" || item.state === "retry") item.state = "discarded"
+    for (const notifier of new Set(sent.map((item) => item.notifier))) this.#enqueue(incident, notifier, "resolved")
+  }
+
+  /** Firings of an incident; a discarded one told nobody. */
+  #firings(incident: FoldedIncident): ReadonlyArray<FoldedItem> {
+    return this.outbox.filter(
+      (item) => item.incident === incident && item.type === "firing" && item.state !== "discarded",
+    )
+  }
+
+  #fire(incident: FoldedIncident, { notifiers }: Batch): void {
+    this.#show(incident)
+    for (const notifier of notifiers) {
+      const isTold = this.#firings(incident).some(
+        (item) => item.notifier === notifier && rank(item.severity) >= rank(incident.severity),
+      )
+      if (!isTold) this.#enqueue(incident, notifier, "firing")
+    }
+  }
+
+  #enqueue(incident: FoldedIncident, notifier: NotifierKind, type: FoldedItem["type"]): void {
+    const { severity } = incident
+    const name = `${incident.name}/${notifier}/${type}/${severity}`
+    const earlier = this.outbox.filter((item) => item.name.startsWith(`${name}#`)).length
+    this.outbox.push({ name: `${name}#${earlier}`, incident, notifier, type, severity, state: "pending", attempts: 0 })
+  }
+
+  #deliver(name: string, trigger: DeliveryTrigger): void {
+    const item = this.outbox.find((one) => one.name === name)
+    if (item === undefined) throw new Error(`the outbox should not hold ${name}`)
+    item.state = STATE_AFTER[trigger]
+    if (trigger === "claimed") item.attempts += 1
+    if (trigger === "replayed") item.attempts = 0
+  }
+}

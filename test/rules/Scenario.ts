@@ -1,0 +1,197 @@
+import { Arbitrary } from "effect"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { boolean, integer, oneOf, weighted } from "./arbitraries.ts"
+
+/** An event of a batch before it has an id and a time of its own. */
+export interface EventDraft {
+  /** A new id, one that other events have too, or the whole event once more that stood so many places earlier. */
+  readonly id: "new" | { readonly shared: number } | { readonly again: number }
+  readonly check_id: string
+  /** How many seconds before the step it was observed; the steps are a second apart by the agents' clocks. */
+  readonly lagSeconds: number
+  readonly status: CheckStatus
+  readonly exit_code: number
+  readonly output: string | undefined
+  readonly notifications_enabled: boolean
+  readonly incident_key: string | undefined
+}
+
+/** Something that happens to the service; numbers named `which` pick from what there is by then. */
+export type Step =
+  | { readonly step: "wait"; readonly millis: number }
+  | {
+      readonly step: "heartbeat"
+      readonly agent_id: string
+      readonly key: string
+      readonly lagSeconds: number
+      readonly hostname: string
+    }
+  | { readonly step: "batch"; readonly agent_id: string; readonly key: string; readonly events: ReadonlyArray<EventDraft> }
+  | { readonly step: "replay"; readonly which: number }
+  | { readonly step: "accept" | "block" | "remove"; readonly agent_id: string }
+  | { readonly step: "accept_all"; readonly includeRotation: boolean }
+  | { readonly step: "block_all" | "remove_all" | "unblock_all" | "purge" }
+  | { readonly step: "unblock"; readonly which: number }
+  /** The service starts anew, with or without the last key of {@link KEYS} among the accepted fingerprints. */
+  | { readonly step: "restart"; readonly preseeded: boolean }
+  | { readonly step: "deliver"; readonly which: number; readonly answer: Answer }
+
+/** What becomes of an outbox item that can move: see `deliveryTrigger`. */
+export type Answer = "delivered" | "deferred" | "refused" | "notifier_gone"
+
+/** The agents of a scenario; some names trip code that takes an object for a map. */
+export const AGENTS = ["a", "a.b", "constructor"] as const
+
+/** The agent keys of a scenario. The agent of the same position usually has it. */
+export const KEYS = ["key 1", "key 2", "key 3", "key 4"] as const
+
+const CHECKS = ["disk", "__proto__", "b:disk"] as const
+
+const LONG_LINE = `${"é😀".repeat(300)} end`
+
+const draft = (checks: readonly [string, ...ReadonlyArray<string>], id: Arbitrary.Arbitrary<EventDraft["id"]>) =>
+  Arbitrary.all({
+    id,
+    check_id: oneOf(...checks),
+    lagSeconds: integer(-1, 2),
+    status: oneOf("ok", "critical", "warning", "unknown"),
+    exit_code: integer(0, 1),
+    output: oneOf(undefined, "one", "two\nlines", "\r\nnothing in the first", "", LONG_LINE),
+    notifications_enabled: weighted([3, Arbitrary.Constant(true)], [1, Arbitrary.Constant(false)]),
+    incident_key: weighted<string | undefined>(
+      [4, Arbitrary.Constant(undefined)],
+      [4, Arbitrary.Constant("shared")],
+      [1, Arbitrary.Constant("other")],
+      // Equal as text to an automatic key.
+      [2, Arbitrary.Constant(`${AGENTS[0]}/${CHECKS[0]}`)],
+    ),
+  })
+
+const newId = Arbitrary.Constant("new" as const)
+const again = Arbitrary.map(integer(1, 4), (places) => ({ again: places }))
+const shared = Arbitrary.map(integer(0, 3), (number) => ({ shared: number }))
+
+/** Ids as senders that keep to the contract draw them: new ones, and sometimes an event twice. */
+const properId = weighted<EventDraft["id"]>([7, newId], [1, again])
+/** Those, and ids that other events of the same or another agent have too. */
+const anyId = weighted<EventDraft["id"]>([7, newId], [1, again], [2, shared])
+
+const agentAndKey = weighted<{ readonly agent_id: string; readonly key: string }>(
+  [6, Arbitrary.map(integer(0, AGENTS.length - 1), (at) => ({ agent_id: AGENTS[at] ?? AGENTS[0], key: KEYS[at] ?? KEYS[0] }))],
+  [1, Arbitrary.all({ agent_id: oneOf(...AGENTS), key: oneOf(...KEYS) })],
+)
+
+const which = integer(0, 40)
+
+const wait = Arbitrary.map(
+  oneOf(1, 1_000, 59_999, 60_000, 119_999, 120_000, 300_000, 3_599_999, 3_600_000),
+  (millis): Step => ({ step: "wait", millis }),
+)
+const heartbeat = Arbitrary.map(
+  Arbitrary.all({ sender: agentAndKey, lagSeconds: integer(-1, 3), hostname: oneOf("h1", "h2", "h3") }),
+  ({ sender, ...said }): Step => ({ step: "heartbeat", ...sender, ...said }),
+)
+const batchOf = (maxLength: number, event: Arbitrary.Arbitrary<EventDraft>) =>
+  Arbitrary.map(
+    Arbitrary.all({ sender: agentAndKey, events: Arbitrary.array(event, { minLength: 1, maxLength }) }),
+    ({ sender, events }): Step => ({ step: "batch", ...sender, events }),
+  )
+const replay = Arbitrary.map(which, (which): Step => ({ step: "replay", which }))
+const onAgent = Arbitrary.all({ step: oneOf("accept", "block", "remove"), agent_id: oneOf(...AGENTS) })
+const acceptOne = Arbitrary.all({ step: Arbitrary.Constant("accept" as const), agent_id: oneOf(...AGENTS) })
+const onAll = Arbitrary.map(oneOf("block_all", "remove_all", "unblock_all", "purge"), (step): Step => ({ step }))
+const acceptAll = Arbitrary.map(boolean, (includeRotation): Step => ({ step: "accept_all", includeRotation }))
+const unblock = Arbitrary.map(which, (which): Step => ({ step: "unblock", which }))
+const restart = Arbitrary.map(boolean, (preseeded): Step => ({ step: "restart", preseeded }))
+const deliver = Arbitrary.map(
+  Arbitrary.all({
+    which,
+    answer: weighted<Answer>(
+      [5, Arbitrary.Constant("delivered")],
+      [4, Arbitrary.Constant("deferred")],
+      [2, Arbitrary.Constant("refused")],
+      [1, Arbitrary.Constant("notifier_gone")],
+    ),
+  }),
+  (choice): Step => ({ step: "deliver", ...choice }),
+)
+
+/** How many steps a scenario has at most. Give it as `size` too: scenarios grow to it from run to run. */
+export const LONGEST = 60
+
+const steps = (step: Arbitrary.Arbitrary<Step>) => Arbitrary.array(step, { maxLength: LONGEST })
+
+const lifeWith = (batch: Arbitrary.Arbitrary<Step>) =>
+  steps(
+    weighted(
+      [2, wait],
+      [12, batch],
+      [2, heartbeat],
+      [2, replay],
+      [6, deliver],
+      [1, onAgent],
+      [2, acceptAll],
+      [1, onAll],
+    ),
+  )
+
+/** Agents send results, deliveries go on, and now and then an operator steps in. */
+export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)))
+
+/** The same, by senders that keep event ids apart, as the contract asks them to. */
+export const properLife = lifeWith(batchOf(6, draft(CHECKS, properId)))
+
+/** The same with one event in each batch, so that what a command changes follows from one event. */
+export const lifeByEvents = lifeWith(batchOf(1, draft(CHECKS, properId)))
+
+const MANY_CHECKS = Array.from({ length: 40 }, (_, number) => `check-${number}`)
+
+/** Many checks of few agents in one incident, large batches: members are ranked further down than is loaded at once. */
+export const crowd = steps(
+  weighted(
+    [
+      8,
+      batchOf(
+        60,
+        Arbitrary.map(draft(["check-0", ...MANY_CHECKS], newId), (event) => ({
+          ...event,
+          lagSeconds: 0,
+          incident_key: event.exit_code === 0 ? "shared" : event.incident_key,
+        })),
+      ),
+    ],
+    [2, deliver],
+    [1, Arbitrary.map(oneOf("remove" as const, "block" as const), (step): Step => ({ step, agent_id: AGENTS[0] }))],
+    [1, acceptAll],
+  ),
+)
+
+/** Keys come and go under few agent ids; operators are busy. */
+export const admission = steps(
+  weighted<Step>(
+    [3, wait],
+    [8, heartbeat],
+    [2, batchOf(1, draft(CHECKS, newId))],
+    [1, replay],
+    [3, onAgent],
+    [2, acceptOne],
+    [1, acceptAll],
+    [1, onAll],
+    [1, unblock],
+    [1, restart],
+  ),
+)
+
+/** Each agent registers its key, and all are accepted. */
+export const enrollment: ReadonlyArray<Step> = [
+  ...AGENTS.map(
+    (agent_id, at): Step => ({
+      step: "heartbeat",
+      agent_id,
+      key: KEYS[at] ?? KEYS[0],
+      lagSeconds: 0,
+      hostname: "h1",
+    }),
+  ),
+  { step: "accept_all", includeRotation: false },
+]

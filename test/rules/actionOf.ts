@@ -1,0 +1,99 @@
+import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Duration } from "effect"
+import { eventId, start } from "../storage/samples.ts"
+import type { Action, EventsAction } from "./Action.ts"
+import { deliveryTrigger } from "./deliver.ts"
+import type { Rows } from "./Rows.ts"
+import type { EventDraft, Step } from "./Scenario.ts"
+
+/** What a step finds when its turn comes. */
+interface Circumstances {
+  readonly rows: Rows
+  /** The batches that were applied. */
+  readonly applied: ReadonlyArray<EventsAction>
+  /** The how-manieth step it is: what the agents' clocks show, and what its events are numbered by. */
+  readonly number: number
+}
+
+const SHARED_IDS = 1_000_000
+const EVENTS_PER_STEP = 100
+
+const pick = <A>(from: Iterable<A>, which: number): A | undefined => {
+  const all = Array.from(from)
+  return all[which % all.length]
+}
+
+const agentsClock = (number: number, lagSeconds: number): Instant.Instant =>
+  Instant.plus(start, Duration.seconds(number - lagSeconds))
+
+const event = (draft: EventDraft, id: number, stepNumber: number): CheckResultEvent => ({
+  event_id: eventId(id),
+  check_id: CheckId.make(draft.check_id),
+  observed_at: agentsClock(stepNumber, draft.lagSeconds),
+  status: draft.status,
+  exit_code: draft.exit_code,
+  duration_ms: 1,
+  output_truncated: false,
+  notifications_enabled: draft.notifications_enabled,
+  ...(draft.output !== undefined && { output: draft.output }),
+  ...(draft.incident_key !== undefined && { incident_key: IncidentKey.make(draft.incident_key) }),
+})
+
+const events = (drafts: ReadonlyArray<EventDraft>, stepNumber: number): ReadonlyArray<CheckResultEvent> => {
+  const made: Array<CheckResultEvent> = []
+  for (const draft of drafts) {
+    const newId = stepNumber * EVENTS_PER_STEP + made.length
+    if (draft.id === "new") made.push(event(draft, newId, stepNumber))
+    else if ("shared" in draft.id) made.push(event(draft, SHARED_IDS + draft.id.shared, stepNumber))
+    else made.push(made.at(-draft.id.again) ?? event(draft, newId, stepNumber))
+  }
+  return made
+}
+
+/** Fills a step in; `undefined` where there is nothing that it could act on. */
+export const actionOf = (step: Step, { rows, applied, number }: Circumstances): Action | undefined => {
+  switch (step.step) {
+    case "wait":
+      return { action: "wait", millis: step.millis }
+    case "heartbeat": {
+      const { key, lagSeconds, hostname } = step
+      const agent_id = AgentId.make(step.agent_id)
+      const observed_at = agentsClock(number, lagSeconds)
+      const features = { push: true, metrics: false }
+      return { action: "heartbeat", key, request: { agent_id, observed_at, hostname, features } }
+    }
+    case "batch": {
+      const agent_id = AgentId.make(step.agent_id)
+      return { action: "events", key: step.key, request: { agent_id, events: events(step.events, number) } }
+    }
+    case "replay":
+      return pick(applied, step.which)
+    case "accept":
+    case "block":
+    case "remove":
+      return { action: step.step, agent_id: AgentId.make(step.agent_id) }
+    case "accept_all":
+      return { action: "accept_all", includeRotation: step.includeRotation }
+    case "block_all":
+    case "remove_all":
+    case "unblock_all":
+    case "purge":
+      return { action: step.step }
+    case "unblock": {
+      const blocked = Array.from(rows.keys.values()).flatMap((key) => (key.state === "blocked" ? [key] : []))
+      const id = pick(blocked, step.which)?.blacklist_id
+      return id && { action: "unblock", id }
+    }
+    case "restart":
+      return { action: "restart", preseeded: step.preseeded }
+    case "deliver": {
+      const moves = Array.from(rows.outbox.values()).flatMap((item) => {
+        const trigger = deliveryTrigger(rows, item, step.answer)
+        return trigger === undefined ? [] : [{ action: "deliver", item, trigger } as const]
+      })
+      return pick(moves, step.which)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type * as Instant from "@tocsin/core/contract/Instant"
+import type { OutboxState } from "@tocsin/core/contract/Status"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import { move } from "@tocsin/core/TransitionTable"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import { ensure } from "@tocsin/core/workspace/ensure"
+import type { Rows } from "./Rows.ts"
+import type { Answer } from "./Scenario.ts"
+
+/** The moves of an outbox item that are not the consequence of an incident's change. */
+export type DeliveryTrigger = "claimed" | "delivered" | "deferred" | "refused" | "notifier_gone" | "replayed"
+
+/** What can happen next to an item while it is on its way; `undefined` where nothing can. */
+export const deliveryTrigger = (rows: Rows, item: OutboxRecord, answer: Answer): DeliveryTrigger | undefined => {
+  switch (item.state) {
+    case "pending":
+    case "retry":
+      return answer === "notifier_gone" ? answer : "claimed"
+    case "sending":
+      return answer === "notifier_gone" ? "deferred" : answer
+    case "failed": {
+      const isOver = item.event_type === "firing" && rows.incidents.get(item.incident_id)?.state === "resolved"
+      return isOver ? undefined : "replayed"
+    }
+    case "sent":
+    case "discarded":
+      return undefined
+  }
+}
+
+const nextState = (item: OutboxRecord, trigger: DeliveryTrigger): OutboxState | undefined => {
+  const { state } = item
+  if (state === "pending" || state === "retry") {
+    return trigger === "claimed" || trigger === "notifier_gone" ? move(OutboxTransitions, state, trigger) : undefined
+  }
+  if (state === "sending") {
+    return trigger === "delivered" || trigger === "deferred" || trigger === "refused"
+      ? move(OutboxTransitions, state, trigger)
+      : undefined
+  }
+  return state === "failed" && trigger === "replayed" ? move(OutboxTransitions, state, trigger) : undefined
+}
+
+const attemptsAfter = ({ attempts }: OutboxRecord, trigger: DeliveryTrigger): number =>
+  trigger === "claimed" ? attempts + 1 : trigger === "replayed" ? 0 : attempts
+
+const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instant): OutboxRecord => {
+  const state = nextState(item, trigger)
+  if (state === undefined) throw new Error(`an item that is ${item.state} cannot be ${trigger}`)
+  return {
+    ...item,
+    state,
+    attempts: attemptsAfter(item, trigger),
+    next_attempt_at: state === "pending" || state === "retry" ? now : undefined,
+    updated_at: now,
+  }
+}
+
+/** Stands in for delivery: moves an outbox item along its table. */
+export const deliver =
+  (item: OutboxRecord, trigger: DeliveryTrigger): Command<void> =>
+  (workspace, now) =>
+    (function* () {
+      yield* ensure(workspace, { incidents: [item.incident_id] })
+      workspace.outbox.put(moved(item, trigger, now))
+    })()

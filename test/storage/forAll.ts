@@ -1,0 +1,33 @@
+import process from "node:process"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+
+/** Longer than this no property runs, its shrinking included; what passed until then counts. */
+const PATIENCE_MILLIS = 90_000
+
+/** The time limit of a test of one property: its patience, and time for the run under way. */
+export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 30_000
+
+/**
+ * Tests a property of generated values inside a test. A failure prints the smallest counterexample that was found, its
+ * seed and its path. `PROPERTY_SEED` and `PROPERTY_PATH` in the environment run that one again; `PROPERTY_RUNS=20` runs
+ * every property twenty times as often.
+ */
+export const forAll = <A, E, R>(
+  arbitrary: fc.Arbitrary<A>,
+  { runs }: { readonly runs: number },
+  property: (value: A) => Effect.Effect<void, E, R>,
+): Effect.Effect<void, never, R> =>
+  Effect.contextWith((context) =>
+    Effect.promise((signal) =>
+      fc.assert(
+        fc.asyncProperty(arbitrary, (value) => Effect.runPromiseWith(context)(property(value), { signal })),
+        {
+          numRuns: runs * Number(process.env["PROPERTY_RUNS"] ?? 1),
+          interruptAfterTimeLimit: PATIENCE_MILLIS * Number(process.env["PROPERTY_RUNS"] ?? 1),
+          ...(process.env["PROPERTY_SEED"] !== undefined && { seed: Number(process.env["PROPERTY_SEED"]) }),
+          ...(process.env["PROPERTY_PATH"] !== undefined && { path: process.env["PROPERTY_PATH"] }),
+        },
+      ),
+    ),
+  )

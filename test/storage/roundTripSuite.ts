@@ -1,0 +1,166 @@
+import { describe, it } from "@effect/vitest"
+import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { assertSame } from "./assertSame.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
+import { observe } from "./observe.ts"
+import * as arbitrary from "./recordArbitraries.ts"
+import { write } from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const RUNS = 40
+
+const twice = <A>(rows: fc.Arbitrary<A>) => fc.tuple(rows, rows)
+
+const withoutSeq = ({ seq: _seq, ...row }: StoredHistoryRecord) => row
+
+/** An agent, rewritten, reads as it was written, wherever it is read. */
+const agentRoundTrip = (replica: Replica) =>
+  forAll(twice(arbitrary.agentRecord), { runs: RUNS }, ([first, { agent_id: _, ...changes }]) =>
+    Effect.gen(function* () {
+      const { agent_id } = first
+      for (const agent of [first, { ...first, ...changes }]) {
+        yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.putAgent(agent))
+        assertSame(yield* replica.storage.agent(agent_id), agent)
+        assertSame(yield* rowsOf(replica, "agents"), [agent])
+        assertSame(yield* observe(replica, [{ agents: [agent_id] }], ({ agents }) => agents.get(agent_id)), agent)
+      }
+      yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.agents.delete(agent_id))
+      assertSame(yield* replica.storage.agent(agent_id), undefined)
+    }),
+  )
+
+const keyRoundTrip = (replica: Replica) =>
+  forAll(twice(arbitrary.keyRecord), { runs: RUNS }, ([first, second]) =>
+    Effect.gen(function* () {
+      const { key_hash } = first
+      for (const key of [first, { ...second, key_hash }]) {
+        yield* write(replica, [{ keys: [key_hash] }], ({ keys }) => keys.put(key))
+        assertSame(yield* observe(replica, [{ keys: [key_hash] }], ({ keys }) => keys.get(key_hash)), key)
+        assertSame(yield* rowsOf(replica, "blacklist"), key.state === "blocked" ? [key] : [])
+      }
+      yield* write(replica, [{ keys: [key_hash] }], ({ keys }) => keys.delete(key_hash))
+      assertSame(yield* observe(replica, [{ keys: [key_hash] }], ({ keys }) => keys.get(key_hash)), undefined)
+    }),
+  )
+
+const checkRoundTrip = (replica: Replica) =>
+  forAll(fc.tuple(arbitrary.agentRecord, twice(arbitrary.checkRecord)), { runs: RUNS }, ([agent, [first, second]]) =>
+    Effect.gen(function* () {
+      const { agent_id, registration_id } = agent
+      const { check_id } = first
+      yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.putAgent(agent))
+      const scope = { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } }
+      for (const row of [first, second]) {
+        const check = { ...row, agent_id, registration_id, check_id }
+        yield* write(replica, [scope], ({ checks }) => checks.put(check))
+        assertSame(yield* observe(replica, [scope], ({ checks }) => checks.get(check)), check)
+        assertSame(yield* rowsOf(replica, "checks"), [check])
+      }
+      yield* replica.storage.transact(function* (workspace) {
+        yield { agents: [agent_id] }
+        workspace.removeAgent(agent)
+      })
+      assertSame(yield* rowsOf(replica, "checks"), [])
+    }),
+  )
+
+const historyRoundTrip = (replica: Replica) =>
+  forAll(fc.tuple(arbitrary.agentRecord, twice(arbitrary.historyRecord)), { runs: RUNS }, ([agent, rows]) =>
+    Effect.gen(function* () {
+      const { agent_id, registration_id } = agent
+      const stored = rows.map((row) => ({ ...row, agent_id, registration_id }))
+      yield* replica.storage.transact(function* (workspace) {
+        yield { agents: [agent_id] }
+        workspace.putAgent(agent)
+        for (const row of stored) workspace.store(row)
+      })
+      const found = yield* rowsOf(replica, "history")
+      assertSame(found.map(withoutSeq), stored.toReversed())
+      yield* replica.storage.transact(function* (workspace) {
+        yield { agents: [agent_id] }
+        workspace.removeAgent(agent)
+      })
+    }),
+  )
+
+const incidentRoundTrip = (replica: Replica) =>
+  forAll(twice(arbitrary.incidentRecord), { runs: RUNS }, ([first, second]) =>
+    Effect.gen(function* () {
+      const { id, kind, incident_key, opened_at, opener_agent_id, opener_check_id } = first
+      const fixed = { id, kind, incident_key, opened_at, opener_agent_id, opener_check_id }
+      const resolved = { ...second, ...fixed, state: "resolved" as const, resolved_at: second.resolved_at ?? opened_at }
+      for (const incident of [first, { ...second, ...fixed }, resolved]) {
+        yield* write(replica, [{ incidents: [id] }], ({ incidents }) => incidents.put(incident))
+        assertSame(yield* observe(replica, [{ incidents: [id] }], ({ incidents }) => incidents.get(id)), incident)
+        const listed = yield* rowsOf(replica, "incidents", { state: incident.state })
+        assertSame(listed.find((row) => row.id === id), incident)
+      }
+    }),
+  )
+
+const memberRoundTrip = (replica: Replica) =>
+  forAll(fc.tuple(arbitrary.incidentRecord, twice(arbitrary.memberRecord)), { runs: RUNS }, ([row, [first, second]]) =>
+    Effect.gen(function* () {
+      const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+      const ref = { incident_id: incident.id, agent_id: first.agent_id, check_id: first.check_id }
+      yield* write(replica, [], ({ incidents }) => incidents.put(incident))
+      const scopes = [{ incidents: [incident.id] }, { members: [ref] }]
+      // The last one is put over a row that this decision did not load.
+      for (const [member, loads] of [
+        [first, scopes],
+        [{ ...second, ...ref }, scopes],
+        [{ ...first, ...ref }, []],
+      ] as const) {
+        const written = { ...member, ...ref }
+        yield* write(replica, loads, ({ members }) => members.put(written))
+        assertSame(yield* observe(replica, scopes, ({ members }) => members.get(ref)), written)
+        const of = yield* observe(replica, [{ membersOfAgents: [ref.agent_id] }], (workspace) =>
+          workspace.membershipsOf(ref.agent_id).filter((found) => found.incident_id === ref.incident_id),
+        )
+        assertSame(of, written.left_at === undefined ? [written] : [])
+      }
+    }),
+  )
+
+const outboxRoundTrip = (replica: Replica) =>
+  forAll(fc.tuple(arbitrary.incidentRecord, twice(arbitrary.outboxRecord)), { runs: RUNS }, ([row, [first, second]]) =>
+    Effect.gen(function* () {
+      const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+      yield* write(replica, [], ({ incidents }) => incidents.put(incident))
+      const { id, notifier, event_type, incident_seq, severity, summary, created_at } = first
+      const fixed = { id, notifier, event_type, incident_seq, severity, summary, created_at }
+      const scopes = [{ incidents: [incident.id] }]
+      for (const item of [first, second]) {
+        const written = { ...item, ...fixed, incident_id: incident.id }
+        yield* write(replica, scopes, ({ outbox }) => outbox.put(written))
+        const loaded = yield* observe(replica, scopes, ({ outbox }) => outbox.group(incident.id))
+        assertSame(loaded, written.state === "discarded" ? [] : [written])
+        const listed = yield* rowsOf(replica, "outbox", { state: written.state })
+        assertSame(listed.filter((found) => found.id === id), [written])
+        // A discarded item is not loaded again, and not changed either.
+        if (written.state === "discarded") break
+      }
+    }),
+  )
+
+/** Whatever a decision puts is read back the same: every field, over its whole range. */
+export const roundTripSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  const cases = {
+    agents: agentRoundTrip,
+    "agent keys": keyRoundTrip,
+    checks: checkRoundTrip,
+    history: historyRoundTrip,
+    incidents: incidentRoundTrip,
+    members: memberRoundTrip,
+    "outbox items": outboxRoundTrip,
+  }
+  describe("rows read as they were written", () => {
+    for (const [name, roundTrip] of Object.entries(cases)) {
+      it.effect(name, () => Effect.flatMap(openReplica(subject), roundTrip), PROPERTY_TIMEOUT_MILLIS)
+    }
+  })
+}
