@@ -121,6 +121,12 @@ export class FoldedEvents {
     return results.filter((result) => result.observed_at === results.at(-1)?.observed_at)
   }
 
+  /** The incident key that the last change of a check's status named. */
+  keyOf(agentId: string, checkId: string): string | undefined {
+    const results = this.resultsOf(agentId, checkId)
+    return results.findLast((result, at) => result.status !== results[at - 1]?.status)?.incident_key
+  }
+
   /** The incident that a check is a member of. */
   incidentOf(agentId: string, checkId: string): FoldedIncident | undefined {
     return this.incidents.find((incident) => this.#stayIn(incident, agentId, checkId) !== undefined)
@@ -229,14 +235,17 @@ export class FoldedEvents {
     incident.check_id = present.length === 1 ? speaker.check_id : undefined
   }
 
+  /** Its checks leave one by one; of those in one incident the one that speaks for it goes last. */
   #removeAgent(agentId: string, now: Instant): void {
     for (const incident of this.incidents.filter((one) => one.resolved_at === undefined)) {
       const leaving = this.presentIn(incident).filter((stay) => stay.agent_id === agentId)
-      for (const stay of leaving) stay.left = true
-      if (leaving.length > 0 && this.presentIn(incident).length === 0) this.#abandon(incident, now)
+      for (const stay of leaving.toSorted((a, b) => rank(a.severity) - rank(b.severity) || a.changed - b.changed)) {
+        stay.left = true
+        if (this.presentIn(incident).length > 0) this.#show(incident)
+        else this.#abandon(incident, now)
+      }
     }
     this.results = this.results.filter((result) => result.agent_id !== agentId)
-    this.#showAll()
   }
 
   #abandon(incident: FoldedIncident, now: Instant): void {

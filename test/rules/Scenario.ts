@@ -1,5 +1,5 @@
 import { Arbitrary } from "effect"
-import type { CheckStatus } from "@tocsin/core/contract/Status"
+import type { CheckStatus, NotifierKind } from "@tocsin/core/contract/Status"
 import { boolean, integer, oneOf, weighted } from "./arbitraries.ts"
 
 /** An event of a batch before it has an id and a time of its own. */
@@ -195,3 +195,10 @@ export const enrollment: ReadonlyArray<Step> = [
   ),
   { step: "accept_all", includeRotation: false },
 ]
+
+const NOTIFIER_KINDS: ReadonlyArray<NotifierKind> = ["debug", "webhook", "messenger", "alert_router"]
+
+/** One to four enabled notifiers. */
+export const notifiers = Arbitrary.map(integer(1, 15), (bits) =>
+  NOTIFIER_KINDS.filter((_, at) => (bits & (1 << at)) !== 0),
+)

@@ -1,4 +1,6 @@
 import { describe } from "@effect/vitest"
+import { listSuite } from "./listSuite.ts"
+import { pagingSuite } from "./pagingSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { roundTripSuite } from "./roundTripSuite.ts"
 import { scopeSuite } from "./scopeSuite.ts"
@@ -11,5 +13,7 @@ export const storageSuite = <Place, E>(subject: StorageUnderTest<Place, E>): voi
     scopeSuite(subject)
     roundTripSuite(subject)
     textSuite(subject)
+    listSuite(subject)
+    pagingSuite(subject)
   })
 }

@@ -1,23 +1,41 @@
-import { NodeHttpServer } from "@effect/platform-node"
-import { createServer } from "node:http"
-import { Layer, type Redacted } from "effect"
+/**
+ * The v1 API over node:http. The entry point is {@link layer}:
+ *
+ * ```ts
+ * HttpServer.layer({ host: "127.0.0.1", port: 0, uiTokens: [Redacted.make("…")] })
+ * ```
+ *
+ * It requires Ingest, Admission, Queries, Ids and Readiness, and provides `HttpServer.HttpServer` of `effect/http`,
+ * whose `address` tells the bound port. `Readiness.layer` watches a Storage and provides it anew: build the use cases
+ * on what it provides.
+ *
+ * ```ts
+ * const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
+ *   Layer.provideMerge(Readiness.layer.pipe(Layer.provide(storage))),
+ *   Layer.provideMerge(Layer.mergeAll(hashing, ids)),
+ * )
+ * ```
+ */
+import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import * as AgentHandlers from "./AgentHandlers.ts"
-import { TocsinApi } from "./api.ts"
-import * as authentication from "./authentication.ts"
-import * as HealthHandlers from "./HealthHandlers.ts"
-import * as OperatorHandlers from "./OperatorHandlers.ts"
+import * as ApiRoutes from "./ApiRoutes.ts"
+import * as NodeServer from "./NodeServer.ts"
+import { Readiness } from "./Readiness.ts"
+import { routerConfig } from "./routerConfig.ts"
 
-export const layer = (options: {
-  readonly host: string
-  readonly port: number
-  readonly uiTokens: ReadonlyArray<Redacted.Redacted>
-}) =>
-  HttpRouter.serve(
-    HttpApiBuilder.layer(TocsinApi).pipe(
-      Layer.provide([AgentHandlers.layer, OperatorHandlers.layer, HealthHandlers.layer]),
-      Layer.provide(authentication.layer(options.uiTokens)),
+/** First of all on the way down: not ready any more, and answers close their connections. */
+const drainFirst = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { drain } = yield* Readiness
+    yield* Effect.addFinalizer(() => drain)
+  }),
+)
+
+/** Serves the v1 API until its scope closes. Fails when it cannot listen. */
+export const layer = (options: NodeServer.ListenOptions & ApiRoutes.ApiOptions) =>
+  drainFirst.pipe(
+    Layer.provideMerge(
+      HttpRouter.serve(ApiRoutes.layer(options), { routerConfig, disableLogger: true, disableListenLog: true }),
     ),
-    { disableLogger: true, disableListenLog: true },
-  ).pipe(Layer.provideMerge(NodeHttpServer.layer(createServer, { port: options.port, host: options.host })))
+    Layer.provideMerge(NodeServer.layer(options)),
+  )

@@ -14,6 +14,6 @@ HttpApi.reflect(TocsinApi, {
 /** The methods that the API knows for a path; none for one that it does not know (decisions §1). */
 export const allowedMethods = (url: string): ReadonlyArray<string> =>
   methods
-    .filter((method) => routes.has(method, url))
+    .filter((method) => routes.find(method, url) !== undefined)
     // Whatever answers GET answers HEAD.
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))

@@ -15,9 +15,9 @@ export const search = (tables: MemoryTables, workspace: Workspace, scope: Scope,
   const { found } = workspace
   if (scope.claimableOutbox !== undefined) searchOutbox(tables, workspace, scope.claimableOutbox, now)
   if (scope.abandonedOutbox !== undefined) {
-    const { untouchedSince, limit } = scope.abandonedOutbox
+    const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
     const items = Array.from(tables.outbox.values()).filter(
-      (item) => isWaiting(item) && item.updated_at < untouchedSince,
+      (item) => notifiers.includes(item.notifier) && isWaiting(item) && item.updated_at < untouchedSince,
     )
     found.abandonedOutbox = items.slice(0, limit)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)

@@ -66,7 +66,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
   it.effect("lets nobody wait longer than connectTimeout: a retryable ConnectionError of connect", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
-      const subject = yield* replica({ maxConnections: 2, connectTimeout: "50 millis" })
+      const subject = yield* replica({ maxConnections: 2, connectTimeout: "1 second" })
       const errors = yield* Effect.scoped(
         Effect.andThen(
           exhaust(subject, 2),
@@ -147,7 +147,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
-      const subject = yield* scratch.replica({ url: network.url, connectTimeout: "50 millis" })
+      const subject = yield* scratch.replica({ url: network.url, connectTimeout: "500 millis" })
       yield* network.holdReplies
       const error = yield* Effect.flip(subject.sql`SELECT 1`)
       assert.strictEqual(error.reason._tag, "ConnectionError")

@@ -267,7 +267,7 @@ layer(ScratchPostgres.layer)("a lost connection", (it) => {
     Effect.gen(function* () {
       const { scratch } = yield* setUp
       const network = yield* faultyNetwork(scratch.url)
-      const subject = yield* scratch.replica({ url: network.url, replyTimeout: "100 millis" })
+      const subject = yield* scratch.replica({ url: network.url, replyTimeout: "500 millis" })
       const error = yield* Effect.flip(subject.sql.withTransaction(network.holdReplies))
       assert.strictEqual(error.reason._tag, "ConnectionError")
       assert.strictEqual(error.reason.operation, "commit")

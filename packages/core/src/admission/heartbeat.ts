@@ -29,12 +29,15 @@ export type HeartbeatOutcome =
   | "key_of_another_agent"
   | "another_key_pending"
   | "too_many_pending_agents"
+  | "unknown_key"
 
 /** A heartbeat with what is known of its key. */
 export interface HeartbeatInput {
   readonly request: HeartbeatRequest
   readonly key: KeyIdentity
   readonly policy: PolicyOptions
+  /** Whether an unknown key may be registered; otherwise nothing is changed and the outcome says that it is unknown. */
+  readonly mayRegister: boolean
   readonly incidents: IncidentOptions
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
@@ -67,6 +70,7 @@ function* decide(workspace: Workspace, now: Instant.Instant, input: HeartbeatInp
     case "key_of_another_agent":
       return "key_of_another_agent"
     case "unknown":
+      if (!input.mayRegister) return "unknown_key"
       if (policy.acceptFingerprints.has(key.key_fingerprint)) {
         return yield* preseed(workspace, found.agent, input, now)
       }

@@ -1,5 +1,7 @@
 import type { Instant } from "../contract/Instant.ts"
+import { compareMembers } from "../incidents/compareMembers.ts"
 import { Incidents, type IncidentOptions } from "../incidents/Incidents.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import { move } from "../TransitionTable.ts"
 import type { Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
@@ -7,6 +9,13 @@ import type { Workspace } from "../workspace/Workspace.ts"
 import type { AgentRecord } from "./AgentRecord.ts"
 import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
 import { AgentTransitions } from "./AgentTransitions.ts"
+
+/**
+ * Of the members of one incident, the one that speaks for it leaves last: what a resolved incident goes on to show must not
+ * depend on the order in which a storage loads memberships.
+ */
+const compareLeaving = (a: MemberRecord, b: MemberRecord): number =>
+  a.incident_id === b.incident_id ? compareMembers(b, a) : a.incident_id < b.incident_id ? -1 : 1
 
 /**
  * Deletes an agent and all that it owns: keys that are not blocked, checks, history. Its checks leave their incidents;
@@ -25,7 +34,7 @@ export function* removeAgent(
     move(AgentKeyTransitions, key.state, "agent_removed")
     workspace.keys.delete(key.key_hash)
   }
-  const memberships = workspace.membershipsOf(agent_id)
+  const memberships = workspace.membershipsOf(agent_id).toSorted(compareLeaving)
   yield* ensure(workspace, { incidents: memberships.map((member) => member.incident_id) })
   const incidents = new Incidents(workspace, now, options)
   for (const member of memberships) yield* incidents.leave(member, { by: "agent_gone" })

@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { NotifierKind } from "../contract/Status.ts"
+import type { ClaimedAlert } from "../notifications/alertDecisions.ts"
 import type { Notification } from "../notifications/Notification.ts"
 
 /**
@@ -28,6 +29,11 @@ export interface Notifier {
    * are shorter); interruption abandons the attempt. The caller may repeat it with the same id.
    */
   readonly send: (notification: Notification) => Effect.Effect<DeliveryResult>
+  /**
+   * Sends label sets again to a receiver that forgets what is not repeated; absent where the receiver does not
+   * (decisions §9, alert_router). Those with `ended_at` are sent as ended. Never fails, like `send`.
+   */
+  readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
   /** Sends a message that is marked as a test. */
   readonly test: Effect.Effect<TestReceipt>
 }

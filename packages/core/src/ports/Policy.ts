@@ -1,6 +1,7 @@
 import { Context, Duration } from "effect"
 import type { KeyFingerprint } from "../contract/Identifiers.ts"
 import type { NotifierKind } from "../contract/Status.ts"
+import type { RateLimit } from "../limits/TokenBuckets.ts"
 
 /** The numbers and choices that the rules depend on; the defaults are those of the decisions. */
 export interface PolicyOptions {
@@ -10,6 +11,10 @@ export interface PolicyOptions {
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
   /** Registrations beyond this many pending agents are refused (decisions §3). */
   readonly maxPendingAgents: number
+  /** Heartbeats of one key (decisions §4). */
+  readonly heartbeatRate: RateLimit
+  /** Registrations of unknown keys from one client address (decisions §4). */
+  readonly registrationRate: RateLimit
   /** A pending key that was silent for so long gives way to another one (decisions §3). */
   readonly pendingKeySilence: Duration.Duration
   /** An agent not heard of for so long is stale (decisions §5). */
@@ -23,6 +28,8 @@ export const defaultPolicy: PolicyOptions = {
   notifiers: ["debug"],
   acceptFingerprints: new Set(),
   maxPendingAgents: 10_000,
+  heartbeatRate: { perMinute: 120, burst: 60 },
+  registrationRate: { perMinute: 600, burst: 300 },
   pendingKeySilence: Duration.hours(1),
   staleAfter: Duration.seconds(120),
   deadAfter: Duration.seconds(300),

@@ -51,8 +51,12 @@ export interface Scope {
    * Items that another transaction holds are passed over, not waited for. Always read anew.
    */
   readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierKind>; readonly limit: number }
-  /** Items of any notifier that are pending or to be retried and were last touched before `untouchedSince`. */
-  readonly abandonedOutbox?: { readonly untouchedSince: Instant; readonly limit: number }
+  /** Items of these notifiers that are pending or to be retried and were last touched before `untouchedSince`. */
+  readonly abandonedOutbox?: {
+    readonly notifiers: ReadonlyArray<NotifierKind>
+    readonly untouchedSince: Instant
+    readonly limit: number
+  }
   /** Alerts to be sent again by `now` that no replica holds, as for `claimableOutbox`. Always read anew. */
   readonly claimableAlerts?: { readonly limit: number }
   readonly alerts?: ReadonlyArray<AlertRef>

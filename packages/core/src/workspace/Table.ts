@@ -27,6 +27,7 @@ export class Table<Id, Row> {
   readonly #entries = new Map<string, Entry<Row>>()
   readonly #groups = new Map<string, Set<string>>()
   readonly #options: TableOptions<Id, Row>
+  #isChanged = false
 
   constructor(options: TableOptions<Id, Row>) {
     this.#options = options
@@ -52,6 +53,7 @@ export class Table<Id, Row> {
 
   /** Inserts or replaces a row; one that was not loaded counts as new, and storages write it over any they hold. */
   put(row: Row): void {
+    this.#isChanged = true
     const key = this.#options.toKey(this.#options.idOf(row))
     const entry = this.#entries.get(key)
     if (entry === undefined) this.#entries.set(key, { before: undefined, after: row })
@@ -61,7 +63,9 @@ export class Table<Id, Row> {
 
   /** Deletes a row; nothing happens where there is none. */
   delete(id: Id): void {
-    this.#entry(id).after = undefined
+    const entry = this.#entry(id)
+    this.#isChanged ||= entry.after !== undefined
+    entry.after = undefined
   }
 
   /** The rows of one group as they stand in this transaction, in the order in which they were loaded or put. */
@@ -72,6 +76,11 @@ export class Table<Id, Row> {
       if (row !== undefined) rows.push(row)
     }
     return rows
+  }
+
+  /** Whether any row was put or deleted. */
+  get isChanged(): boolean {
+    return this.#isChanged
   }
 
   /** The rows whose value is another than the loaded one, in the order in which they were loaded or put. */

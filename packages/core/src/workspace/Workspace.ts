@@ -193,6 +193,11 @@ export class Workspace {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
 
+  /** Whether anything changed that those who deliver are waiting for. */
+  get touchesOutbox(): boolean {
+    return this.outbox.isChanged || this.alerts.isChanged
+  }
+
   /** Everything that the storage has to write, and nothing else. */
   changes() {
     return {

@@ -1,0 +1,87 @@
+import { createServer, type Server, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+import { NodeHttpServer } from "@effect/platform-node"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Duration, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+
+/** Slow clients are cut off: headers within 10 s, the whole request within 30 s (decisions §1). */
+const HEADERS_TIMEOUT_MILLIS = 10_000
+const REQUEST_TIMEOUT_MILLIS = 30_000
+const CHECKING_INTERVAL_MILLIS = 1_000
+
+/** Longer than the 60 s for which the usual proxies keep a connection: the side that closes first must be theirs. */
+const KEEP_ALIVE_MILLIS = 65_000
+
+/** How long requests under way may take when the server stops; more than any of them should. */
+const DRAIN_LIMIT = Duration.seconds(15)
+
+/** How long a client that was refused may take to read why. */
+const REFUSAL_GRACE_MILLIS = 1_000
+
+const statusOf = (error: NodeJS.ErrnoException): number => {
+  switch (error.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return 408
+    case "HPE_HEADER_OVERFLOW":
+      return 431
+    default:
+      return 400
+  }
+}
+
+/** Answers what never became a whole HTTP request: with its id and no body, then closes (decisions §1). */
+const refuse = (error: NodeJS.ErrnoException, socket: Socket, requestId: string): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const status = statusOf(error)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: ${requestId}\r\n` +
+      "Connection: close\r\nContent-Length: 0\r\n\r\n",
+  )
+  setTimeout(() => socket.destroy(), REFUSAL_GRACE_MILLIS).unref()
+}
+
+const listeningServer = (newRequestId: () => string): Server => {
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MILLIS,
+    requestTimeout: REQUEST_TIMEOUT_MILLIS,
+    connectionsCheckingInterval: CHECKING_INTERVAL_MILLIS,
+    keepAliveTimeout: KEEP_ALIVE_MILLIS,
+    // Node's own refusal would not name the request; everyResponse refuses it instead.
+    requireHostHeader: false,
+    // No protocol to upgrade to: such a request is answered like any other (RFC 9110, 7.8).
+    shouldUpgradeCallback: () => false,
+  })
+  server.on("clientError", (error, socket) => {
+    // The types say Duplex for the sake of TLS and HTTP/2, which this server does not speak.
+    refuse(error, socket as Socket, newRequestId())
+  })
+  // What a client expects beyond 100-continue is no reason to refuse it (RFC 9110, 10.1.1).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  return server
+}
+
+/** Where a server listens. */
+export interface ListenOptions {
+  readonly host: string
+  /** 0 lets the system choose; the HttpServer service then tells. */
+  readonly port: number
+}
+
+/**
+ * A node:http server with the limits of the decisions. When its scope closes it stops accepting, closes idle
+ * connections, lets requests under way finish for at most 15 s, then closes what is left.
+ */
+export const layer = ({ host, port }: ListenOptions) =>
+  Layer.effect(
+    HttpServer.HttpServer,
+    Effect.gen(function* () {
+      const ids = yield* Ids
+      const run = Effect.runSyncWith(yield* Effect.context())
+      const server = listeningServer(() => ids.uuidV7(run(Instant.now)))
+      const http = yield* NodeHttpServer.make(() => server, { host, port, gracefulShutdownTimeout: DRAIN_LIMIT })
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      return http
+    }),
+  ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))

@@ -1,0 +1,50 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Duration, Effect, Option, type Scope } from "effect"
+import { resultOfFailure, resultOfStatus } from "./deliveryResult.ts"
+import { type Answer, makeExchange, type NoAnswer } from "./exchange.ts"
+import type { TargetPolicy } from "./RefusedAddresses.ts"
+import { parseRetryAfter } from "./retryAfter.ts"
+import type { Target } from "./Target.ts"
+
+/** How one receiver is posted to. */
+export interface HttpPostOptions extends TargetPolicy {
+  readonly target: Target
+  /** From the start of an attempt to its result. */
+  readonly timeout: Duration.Duration
+  /** Finds in an answer's body how many seconds the receiver asks to wait, for those that do not say it in a header. */
+  readonly retryAfterOf?: (body: string) => number | undefined
+}
+
+/** Makes one attempt to post a JSON text; what goes wrong is a result. */
+export type HttpPost = (json: string, headers?: Readonly<Record<string, string>>) => Effect.Effect<TestReceipt>
+
+/** A poster to one receiver, with connections of its own that close with the scope (decisions §8, §9). */
+export const makeHttpPost = Effect.fnUntraced(function* (
+  options: HttpPostOptions,
+): Effect.fn.Return<HttpPost, never, Scope.Scope> {
+  const exchange = yield* makeExchange(options.target, options)
+  const answered = ({ status, retryAfter, body }: Answer) =>
+    Effect.map(Instant.now, (now): TestReceipt => {
+      const seconds = parseRetryAfter(retryAfter, now) ?? options.retryAfterOf?.(body)
+      return { status, result: resultOfStatus(status, seconds) }
+    })
+  const failed = ({ code }: NoAnswer): TestReceipt => ({ status: undefined, result: resultOfFailure(code) })
+  const silent: TestReceipt = {
+    status: undefined,
+    result: { outcome: "deferred", error: `No answer came within ${Duration.format(options.timeout)}.` },
+  }
+  return (json, headers = {}) =>
+    exchange({
+      body: json,
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(json).toString(),
+        "user-agent": "Tocsin",
+      },
+    }).pipe(
+      Effect.flatMap(Option.match({ onNone: () => Effect.succeed(silent), onSome: answered })),
+      Effect.catch((failure) => Effect.succeed(failed(failure))),
+    )
+})

@@ -1,0 +1,90 @@
+import { BlockList, isIP } from "node:net"
+
+type Subnet4 = readonly [network: readonly [number, number, number, number], prefix: number]
+type Subnet6 = readonly [network: string, prefix: number]
+
+/** Link-local, and where clouds answer with credentials: never called (decisions §9). */
+const METADATA_V4: ReadonlyArray<Subnet4> = [
+  [[169, 254, 0, 0], 16],
+  // Alibaba Cloud.
+  [[100, 100, 100, 200], 32],
+  // Azure.
+  [[168, 63, 129, 16], 32],
+  // Oracle Cloud.
+  [[192, 0, 0, 192], 32],
+]
+
+const METADATA_V6: ReadonlyArray<Subnet6> = [
+  ["fe80::", 10],
+  // AWS: metadata, and credentials of pods.
+  ["fd00:ec2::", 32],
+  // Google Cloud.
+  ["fd20:ce::254", 128],
+  // Scaleway.
+  ["fd00:42::42", 128],
+]
+
+/** What is not on the public internet: the special-purpose registries of IANA (RFC 6890). */
+const PRIVATE_V4: ReadonlyArray<Subnet4> = [
+  [[0, 0, 0, 0], 8],
+  [[10, 0, 0, 0], 8],
+  [[100, 64, 0, 0], 10],
+  [[127, 0, 0, 0], 8],
+  [[172, 16, 0, 0], 12],
+  [[192, 0, 0, 0], 24],
+  [[192, 0, 2, 0], 24],
+  [[192, 168, 0, 0], 16],
+  [[198, 18, 0, 0], 15],
+  [[198, 51, 100, 0], 24],
+  [[203, 0, 113, 0], 24],
+  [[224, 0, 0, 0], 3],
+]
+
+const PRIVATE_V6: ReadonlyArray<Subnet6> = [
+  ["::", 127],
+  // A translator inside the network, whose own addresses may lead anywhere.
+  ["64:ff9b:1::", 48],
+  ["100::", 64],
+  ["2001:db8::", 32],
+  ["fc00::", 7],
+  ["fec0::", 10],
+  ["ff00::", 8],
+]
+
+/** The IPv6 subnets that lead to an IPv4 one: compatible, through NAT64, and 6to4. BlockList sees through mapped ones. */
+const embeddings = ([[a, b, c, d], prefix]: Subnet4): ReadonlyArray<Subnet6> => {
+  const groups = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+  return [
+    [`::${groups}`, 96 + prefix],
+    [`64:ff9b::${groups}`, 96 + prefix],
+    [`2002:${groups}::`, 16 + prefix],
+  ]
+}
+
+const blockListOf = (v4: ReadonlyArray<Subnet4>, v6: ReadonlyArray<Subnet6>): BlockList => {
+  const list = new BlockList()
+  for (const [network, prefix] of v4) list.addSubnet(network.join("."), prefix, "ipv4")
+  for (const [network, prefix] of [...v6, ...v4.flatMap(embeddings)]) list.addSubnet(network, prefix, "ipv6")
+  return list
+}
+
+const metadata = blockListOf(METADATA_V4, METADATA_V6)
+const metadataAndPrivate = blockListOf([...METADATA_V4, ...PRIVATE_V4], [...METADATA_V6, ...PRIVATE_V6])
+
+/** Which addresses may not be called. */
+export interface TargetPolicy {
+  /** Refuses private addresses too, loopback included (decisions §9: SERVICE_DENY_PRIVATE_TARGETS). */
+  readonly denyPrivateTargets: boolean
+}
+
+/**
+ * Whether an IP address must not be called: link-local and cloud metadata addresses, in every form that leads to them,
+ * and private ones where the policy says so (decisions §9). What is no IP address is refused.
+ */
+export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
+  // getaddrinfo may name the interface of a link-local address: fe80::1%eth0.
+  const bare = address.replace(/%.*$/, "")
+  const version = isIP(bare)
+  const list = policy.denyPrivateTargets ? metadataAndPrivate : metadata
+  return version === 0 || list.check(bare, version === 4 ? "ipv4" : "ipv6")
+}

@@ -1,0 +1,50 @@
+import { isIP } from "node:net"
+import { Redacted, Result } from "effect"
+import { isRefusedAddress, type TargetPolicy } from "./RefusedAddresses.ts"
+
+/** Where a notifier posts to. Beyond its origin it is as secret as a password: never shown or logged. */
+export interface Target {
+  /** Without userinfo and fragment. */
+  readonly url: URL
+  /** The Authorization header that the address's userinfo asks for. */
+  readonly authorization: string | undefined
+}
+
+const MUST_BE_HTTP = "must be an address that begins with http:// or https://"
+
+/** Reads an address; a failure completes "… must be …" and does not repeat it. Names are checked when they are resolved. */
+export const parseTarget = (
+  address: Redacted.Redacted,
+  policy: TargetPolicy,
+): Result.Result<Target, string> => {
+  const url = URL.parse(Redacted.value(address))
+  if (url === null || !/^https?:$/.test(url.protocol)) return Result.fail(MUST_BE_HTTP)
+  // What looks like an address in any notation, URL has brought to its usual one by now.
+  const host = hostOf(url)
+  if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
+    return Result.fail(
+      `must not be a link-local or cloud metadata address${policy.denyPrivateTargets ? ", nor a private one" : ""}`,
+    )
+  }
+  return Result.map(authorizationOf(url), (authorization) => {
+    url.username = ""
+    url.password = ""
+    url.hash = ""
+    return { url, authorization }
+  })
+}
+
+/** The host of a URL as sockets take it: IPv6 without brackets. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
+
+/** The Basic credentials of an address's userinfo (RFC 7617; decisions §9). */
+const authorizationOf = (url: URL): Result.Result<string | undefined, string> => {
+  if (url.username === "" && url.password === "") return Result.succeed(undefined)
+  return Result.try({
+    try: () => {
+      const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+      return `Basic ${Buffer.from(credentials).toString("base64")}`
+    },
+    catch: () => "must have its user name and password percent-encoded (a % itself as %25)",
+  })
+}

@@ -1,0 +1,53 @@
+import { STATUS_CODES } from "node:http"
+import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
+import { TARGET_REFUSED } from "./checkedLookup.ts"
+
+const ADVICE: ReadonlyMap<number, string> = new Map([
+  [401, "check the credentials in the notifier's settings"],
+  [403, "check the credentials in the notifier's settings"],
+  [404, "check the address in the notifier's settings"],
+  [405, "check the address in the notifier's settings"],
+  [410, "what received it is gone; check the address in the notifier's settings"],
+])
+
+/** Statuses below 500 that are worth another attempt (decisions §8). */
+const DEFERRED = new Set([408, 425, 429])
+
+/** What a receiver's answer means (decisions §8). `retryAfterSeconds`: what it asked for, if it did. */
+export const resultOfStatus = (status: number, retryAfterSeconds: number | undefined): DeliveryResult => {
+  if (status >= 200 && status < 300) return { outcome: "delivered" }
+  const phrase = STATUS_CODES[status]
+  const answered = `The receiver answered ${status}${phrase === undefined ? "" : ` (${phrase})`}`
+  if (DEFERRED.has(status) || (status >= 500 && status < 600)) {
+    return { outcome: "deferred", error: `${answered}.`, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  }
+  const advice =
+    status >= 300 && status < 400
+      ? "redirects are not followed; set the address that it leads to"
+      : (ADVICE.get(status) ?? "see its log for what it does not take")
+  return { outcome: "refused", error: `${answered}: ${advice}.` }
+}
+
+/** Sentences for the error codes of Node.js, first match first; what is not listed is told by its code. */
+const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
+  [/^ECONNREFUSED$/, "The connection was refused: see that the receiver is running and that its port is right."],
+  [/^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/, "The receiver's name could not be resolved: check it, and the DNS."],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "The connection was closed before an answer came."],
+  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, "The receiver could not be reached: check the network."],
+  [/^HPE_/, "The answer was not HTTP: check the address and the port."],
+  [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL|^EPROTO$/, "The TLS connection failed: check the receiver's certificate."],
+]
+
+/**
+ * What a failure to get an answer means, by the `code` of the error: always worth another attempt, but for a target that
+ * must not be called. The error's message is not used: it names addresses.
+ */
+export const resultOfFailure = (code: string | undefined): DeliveryResult => {
+  if (code === TARGET_REFUSED) {
+    const error = "The receiver's name leads to an address that is not to be called (link-local, cloud metadata, or denied)."
+    return { outcome: "refused", error }
+  }
+  const known = FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]
+  const shown = code !== undefined && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : ""
+  return { outcome: "deferred", error: known ?? `The request failed${shown}.` }
+}

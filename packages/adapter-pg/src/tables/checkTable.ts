@@ -1,0 +1,64 @@
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { SqlConnection } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import { selectList, type TableShape, updateStatement, upsertStatement } from "./tableStatements.ts"
+
+const shape: TableShape<CheckRecord> = {
+  name: "check_state",
+  key: ["agent_id", "check_id", "registration_id"],
+  insertOrder: [],
+  columns: {
+    agent_id: "text",
+    registration_id: "uuid",
+    check_id: "text",
+    status: "text",
+    exit_code: "int8",
+    last_observed_at: "int8",
+    received_at: "int8",
+    incident_key: "text",
+    summary: "text",
+    seen_event_ids: "json",
+    incident_id: "text",
+  },
+}
+
+type CheckRow = Nullable<Omit<CheckRecord, "exit_code">, "incident_key" | "summary" | "incident_id"> & {
+  readonly exit_code: bigint
+}
+
+/** Columns of a check, of the table alias `c`. */
+export const checkColumns = selectList(shape.columns, "c")
+
+/** Inserts checks; their agent's lock guards them. */
+export const upsertChecks = upsertStatement(shape)
+
+/** Replaces checks; their agent's lock guards them. */
+export const updateChecks = updateStatement(shape)
+
+/** Reads checks of one registration; its agent's lock guards them. */
+export const findChecks: PgStatement = {
+  name: "find_checks",
+  text: `SELECT ${checkColumns} FROM check_state AS c
+         WHERE c.agent_id = $1 AND c.registration_id = $2 AND c.check_id = ANY($3)`,
+}
+
+/** Reads a row that was selected by {@link checkColumns}. */
+export const decodeCheck = (found: SqlConnection.Row): CheckRecord => {
+  // The columns and their types are those of the migrations; nobody else writes the table.
+  const row = found as unknown as CheckRow
+  return {
+    ...row,
+    exit_code: Number(row.exit_code),
+    incident_key: row.incident_key ?? undefined,
+    summary: row.summary ?? undefined,
+    incident_id: row.incident_id ?? undefined,
+  }
+}
+
+/** A check as the statements take it. */
+export const encodeCheck = (check: CheckRecord): JsonRow<CheckRecord> => ({
+  ...check,
+  last_observed_at: digits(check.last_observed_at),
+  received_at: digits(check.received_at),
+})

@@ -1,0 +1,69 @@
+import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { SqlConnection } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { digits, type JsonRow } from "./JsonRow.ts"
+import { insertStatement, selectList, type TableShape } from "./tableStatements.ts"
+
+const columns: TableShape<Required<HistoryRecord>>["columns"] = {
+  agent_id: "text",
+  registration_id: "uuid",
+  event_id: "uuid",
+  check_id: "text",
+  observed_at: "int8",
+  received_at: "int8",
+  status: "text",
+  exit_code: "int8",
+  duration_ms: "int8",
+  output: "text",
+  output_truncated: "boolean",
+  notifications_enabled: "boolean",
+  incident_key: "text",
+}
+
+type HistoryRow = Omit<Required<HistoryRecord>, "exit_code" | "duration_ms" | "output" | "incident_key"> & {
+  readonly seq: bigint
+  readonly exit_code: bigint
+  readonly duration_ms: bigint
+  readonly output: string | null
+  readonly incident_key: StoredHistoryRecord["incident_key"] | null
+}
+
+/** Columns of a history row, of the table alias `e`. */
+export const historyColumns = `e.seq, ${selectList(columns, "e")}`
+
+/** Inserts history rows; the database numbers them in the order in which they are given. */
+export const insertHistory: PgStatement = insertStatement<Required<HistoryRecord>>({
+  name: "check_event",
+  key: ["agent_id", "event_id", "registration_id"],
+  insertOrder: [],
+  columns,
+})
+
+/** Tells which of these event ids the history of one registration holds; its agent's lock guards them. */
+export const findKnownEvents: PgStatement = {
+  name: "find_known_events",
+  text: `SELECT e.event_id FROM check_event AS e
+         WHERE e.agent_id = $1 AND e.registration_id = $2 AND e.event_id = ANY($3)`,
+}
+
+/** Reads a row that was selected by {@link historyColumns}; what an event left out is absent. */
+export const decodeHistory = (found: SqlConnection.Row): StoredHistoryRecord => {
+  // The columns and their types are those of the migrations; nobody else writes the table.
+  const { output, incident_key, ...row } = found as unknown as HistoryRow
+  return {
+    ...row,
+    seq: Number(row.seq),
+    exit_code: Number(row.exit_code),
+    duration_ms: Number(row.duration_ms),
+    ...(output !== null && { output }),
+    ...(incident_key !== null && { incident_key }),
+  }
+}
+
+/** A history row as the statement takes it. */
+export const encodeHistory = (row: HistoryRecord): JsonRow<HistoryRecord> => ({
+  ...row,
+  observed_at: digits(row.observed_at),
+  received_at: digits(row.received_at),
+})

@@ -1,0 +1,78 @@
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { SqlConnection } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import { selectList, type TableShape, updateStatement, upsertStatement } from "./tableStatements.ts"
+
+const shape: TableShape<IncidentRecord> = {
+  name: "incident",
+  key: ["id"],
+  insertOrder: ["kind", "incident_key"],
+  columns: {
+    id: "text",
+    kind: "text",
+    incident_key: "text",
+    state: "text",
+    severity: "text",
+    agent_id: "text",
+    check_id: "text",
+    opener_agent_id: "text",
+    opener_check_id: "text",
+    opened_at: "int8",
+    resolved_at: "int8",
+    summary: "text",
+    member_changes: "int4",
+    members_warning: "int4",
+    members_unknown: "int4",
+    members_critical: "int4",
+  },
+}
+
+type IncidentRow = Nullable<IncidentRecord, "agent_id" | "check_id" | "resolved_at" | "summary">
+
+/** Columns of an incident, of the table alias `i`. */
+export const incidentColumns = selectList(shape.columns, "i")
+
+/** Inserts incidents; fails where another transaction opened one of the same key meanwhile. */
+export const upsertIncidents = upsertStatement(shape)
+
+/** Replaces incidents, which must be locked. */
+export const updateIncidents = updateStatement(shape)
+
+/**
+ * Locks incidents, by id or as the open one of a key, in the order of their ids, and with them their members and outbox
+ * items. One that another transaction resolved while this one waited is among them, now resolved.
+ */
+export const lockIncidents: PgStatement = {
+  name: "lock_incidents",
+  text: `SELECT ${incidentColumns}
+         FROM (
+           SELECT unnest($1::text[]) AS id
+           UNION
+           SELECT o.id
+           FROM json_to_recordset($2) AS wanted (kind text, incident_key text)
+           JOIN incident AS o ON o.kind = wanted.kind AND o.incident_key = wanted.incident_key AND o.state = 'open'
+         ) AS wanted
+         JOIN incident AS i ON i.id = wanted.id
+         ORDER BY i.id FOR UPDATE OF i`,
+}
+
+/** Reads a row that was selected by {@link incidentColumns}. */
+export const decodeIncident = (found: SqlConnection.Row): IncidentRecord => {
+  // The columns and their types are those of the migrations; nobody else writes the table.
+  const row = found as unknown as IncidentRow
+  return {
+    ...row,
+    agent_id: row.agent_id ?? undefined,
+    check_id: row.check_id ?? undefined,
+    resolved_at: row.resolved_at ?? undefined,
+    summary: row.summary ?? undefined,
+  }
+}
+
+/** An incident as the statements take it. */
+export const encodeIncident = (incident: IncidentRecord): JsonRow<IncidentRecord> => ({
+  ...incident,
+  opened_at: digits(incident.opened_at),
+  resolved_at: digits(incident.resolved_at),
+})

@@ -1,0 +1,93 @@
+import type { PgStatement } from "../client/PgConnection.ts"
+
+/** The column types that records use. */
+export type ColumnType = "text" | "uuid" | "int4" | "int8" | "boolean" | "json"
+
+/** The part of a table that records are kept in; generated columns are not named. */
+export interface TableShape<Row> {
+  readonly name: string
+  /** The primary key. */
+  readonly key: ReadonlyArray<keyof Row & string>
+  /**
+   * In which order rows are inserted: that of the unique index that two transactions may meet in, so that they do not wait
+   * for each other; as they are given where it is empty.
+   */
+  readonly insertOrder: ReadonlyArray<keyof Row & string>
+  readonly columns: { readonly [Column in keyof Row]: ColumnType }
+}
+
+/** The columns of a record, for SELECT lists; `alias` is that of the table. */
+export const selectList = (columns: Readonly<Record<string, ColumnType>>, alias: string): string =>
+  Object.keys(columns)
+    .map((column) => `${alias}.${column}`)
+    .join(", ")
+
+/** Rows given as one JSON parameter, `$1`, which `pg` encodes faster than an array a column. */
+const givenRows = (columns: Readonly<Record<string, ColumnType>>): string => {
+  const definitions = Object.entries(columns).map(([column, type]) => `${column} ${type}`)
+  return `json_to_recordset($1) AS given (${definitions.join(", ")})`
+}
+
+/**
+ * Makes a write tell how many rows it wrote, and in which transaction of which run of the server: what it takes to find
+ * out later whether that transaction committed. PostgreSQL forgets its statistics, and notes when, each time it recovers
+ * from a crash; after one, it may give the same id to another transaction.
+ */
+const telling = (write: string): string =>
+  `WITH written AS (${write} RETURNING 1)
+   SELECT count(*)::int4 AS written, pg_current_xact_id() AS transaction_id,
+          pg_stat_get_bgwriter_stat_reset_time() AS server_run
+   FROM written`
+
+const statement = (verb: string, table: string, text: string): PgStatement => ({
+  name: `${verb}_${table}`,
+  text: telling(text),
+})
+
+const assignments = <Row>({ columns, key }: TableShape<Row>, source: string): string => {
+  const keyNames: ReadonlyArray<string> = key
+  return Object.keys(columns)
+    .filter((column) => !keyNames.includes(column))
+    .map((column) => `${column} = ${source}.${column}`)
+    .join(", ")
+}
+
+const isGiven = <Row>({ key }: TableShape<Row>): string =>
+  key.map((column) => `stored.${column} = given.${column}`).join(" AND ")
+
+const insertion = <Row>({ name, columns, insertOrder }: TableShape<Row>): string => {
+  const names = Object.keys(columns).join(", ")
+  const order = insertOrder.length === 0 ? "" : `ORDER BY ${insertOrder.join(", ")}`
+  return `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${givenRows(columns)} ${order}`
+}
+
+/** Inserts rows that nobody else may have inserted meanwhile: then it fails. */
+export const insertStatement = <Row>(shape: TableShape<Row>): PgStatement =>
+  statement("insert", shape.name, insertion(shape))
+
+/** Inserts rows, over any of the same key. */
+export const upsertStatement = <Row>(shape: TableShape<Row>): PgStatement =>
+  statement(
+    "upsert",
+    shape.name,
+    `${insertion(shape)} ON CONFLICT (${shape.key.join(", ")}) DO UPDATE SET ${assignments(shape, "EXCLUDED")}`,
+  )
+
+/** Replaces all that rows hold beside their keys. */
+export const updateStatement = <Row>(shape: TableShape<Row>): PgStatement =>
+  statement(
+    "update",
+    shape.name,
+    `UPDATE ${shape.name} AS stored SET ${assignments(shape, "given")}
+     FROM ${givenRows(shape.columns)} WHERE ${isGiven(shape)}`,
+  )
+
+/** Deletes rows by their keys. */
+export const deleteStatement = <Row>(shape: TableShape<Row>): PgStatement => {
+  const keyColumns = Object.fromEntries(shape.key.map((column) => [column, shape.columns[column]]))
+  return statement(
+    "delete",
+    shape.name,
+    `DELETE FROM ${shape.name} AS stored USING ${givenRows(keyColumns)} WHERE ${isGiven(shape)}`,
+  )
+}

@@ -1,0 +1,109 @@
+import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import type { SqlError } from "effect/sql"
+import { PgFailure } from "./client/PgFailure.ts"
+
+interface Explanation {
+  readonly reason: StorageFailure
+  /** What to do, in one sentence; the SqlError itself is for the log. */
+  readonly message: string
+}
+
+const unreachable: Explanation = {
+  reason: "unavailable",
+  message: "PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port",
+}
+
+const starting: Explanation = {
+  reason: "unavailable",
+  message: "PostgreSQL is starting, stopping or closed to connections: the service goes on by itself once it is back",
+}
+
+const damaged: Explanation = {
+  reason: "damaged",
+  message: "PostgreSQL reports damaged data: stop the service, look at the server's log and restore a backup",
+}
+
+/** SQLSTATEs that say more than the kind of the error (PostgreSQL manual, appendix A). */
+const bySqlState: ReadonlyMap<string, Explanation> = new Map([
+  [
+    "25006",
+    {
+      reason: "read_only",
+      message: "the database takes no changes: point the database's URL at the primary, or allow writes there",
+    },
+  ],
+  [
+    "3D000",
+    { reason: "unavailable", message: "the database that the URL names does not exist: create it or correct the name" },
+  ],
+  ["42P01", { reason: "damaged", message: "a table is missing: point the URL at the right database, or restore a backup" }],
+  ["42703", { reason: "damaged", message: "a column is missing: point the URL at the right database, or restore a backup" }],
+  ["53100", { reason: "full", message: "the database's disk is full: make room there; the service goes on by itself" }],
+  [
+    "53200",
+    { reason: "unavailable", message: "PostgreSQL is out of memory: give it more, or lower its max_connections" },
+  ],
+  [
+    "53300",
+    {
+      reason: "unavailable",
+      message: "PostgreSQL has no connection left: raise its max_connections, or run fewer or smaller pools",
+    },
+  ],
+  ["55000", starting],
+  ["57P01", starting],
+  ["57P02", starting],
+  ["57P03", starting],
+  ["58030", damaged],
+  ["XX001", damaged],
+  ["XX002", damaged],
+])
+
+const busy: Explanation = {
+  reason: "timed_out",
+  message: "too many requests change the same rows at once: repeat the request",
+}
+
+const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
+  ConnectionError: unreachable,
+  AuthenticationError: {
+    reason: "unavailable",
+    message: "PostgreSQL refuses the user or the password of the database's URL: correct them, or let them in by pg_hba.conf",
+  },
+  AuthorizationError: {
+    reason: "other",
+    message: "the user of the database's URL lacks a right: make it the owner of the database",
+  },
+  DeadlockError: busy,
+  SerializationError: busy,
+  UniqueViolation: busy,
+  LockTimeoutError: {
+    reason: "timed_out",
+    message: "a lock was not free in time: look in pg_stat_activity for a transaction that stays open",
+  },
+  StatementTimeoutError: {
+    reason: "timed_out",
+    message: "PostgreSQL did not answer in time: look at its load, its disk and its locks",
+  },
+  ConstraintError: { reason: "other", message: "PostgreSQL refused a row: look into the service's log, and report it" },
+  SqlSyntaxError: { reason: "other", message: "PostgreSQL refused a statement: look into the service's log, and report it" },
+  UnknownError: { reason: "other", message: "PostgreSQL failed: look into the service's log" },
+}
+
+/** The SQLSTATE of what PostgreSQL answered, or the code of the network's error. */
+export const sqlStateOf = ({ reason }: SqlError.SqlError): string | undefined =>
+  reason.cause instanceof PgFailure ? reason.cause.code : undefined
+
+const explain = (error: SqlError.SqlError): Explanation => {
+  const { _tag, cause } = error.reason
+  const code = sqlStateOf(error)
+  const known = code === undefined ? undefined : bySqlState.get(code)
+  if (known !== undefined) return known
+  // What the client itself says has no code, and says what to do already.
+  const isOwnWord = code === undefined && cause instanceof PgFailure && error.reason.operation === "connect"
+  return isOwnWord ? { reason: byTag[_tag].reason, message: cause.message } : byTag[_tag]
+}
+
+/** The {@link StorageError} of a failure, with the SqlError as its cause; neither holds the database's URL or password. */
+export const toStorageError = (error: SqlError.SqlError): StorageError =>
+  new StorageError({ ...explain(error), cause: error })

@@ -1,0 +1,72 @@
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import { countPendingAgents, decodeAgent, lockAgents, lockRegistrations } from "../tables/agentTable.ts"
+import { decodeCheck, findChecks } from "../tables/checkTable.ts"
+import { findKnownEvents } from "../tables/historyTable.ts"
+import { loadIncidents } from "./loadIncidents.ts"
+import { loadKeys } from "./loadKeys.ts"
+import { loadMembers } from "./loadMembers.ts"
+
+type Pg = PgClient["Service"]
+type Loading = Effect.Effect<void, SqlError.SqlError>
+
+const isAsked = (part: ReadonlyArray<unknown> | undefined): boolean => part !== undefined && part.length > 0
+
+/**
+ * Brings the rows of a scope into a workspace, in a transaction at READ COMMITTED. Locks in one order, and reads what a lock
+ * guards in a later statement than the one that waited for it, which sees what the previous holder left.
+ */
+export const loadScope = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  scope: Scope,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  if (isAsked(scope.agents)) yield* loadAgents(pg, workspace, scope.agents ?? [])
+  if (isAsked(scope.keys) || isAsked(scope.keysOfAgents) || isAsked(scope.blacklist)) {
+    yield* loadKeys(pg, workspace, scope)
+  }
+  if (scope.checks !== undefined) yield* loadChecks(pg, workspace, scope.checks)
+  if (scope.history !== undefined) yield* loadHistory(pg, workspace, scope.history)
+  if (isAsked(scope.incidents) || isAsked(scope.openIncidents)) yield* loadIncidents(pg, workspace, scope)
+  if (isAsked(scope.members) || isAsked(scope.membersOfAgents) || scope.worstMembers !== undefined) {
+    yield* loadMembers(pg, workspace, scope)
+  }
+  if (scope.pendingAgents) yield* loadPendingAgents(pg, workspace)
+})
+
+const loadAgents = (pg: Pg, workspace: Workspace, ids: ReadonlyArray<AgentId>): Loading =>
+  Effect.map(pg.query(lockAgents, [ids]), (rows) => {
+    for (const agent of rows.map(decodeAgent)) workspace.agents.load(agent.agent_id, agent)
+    for (const id of ids) workspace.agents.load(id, undefined)
+  })
+
+const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["checks"]>): Loading => {
+  const { agent_id, check_ids } = asked
+  const registration_id = workspace.agents.get(agent_id)?.registration_id
+  if (registration_id === undefined || check_ids.length === 0) return Effect.void
+  return Effect.map(pg.query(findChecks, [agent_id, registration_id, check_ids]), (rows) => {
+    for (const check of rows.map(decodeCheck)) workspace.checks.load(check, check)
+    for (const check_id of check_ids) workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
+  })
+}
+
+const loadHistory = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["history"]>): Loading => {
+  const { agent_id, event_ids } = asked
+  const registration_id = workspace.agents.get(agent_id)?.registration_id
+  if (registration_id === undefined || event_ids.length === 0) return Effect.void
+  return Effect.map(pg.query(findKnownEvents, [agent_id, registration_id, event_ids]), (rows) => {
+    // The column holds nothing but what was an EventId when it was written.
+    const found = new Set(rows.map((row) => row["event_id"] as (typeof event_ids)[number]))
+    workspace.knownEvents.load(registration_id, event_ids, found)
+  })
+}
+
+const loadPendingAgents = Effect.fnUntraced(function* (pg: Pg, workspace: Workspace) {
+  yield* pg.query(lockRegistrations, [])
+  const rows = yield* pg.query(countPendingAgents, [])
+  workspace.loadPendingAgents(Number(rows[0]?.["pending"]))
+})

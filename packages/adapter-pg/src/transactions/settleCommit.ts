@@ -1,0 +1,59 @@
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Result } from "effect"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { sqlStateOf } from "../toStorageError.ts"
+import type { TransactionMark } from "./persistChanges.ts"
+import { pause } from "./retryTransient.ts"
+
+/** A server that lost a client ends its transaction within milliseconds, unless COMMIT waits for a standby. */
+const ASK_EVERY_MILLIS = 100
+
+/** Together with the pauses some seconds: about as long as callers wait, or a failover takes. */
+const MAX_QUESTIONS = 60
+
+/** Tells what became of a transaction, and which run of the server answers. */
+const findTransactionStatus: PgStatement = {
+  name: "find_transaction_status",
+  text: `SELECT pg_xact_status($1::xid8) AS status, pg_stat_get_bgwriter_stat_reset_time() AS server_run`,
+}
+
+/** `pg_xact_status` of an id that the server has not given out (yet, or not since it lost the end of its log). */
+const NOT_GIVEN_OUT = "22023"
+
+type Answer = "committed" | "aborted" | "in progress" | "unknown"
+
+/**
+ * Finds out, on another connection, whether a transaction committed whose connection was lost during COMMIT. Fails when
+ * that cannot be known in time.
+ */
+export const settleCommit = Effect.fnUntraced(function* (
+  pg: PgClient["Service"],
+  mark: TransactionMark,
+): Effect.fn.Return<"committed" | "aborted", StorageError> {
+  for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
+    const answer = yield* ask(pg, mark)
+    if (answer === "committed" || answer === "aborted") return answer
+    if (answer === "unknown") break
+    yield* pause(ASK_EVERY_MILLIS)
+  }
+  return yield* new StorageError({
+    reason: "unavailable",
+    message:
+      "the connection to PostgreSQL was lost during a commit, and whether it was kept cannot be told: look before you repeat the request",
+  })
+})
+
+const ask = Effect.fnUntraced(function* (pg: PgClient["Service"], mark: TransactionMark) {
+  const result = yield* Effect.result(pg.query(findTransactionStatus, [mark.transaction_id]))
+  if (Result.isFailure(result)) return answerOfFailure(result.failure)
+  const status = result.success[0]?.["status"]
+  if (status === "aborted" || status === "in progress") return status
+  // After a crash the id may be that of another transaction. Had ours been kept, it would never be given out again.
+  const isSameRun = result.success[0]?.["server_run"] === mark.server_run
+  return status === "committed" && isSameRun ? "committed" : "unknown"
+})
+
+const answerOfFailure = (error: SqlError.SqlError): Answer =>
+  sqlStateOf(error) === NOT_GIVEN_OUT ? "aborted" : "in progress"

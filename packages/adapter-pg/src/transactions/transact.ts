@@ -1,0 +1,77 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Command, Decision } from "@tocsin/core/workspace/Decision"
+import { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import { loadScope } from "./loadScope.ts"
+import { persistChanges, type TransactionMark } from "./persistChanges.ts"
+import { retryTransient } from "./retryTransient.ts"
+import { settleCommit } from "./settleCommit.ts"
+
+/** One pool on the database, by both of its interfaces. */
+export interface Database {
+  readonly sql: SqlClient.SqlClient
+  readonly pg: PgClient["Service"]
+}
+
+/**
+ * Begins a transaction whose statements find rows by index. Prepared statements keep their plans, and one that was made
+ * while a table was small would read all of it long after it has grown.
+ */
+const BEGIN = [
+  "BEGIN ISOLATION LEVEL READ COMMITTED",
+  "SET LOCAL enable_seqscan = off",
+  "SET LOCAL enable_hashjoin = off",
+  "SET LOCAL enable_mergejoin = off",
+].join("; ")
+
+interface Decided<A> {
+  readonly reply: A
+  readonly mark: TransactionMark | undefined
+}
+
+/** Runs a command in a transaction of its own; see `Storage.transact`. */
+export const transact = <A>(database: Database, command: Command<A>): Effect.Effect<A, StorageError> =>
+  retryTransient(attempt(database, command))
+
+const attempt = Effect.fnUntraced(function* <A>(
+  { pg, sql }: Database,
+  command: Command<A>,
+): Effect.fn.Return<A, SqlError.SqlError | StorageError> {
+  const outcome: { decided: Decided<A> | undefined } = { decided: undefined }
+  const transaction = Effect.gen(function* () {
+    const workspace = new Workspace()
+    const reply = yield* decide(pg, workspace, command(workspace, yield* Instant.now))
+    outcome.decided = { reply, mark: yield* persistChanges(pg, workspace.changes()) }
+    return reply
+  })
+  return yield* sql.withTransaction(transaction).pipe(
+    Effect.provideService(SqlClient.BeginTransaction, BEGIN),
+    Effect.catchIf(isLostCommit, (error) =>
+      outcome.decided === undefined ? Effect.fail(error) : afterLostCommit(pg, outcome.decided, error),
+    ),
+  )
+})
+
+const decide = Effect.fnUntraced(function* <A>(pg: PgClient["Service"], workspace: Workspace, decision: Decision<A>) {
+  let step = decision.next()
+  while (step.done !== true) {
+    yield* loadScope(pg, workspace, step.value)
+    step = decision.next()
+  }
+  return step.value
+})
+
+const isLostCommit = ({ reason }: SqlError.SqlError): boolean =>
+  reason._tag === "ConnectionError" && reason.operation === "commit"
+
+const afterLostCommit = <A>(pg: PgClient["Service"], { reply, mark }: Decided<A>, error: SqlError.SqlError) =>
+  // A decision that wrote nothing has nothing to lose.
+  mark === undefined
+    ? Effect.succeed(reply)
+    : Effect.flatMap(settleCommit(pg, mark), (outcome) =>
+        outcome === "committed" ? Effect.succeed(reply) : Effect.fail(error),
+      )

@@ -1,0 +1,34 @@
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { statSync } from "node:fs"
+
+/**
+ * Which file a connection has open. SQLite goes on writing to a file that was deleted or moved, and all of that would be
+ * gone with the process.
+ */
+export class FileIdentity {
+  readonly #file: string
+  readonly #device: bigint | undefined
+  readonly #inode: bigint | undefined
+
+  constructor(file: string) {
+    this.#file = file
+    const found = stat(file)
+    this.#device = found?.dev
+    this.#inode = found?.ino
+  }
+
+  /** Throws a StorageError unless the file that was opened still stands under its name. */
+  verify(): void {
+    const found = stat(this.#file)
+    if (found !== undefined && found.ino === this.#inode && found.dev === this.#device) return
+    throw new StorageError({
+      reason: "unavailable",
+      message:
+        found === undefined
+          ? `${this.#file} was removed or moved while the service runs: put it back, or restart the service to begin with an empty one`
+          : `${this.#file} was replaced by another file while the service runs: restart the service to use that one`,
+    })
+  }
+}
+
+const stat = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: false })

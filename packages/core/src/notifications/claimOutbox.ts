@@ -1,0 +1,86 @@
+import type { Duration } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierKind } from "../contract/Status.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { move } from "../TransitionTable.ts"
+import type { Command, Decision } from "../workspace/Decision.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import { incidentFacts } from "./incidentFacts.ts"
+import type { Notification } from "./Notification.ts"
+import type { OutboxRecord } from "./OutboxRecord.ts"
+import { OutboxTransitions } from "./OutboxTransitions.ts"
+import { attempted, type Claim } from "./settleAttempt.ts"
+
+/** What a worker wants to claim. */
+export interface ClaimInput {
+  readonly notifiers: ReadonlyArray<NotifierKind>
+  /** How many at most. */
+  readonly limit: number
+  /** How long the claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
+  readonly lease: Duration.Duration
+  /** A number from 0 up to 1, by chance: for the delays of items whose lease ran out. */
+  readonly random: number
+}
+
+/** An item that was claimed, and what to tell its receiver. */
+export interface ClaimedItem {
+  readonly claim: Claim
+  readonly notification: Notification
+}
+
+const LEASE_EXPIRED = "the attempt was never finished: its lease ran out"
+
+/**
+ * Claims outbox items that are due: each becomes `sending` for this worker alone, until its lease ends. Items whose lease
+ * ran out are taken back first: to be retried by the schedule, or failed (decisions §8).
+ */
+export const claimOutbox =
+  (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
+  (workspace, now) =>
+    claim(workspace, now, input)
+
+function* claim(
+  workspace: Workspace,
+  now: Instant.Instant,
+  input: ClaimInput,
+): Decision<ReadonlyArray<ClaimedItem>> {
+  const { notifiers, limit } = input
+  yield { claimableOutbox: { notifiers, limit } }
+  const { claimableOutbox, expiredOutbox, storageTime } = workspace.found
+  if (storageTime === undefined) throw new Error("the storage did not tell its time")
+  for (const item of expiredOutbox) {
+    if (item.state !== "sending") throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
+    const result = { outcome: "deferred", error: LEASE_EXPIRED } as const
+    workspace.outbox.put(attempted({ ...item, state: item.state }, result, now, input.random))
+  }
+  const leased_until = Instant.plus(storageTime, input.lease)
+  return claimableOutbox.map(({ row, incident }) => {
+    const item = claimed(row, leased_until, now)
+    workspace.outbox.put(item)
+    const { id, notifier, incident_id } = item
+    return { claim: { id, notifier, incident_id, leased_until }, notification: toNotification(item, incident) }
+  })
+}
+
+const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): OutboxRecord => {
+  if (item.state !== "pending" && item.state !== "retry") throw new Error(`outbox item ${item.id} is not waiting`)
+  return {
+    ...item,
+    state: move(OutboxTransitions, item.state, "claimed"),
+    attempts: item.attempts + 1,
+    leased_until,
+    next_attempt_at: undefined,
+    updated_at: now,
+  }
+}
+
+const toNotification = (item: OutboxRecord, incident: IncidentRecord): Notification => ({
+  id: item.id,
+  notifier: item.notifier,
+  event_type: item.event_type,
+  severity: item.severity,
+  summary: item.summary,
+  created_at: item.created_at,
+  attempt: item.attempts,
+  incident: incidentFacts(incident),
+})

@@ -1,0 +1,15 @@
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { Notification } from "./Notification.ts"
+
+/** What notifications and alerts say of an incident. */
+export const incidentFacts = (incident: IncidentRecord): Notification["incident"] => ({
+  id: incident.id,
+  incident_key: incident.incident_key,
+  agent_id: incident.agent_id,
+  check_id: incident.check_id,
+  opener_agent_id: incident.opener_agent_id,
+  opener_check_id: incident.opener_check_id,
+  opened_at: incident.opened_at,
+  resolved_at: incident.resolved_at,
+  members: incident.members_warning + incident.members_unknown + incident.members_critical,
+})

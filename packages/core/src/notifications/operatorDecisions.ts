@@ -1,0 +1,59 @@
+import { Duration } from "effect"
+import type { OutboxId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierKind } from "../contract/Status.ts"
+import { move } from "../TransitionTable.ts"
+import type { Command } from "../workspace/Decision.ts"
+import { ensure } from "../workspace/ensure.ts"
+import { OutboxTransitions } from "./OutboxTransitions.ts"
+
+/** Items that nobody claimed for so long belong to a notifier that is configured nowhere (decisions §8). */
+const UNCLAIMED_FOR = Duration.hours(24)
+
+/** What became of a replay. */
+export type ReplayOutcome = "replayed" | "no_such_item" | "not_failed" | "firing_of_resolved"
+
+/** Gives a dead letter another life: same id, attempts 0, its age counted from now (decisions §8). */
+export const replay =
+  (id: OutboxId): Command<ReplayOutcome> =>
+  (workspace, now) =>
+    (function* () {
+      yield* ensure(workspace, { outboxItems: [id] })
+      const found = workspace.outbox.get(id)
+      if (found === undefined) return "no_such_item"
+      yield* ensure(workspace, { incidents: [found.incident_id] })
+      if (found.state !== "failed") return "not_failed"
+      const incident = workspace.incidents.get(found.incident_id)
+      if (found.event_type === "firing" && incident?.state !== "open") return "firing_of_resolved"
+      workspace.outbox.put({
+        ...found,
+        state: move(OutboxTransitions, found.state, "replayed"),
+        attempts: 0,
+        next_attempt_at: now,
+        last_error: undefined,
+        counts_from: now,
+        updated_at: now,
+      })
+      return "replayed"
+    })()
+
+/**
+ * One bounded piece of discarding what no replica sends: `notifiers` are those that this one is not configured for, and
+ * another that is would have claimed within a day. Returns how many it discarded.
+ */
+export const discardUnclaimed =
+  (notifiers: ReadonlyArray<NotifierKind>, limit: number): Command<number> =>
+  (workspace, now) =>
+    (function* () {
+      yield { abandonedOutbox: { notifiers, untouchedSince: Instant.minus(now, UNCLAIMED_FOR), limit } }
+      for (const item of workspace.found.abandonedOutbox) {
+        if (item.state !== "pending" && item.state !== "retry") continue
+        workspace.outbox.put({
+          ...item,
+          state: move(OutboxTransitions, item.state, "notifier_gone"),
+          next_attempt_at: undefined,
+          updated_at: now,
+        })
+      }
+      return workspace.found.abandonedOutbox.length
+    })()

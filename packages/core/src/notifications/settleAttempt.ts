@@ -1,0 +1,74 @@
+import { Duration } from "effect"
+import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierKind } from "../contract/Status.ts"
+import type { DeliveryResult } from "../ports/Notifiers.ts"
+import { move } from "../TransitionTable.ts"
+import type { Command, Decision } from "../workspace/Decision.ts"
+import { ensure } from "../workspace/ensure.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import { recordDelivered } from "./alertDecisions.ts"
+import type { OutboxRecord } from "./OutboxRecord.ts"
+import { OutboxTransitions } from "./OutboxTransitions.ts"
+import { MAX_AGE, MAX_ATTEMPTS, retryDelay } from "./retrySchedule.ts"
+
+/** How an attempt ended; `released`: given back, because the service stops. */
+export type AttemptResult = DeliveryResult | { readonly outcome: "released" }
+
+/** An item that this process claimed, and the end of its lease, which tells this claim from every other. */
+export interface Claim {
+  readonly id: OutboxId
+  readonly notifier: NotifierKind
+  readonly incident_id: IncidentId
+  readonly leased_until: Instant.Instant
+}
+
+type Sending = OutboxRecord & { readonly state: "sending" }
+
+const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
+
+/** An item after its attempt, by the rules of decisions §8. */
+export const attempted = (item: Sending, result: AttemptResult, now: Instant.Instant, random: number): OutboxRecord => {
+  const ended = { ...item, leased_until: undefined, next_attempt_at: undefined, updated_at: now }
+  if (result.outcome === "delivered") {
+    return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }
+  }
+  const last_error = result.outcome === "released" ? "the service stopped during the attempt" : result.error
+  const mayRetry = item.attempts < MAX_ATTEMPTS && now < Instant.plus(item.counts_from, MAX_AGE)
+  if (result.outcome === "refused" || !mayRetry) {
+    return { ...ended, state: move(OutboxTransitions, item.state, "refused"), last_error }
+  }
+  const delay =
+    result.outcome === "released"
+      ? Duration.zero
+      : retryDelay({ attempts: item.attempts, random, retryAfterSeconds: result.retryAfterSeconds })
+  return {
+    ...ended,
+    state: move(OutboxTransitions, item.state, "deferred"),
+    next_attempt_at: Instant.plus(now, delay),
+    last_error,
+  }
+}
+
+/** Ends a claim. `lost` when the claim is no longer held: its lease ran out, and what became of it since counts. */
+export const settleAttempt =
+  (claim: Claim, result: AttemptResult, random: number): Command<"settled" | "lost"> =>
+  (workspace, now) =>
+    settle(workspace, now, claim, result, random)
+
+function* settle(
+  workspace: Workspace,
+  now: Instant.Instant,
+  claim: Claim,
+  result: AttemptResult,
+  random: number,
+): Decision<"settled" | "lost"> {
+  // Incidents are locked before their outbox items, everywhere.
+  if (claim.notifier === "alert_router") yield* ensure(workspace, { incidents: [claim.incident_id] })
+  yield* ensure(workspace, { outboxItems: [claim.id] })
+  const item = workspace.outbox.get(claim.id)
+  if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
+  workspace.outbox.put(attempted(item, result, now, random))
+  if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
+  return "settled"
+}

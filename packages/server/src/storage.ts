@@ -1,0 +1,23 @@
+import { join } from "node:path"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { Layer } from "effect"
+import type { Settings } from "./settings/Settings.ts"
+
+/** What the log calls the storage that the settings ask for; no address, which may hold a password. */
+export const storageName = (settings: Settings): string => {
+  if (settings.DATABASE_URL === undefined) return `SQLite in ${join(settings.SERVICE_DATA_DIR, "tocsin.db")}`
+  return settings.DATABASE_URL.kind === "memory" ? "memory: nothing outlives this process" : "PostgreSQL"
+}
+
+/** The storage that the settings ask for. */
+export const storageLayer = (settings: Settings): Layer.Layer<Storage, StorageError> => {
+  if (settings.DATABASE_URL === undefined) {
+    return SqliteStorage.layer({ file: join(settings.SERVICE_DATA_DIR, "tocsin.db") })
+  }
+  return settings.DATABASE_URL.kind === "memory"
+    ? MemoryStorage.layer
+    : PgStorage.layer({ url: settings.DATABASE_URL.url })
+}

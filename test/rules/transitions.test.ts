@@ -1,0 +1,102 @@
+import { AgentKeyTransitions } from "@tocsin/core/admission/AgentKeyTransitions"
+import { AgentTransitions } from "@tocsin/core/admission/AgentTransitions"
+import { checkTransition, CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
+import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
+import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import type { Transition } from "@tocsin/core/TransitionTable"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { batchReply, type Observation } from "./Action.ts"
+import { admission, enrollment, life, lifeByEvents, LONGEST, notifiers, type Step } from "./Scenario.ts"
+import { explain, stateMoves } from "./stateMoves.ts"
+import { tours } from "./tours.ts"
+import { openWorld, type WorldOptions } from "./World.ts"
+
+const arbitrary = { runs: 300, size: LONGEST, maxShrinks: 2_000 }
+
+/** The moves that no table allows: each with what happened. */
+const forbidden = (observed: Observation): ReadonlyArray<string> => {
+  const longest = observed.action.action === "events" ? observed.action.request.events.length : 1
+  return stateMoves(observed)
+    .filter((move) => explain(move, longest) === undefined)
+    .map(({ row, from, to, triggers }) => `${row} from ${from} to ${to} on ${[...triggers].join(", ") || "nothing"}`)
+}
+
+const movesByTheTables = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
+  const world = yield* openWorld(options)
+  for (const observed of yield* world.play(steps)) assert.deepStrictEqual(forbidden(observed), [])
+})
+
+describe("no row changes its state but by the transition tables, on a trigger that fits", () => {
+  it.effect.prop(
+    "while agents send batches",
+    { steps: life, notifiers },
+    ({ steps, notifiers }) => movesByTheTables([...enrollment, ...steps], { notifiers }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "while each batch holds one event, so that each row makes one move",
+    { steps: lifeByEvents, notifiers },
+    ({ steps, notifiers }) => movesByTheTables([...enrollment, ...steps], { notifiers }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "while keys come and go",
+    { steps: admission },
+    ({ steps }) => movesByTheTables(steps, { maxPendingAgents: 2 }),
+    { arbitrary },
+  )
+
+  const rowsOf = (tables: ReadonlyArray<ReadonlyArray<Transition>>) =>
+    tables.flat().map(({ from, trigger, to }) => `${from} ${trigger} ${to}`)
+
+  it.effect("and every row of the tables does happen", () =>
+    Effect.gen(function* () {
+      const happened = new Set<string>()
+      for (const tour of tours) {
+        const world = yield* openWorld()
+        const moves = (yield* world.play(tour)).flatMap(stateMoves)
+        for (const row of rowsOf(moves.map((move) => explain(move, 1) ?? []))) happened.add(row)
+      }
+      const tables = [AgentKeyTransitions, AgentTransitions, CheckTransitions, IncidentTransitions, OutboxTransitions]
+      assert.deepStrictEqual(Array.from(happened).toSorted(), Array.from(new Set(rowsOf(tables))).toSorted())
+    }),
+  )
+})
+
+describe("a check's move between incidents", () => {
+  it.effect.prop(
+    "is the membership that its row in the table names",
+    { steps: lifeByEvents },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        for (const { action, reply, before, after } of yield* world.play([...enrollment, ...steps])) {
+          if (action.action !== "events" || batchReply(reply)?.accepted !== 1) continue
+          for (const { check_id, status } of action.request.events) {
+            const check = `${action.request.agent_id}/${check_id}`
+            const was = before.checks.get(check)
+            const is = after.checks.get(check)
+            const isMember = { before: was?.incident_id !== undefined, after: is?.incident_id !== undefined }
+            switch (checkTransition(was?.status ?? "absent", status).membership) {
+              case "none":
+                assert.strictEqual(is?.incident_id, was?.incident_id)
+                break
+              case "joins":
+                assert.deepStrictEqual(isMember, { before: false, after: true })
+                break
+              case "worsens":
+              case "improves":
+                assert.deepStrictEqual(isMember, { before: true, after: true })
+                break
+              case "leaves":
+                assert.deepStrictEqual(isMember, { before: true, after: false })
+            }
+          }
+        }
+      }),
+    { arbitrary },
+  )
+})

@@ -1,0 +1,132 @@
+import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { Observation } from "./Action.ts"
+import { batchReply } from "./Action.ts"
+import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
+import { membersEver, type Rows } from "./Rows.ts"
+
+/** Names of the incidents and outbox items in `rows` that do not depend on their ids; those of `FoldedEvents`. */
+const namesIn = (rows: Rows) => {
+  const timesUsed = new Map<string, number>()
+  const numbered = (name: string): string => {
+    const number = timesUsed.get(name) ?? 0
+    timesUsed.set(name, number + 1)
+    return `${name}#${number}`
+  }
+  const incidents = new Map<IncidentId, string>()
+  for (const { id, kind, incident_key } of rows.incidents.values()) incidents.set(id, numbered(`${kind}/${incident_key}`))
+  const items = new Map<string, string>()
+  for (const { id, incident_id, notifier, event_type, severity } of rows.outbox.values()) {
+    items.set(id, numbered(`${incidents.get(incident_id)}/${notifier}/${event_type}/${severity}`))
+  }
+  return { incidents, items }
+}
+
+/** What happened, as far as it concerns checks, incidents and the outbox. */
+export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<LogEntry> =>
+  observations.flatMap(({ action, reply, policy, now, before, after }): ReadonlyArray<LogEntry> => {
+    if (action.action === "events") {
+      if (batchReply(reply) === undefined) return []
+      return [{ entry: "batch", ...action.request, now, notifiers: policy.notifiers }]
+    }
+    if (action.action === "deliver") {
+      const item = namesIn(before).items.get(action.item.id) ?? "an item that is not there"
+      return [{ entry: "delivery", item, trigger: action.trigger }]
+    }
+    const gone = Array.from(before.agents.keys()).filter((agentId) => !after.agents.has(agentId))
+    return gone.map((agent_id) => ({ entry: "agent_gone", agent_id, now }))
+  })
+
+const inOrder = <A>(rows: Iterable<A>, nameOf: (row: A) => string): ReadonlyArray<A> =>
+  Array.from(rows).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+
+/** What is compared: without ids that are drawn, and in an order that no storage chooses. */
+interface View {
+  readonly history: ReadonlyArray<object>
+  readonly checks: ReadonlyArray<object>
+  readonly incidents: ReadonlyArray<object>
+  readonly outbox: ReadonlyArray<object>
+}
+
+/** What the rows say. */
+export const viewOfRows = (rows: Rows): View => {
+  const names = namesIn(rows)
+  const nameOf = (id: IncidentId | undefined) => (id === undefined ? undefined : names.incidents.get(id))
+  return {
+    history: rows.history.map(({ registration_id: _, ...row }) => row),
+    checks: inOrder(rows.checks.values(), (check) => `${check.agent_id}/${check.check_id}`).map(
+      ({ registration_id: _, incident_id, seen_event_ids, ...check }) => ({
+        ...check,
+        incident: nameOf(incident_id),
+        seen: seen_event_ids.toSorted(),
+      }),
+    ),
+    incidents: inOrder(rows.incidents.values(), ({ id }) => nameOf(id) ?? "").map((incident) => ({
+      name: nameOf(incident.id),
+      state: incident.state,
+      severity: incident.severity,
+      agent_id: incident.agent_id,
+      check_id: incident.check_id,
+      summary: incident.summary,
+      opened_at: incident.opened_at,
+      resolved_at: incident.resolved_at,
+      warning: incident.members_warning,
+      unknown: incident.members_unknown,
+      critical: incident.members_critical,
+      members: membersEver(rows, incident.id)
+        .map((member) => `${member.agent_id}/${member.check_id} ${member.left_at === undefined ? member.severity : "left"}`)
+        .toSorted(),
+    })),
+    outbox: inOrder(rows.outbox.values(), ({ id }) => names.items.get(id) ?? "").map(({ id, state, attempts }) => ({
+      name: names.items.get(id),
+      state,
+      attempts,
+    })),
+  }
+}
+
+/** What the fold says, in the same form. */
+export const viewOfFold = (fold: FoldedEvents): View => ({
+  history: fold.results.flatMap(({ stored, ...row }) => (stored ? [row] : [])),
+  checks: inOrder(
+    new Map(fold.results.map((result) => [`${result.agent_id}/${result.check_id}`, result])).values(),
+    (check) => `${check.agent_id}/${check.check_id}`,
+  ).map(({ agent_id, check_id, status, exit_code, observed_at, received_at, output }) => ({
+    agent_id,
+    check_id,
+    status,
+    exit_code,
+    last_observed_at: observed_at,
+    received_at,
+    incident_key: fold.keyOf(agent_id, check_id),
+    summary: output,
+    incident: fold.incidentOf(agent_id, check_id)?.name,
+    seen: fold
+      .latestOf(agent_id, check_id)
+      .map((result) => result.event_id)
+      .toSorted(),
+  })),
+  incidents: inOrder(fold.incidents, ({ name }) => name).map((incident) => {
+    const present = fold.presentIn(incident)
+    const count = (severity: string) => present.filter((stay) => stay.severity === severity).length
+    const { name, severity, agent_id, check_id, summary, opened_at, resolved_at } = incident
+    return {
+      name,
+      state: resolved_at === undefined ? "open" : "resolved",
+      severity,
+      agent_id,
+      check_id,
+      summary,
+      opened_at,
+      resolved_at,
+      warning: count("warning"),
+      unknown: count("unknown"),
+      critical: count("critical"),
+      members: Array.from(
+        // Of several stays of one check the last one counts.
+        new Map(incident.stays.map((stay) => [`${stay.agent_id}/${stay.check_id}`, stay])),
+        ([member, stay]) => `${member} ${stay.left ? "left" : stay.severity}`,
+      ).toSorted(),
+    }
+  }),
+  outbox: inOrder(fold.outbox, ({ name }) => name).map(({ name, state, attempts }) => ({ name, state, attempts })),
+})
