@@ -1,7 +1,10 @@
 import { describe } from "@effect/vitest"
+import { admissionRaceSuite } from "./admissionRaceSuite.ts"
+import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { listSuite } from "./listSuite.ts"
 import { pagingSuite } from "./pagingSuite.ts"
 import { portSuite } from "./portSuite.ts"
+import { rollbackSuite } from "./rollbackSuite.ts"
 import { roundTripSuite } from "./roundTripSuite.ts"
 import { scopeSuite } from "./scopeSuite.ts"
 import { textSuite } from "./textSuite.ts"
@@ -15,5 +18,8 @@ export const storageSuite = <Place, E>(subject: StorageUnderTest<Place, E>): voi
     textSuite(subject)
     listSuite(subject)
     pagingSuite(subject)
+    rollbackSuite(subject)
+    ingestRaceSuite(subject)
+    admissionRaceSuite(subject)
   })
 }

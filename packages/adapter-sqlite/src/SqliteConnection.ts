@@ -1,3 +1,4 @@
+import { StorageError } from "@tocsin/core/ports/Storage"
 import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 import { FileIdentity } from "./file/FileIdentity.ts"
 
@@ -75,7 +76,10 @@ export class SqliteConnection {
   #logAhead(): void {
     const [mode] = this.query<[mode: string]>("PRAGMA journal_mode = WAL").get() ?? []
     if (mode === "wal" || this.file === IN_MEMORY) return
-    throw new Error(`the journal of ${this.file} is ${mode}: its file system has no shared memory`)
+    throw new StorageError({
+      reason: "other",
+      message: `the file system of ${this.file} has no shared memory for SQLite: keep the file on a local disk`,
+    })
   }
 
   /** Prepares a statement. Its text is made of constants alone: values are parameters. */
@@ -113,9 +117,18 @@ export class SqliteConnection {
     this.#probe.get()
   }
 
-  /** Moves the write-ahead log into the file, as far as other processes allow, and closes. */
+  /** Closes at once. */
+  abandon(): void {
+    this.#database.close()
+  }
+
+  /** Moves the write-ahead log into the file, as far as other processes and the disk allow, and closes. */
   close(): void {
-    if (this.file !== IN_MEMORY) this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+    try {
+      this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      // Nothing is lost: what stays in the log is read from there at the next start.
+    }
     this.#database.close()
   }
 }

@@ -42,5 +42,11 @@ const COUNT_OF = {
 export const recount = (agent: AgentRecord, from: CheckStatus | undefined, to: CheckStatus): AgentRecord => {
   if (from === to) return agent
   const counted = { ...agent, [COUNT_OF[to]]: agent[COUNT_OF[to]] + 1 }
-  return from === undefined ? counted : { ...counted, [COUNT_OF[from]]: agent[COUNT_OF[from]] - 1 }
+  return from === undefined ? counted : uncount(counted, from)
 }
+
+/** `agent` with one check of that status fewer. */
+export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord => ({
+  ...agent,
+  [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
+})

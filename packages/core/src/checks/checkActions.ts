@@ -1,0 +1,59 @@
+import { type AgentRecord, uncount } from "../admission/AgentRecord.ts"
+import type { AgentId, CheckId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import { HEARTBEAT } from "../liveness/heartbeatIncident.ts"
+import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
+import type { Command, Decision } from "../workspace/Decision.ts"
+import { ensure } from "../workspace/ensure.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import type { CheckRecord } from "./CheckRecord.ts"
+
+/** What an action on one check came to. */
+export type CheckActionOutcome =
+  | { readonly outcome: "done"; readonly count: number }
+  | { readonly outcome: "no_such_agent" | "no_such_check" }
+
+const onCheck =
+  (
+    ref: { readonly agent_id: AgentId; readonly check_id: CheckId },
+    act: (workspace: Workspace, agent: AgentRecord, check: CheckRecord, now: Instant) => Decision<number>,
+  ): Command<CheckActionOutcome> =>
+  (workspace, now) =>
+    (function* () {
+      const { agent_id, check_id } = ref
+      yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })
+      const agent = workspace.agents.get(agent_id)
+      if (agent === undefined) return { outcome: "no_such_agent" }
+      const check = workspace.checks.get({ agent_id, registration_id: agent.registration_id, check_id })
+      if (check === undefined || check_id === HEARTBEAT) return { outcome: "no_such_check" }
+      return { outcome: "done", count: yield* act(workspace, agent, check, now) }
+    })()
+
+/**
+ * Releases a check that an agent's clock in the future froze: its results count again from the moment at which the last
+ * applied one arrived. Ids that were seen stay known. Count 0 where the clock was not ahead (decisions §6).
+ */
+export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id: CheckId }) =>
+  onCheck(ref, function* (workspace, _agent, check) {
+    if (check.last_observed_at === check.received_at) return 0
+    workspace.checks.put({ ...check, last_observed_at: check.received_at })
+    return 1
+  })
+
+/**
+ * Deletes a check that its agent no longer runs, with its history: it leaves its incident as the checks of a deleted
+ * agent do (decisions §3).
+ */
+export const removeCheck = (
+  ref: { readonly agent_id: AgentId; readonly check_id: CheckId },
+  options: IncidentOptions,
+) =>
+  onCheck(ref, function* (workspace, agent, check, now) {
+    if (check.incident_id !== undefined) {
+      const member = { incident_id: check.incident_id, agent_id: check.agent_id, check_id: check.check_id }
+      yield* new Incidents(workspace, now, options).leave(member, { by: "agent_gone" })
+    }
+    workspace.removeCheck(check)
+    workspace.putAgent(uncount(agent, check.status))
+    return 1
+  })

@@ -1,0 +1,104 @@
+import { Context, Effect, Layer } from "effect"
+import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
+import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import type { ActionCountResponse } from "../contract/Responses.ts"
+import type { NotifierKind } from "../contract/Status.ts"
+import { replay, type ReplayOutcome } from "../notifications/operatorDecisions.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
+import { Policy } from "../ports/Policy.ts"
+import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
+import type { Command } from "../workspace/Decision.ts"
+import { explain, type Explanation } from "./explain.ts"
+import { incidentOptions } from "./incidentOptions.ts"
+import { NotFound, StateConflict } from "./OperationErrors.ts"
+
+/** One check of one agent. */
+export interface CheckName {
+  readonly agent_id: AgentId
+  readonly check_id: CheckId
+}
+
+// An incident can have ten thousand members; its page shows the worst and latest of them.
+const STORY_ROWS = 200
+
+const noSuchCheck = () =>
+  new NotFound({ message: "there is no such check of this agent; GET /api/v1/checks?agent_id=… lists those there are" })
+
+const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | StateConflict> = {
+  no_such_item: new NotFound({
+    message: "there is no outbox item with this id; GET /api/v1/notifiers/outbox?state=failed lists what can be replayed",
+  }),
+  not_failed: new StateConflict({ message: "only failed outbox items can be replayed; this one is not failed" }),
+  firing_of_resolved: new StateConflict({
+    message: "the incident of this firing is resolved meanwhile, so it is not sent any more",
+  }),
+}
+
+/** What operators do beyond the contract (decisions §6, §8; /ops/v1). */
+export class Operations extends Context.Service<
+  Operations,
+  {
+    /** Gives a failed outbox item another life. Not found, or a conflict where it is not failed or came too late. */
+    readonly replay: (id: OutboxId) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
+    /** Sends a test message now and tells what the receiver said. */
+    readonly testNotifier: (kind: NotifierKind) => Effect.Effect<TestReceipt, NotFound>
+    /** Releases a check that a clock in the future froze. */
+    readonly resetClock: (
+      check: CheckName,
+    ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
+    /** Deletes one check; it leaves its incident. */
+    readonly removeCheck: (
+      check: CheckName,
+    ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
+    /** One incident with its worst members, latest changes and notifications, at most 200 of each. */
+    readonly incident: (id: IncidentId) => Effect.Effect<IncidentStory, NotFound | StorageError>
+    /** Why a check is in the state it is in. */
+    readonly explain: (check: CheckName) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>
+  }
+>()("@tocsin/core/usecases/Operations") {
+  static readonly layer = Layer.effect(
+    Operations,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const notifiers = yield* Notifiers
+      const policy = yield* Policy
+      const options = incidentOptions(yield* Ids, policy)
+
+      const onCheck = Effect.fnUntraced(function* (command: Command<CheckActionOutcome>) {
+        const result = yield* storage.transact(command)
+        if (result.outcome === "done") return { count: result.count }
+        return yield* result.outcome === "no_such_agent" ? agentNotFound() : noSuchCheck()
+      })
+
+      return Operations.of({
+        replay: Effect.fn("Operations.replay")(function* (id) {
+          const outcome = yield* storage.transact(replay(id))
+          return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
+        }),
+        testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {
+          const notifier = notifiers.get(kind)
+          if (notifier !== undefined) return yield* notifier.test
+          return yield* new NotFound({ message: `the notifier ${kind} is not configured here; see --help for its settings` })
+        }),
+        resetClock: (check) => onCheck(resetClock(check)),
+        removeCheck: (check) => onCheck(removeCheck(check, options)),
+        incident: Effect.fn("Operations.incident")(function* (id) {
+          const story = yield* storage.incident(id, STORY_ROWS)
+          if (story !== undefined) return story
+          return yield* new NotFound({
+            message: "there is no incident with this id; GET /api/v1/incidents lists those there are",
+          })
+        }),
+        explain: Effect.fn("Operations.explain")(function* (name) {
+          const agent = yield* storage.agent(name.agent_id)
+          if (agent === undefined) return yield* agentNotFound()
+          const check = yield* storage.check(name.agent_id, name.check_id)
+          if (check === undefined) return yield* noSuchCheck()
+          return yield* explain(storage, { agent, check, policy })
+        }),
+      })
+    }),
+  )
+}

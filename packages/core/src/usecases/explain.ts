@@ -1,0 +1,94 @@
+import { Effect } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { Agent } from "../contract/Agent.ts"
+import type { CheckState } from "../contract/CheckState.ts"
+import type { Incident } from "../contract/Incident.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
+import type { PolicyOptions } from "../ports/Policy.ts"
+import type { Storage } from "../ports/Storage.ts"
+import * as resources from "./resources.ts"
+
+/** Why a check is in the state it is in, for a person who wonders. */
+export interface Explanation {
+  readonly agent: Agent
+  readonly check: CheckState
+  /** One sentence each: what holds, most telling first. */
+  readonly reasons: ReadonlyArray<string>
+  /** When the last applied result arrived, by the server's clock. */
+  readonly received_at: Instant.Instant
+  /** How long ago that was, in seconds. */
+  readonly age_seconds: number
+  /** Arrival minus `observed_at` of that result, in seconds: negative where the agent's clock is ahead (decisions §6). */
+  readonly skew_seconds: number
+  /** The result that last changed (status, exit_code). */
+  readonly last_change: StoredCheckResultEvent | undefined
+  /** The incident that the check is a member of. */
+  readonly incident: Incident | undefined
+}
+
+interface Subject {
+  readonly agent: AgentRecord
+  readonly check: CheckRecord
+  readonly policy: PolicyOptions
+}
+
+const MICROS_PER_SECOND = 1_000_000
+// A skew beyond this is worth a word: results older than the newest one are dropped as late.
+const NOTABLE_SKEW_SECONDS = 60
+
+const seconds = (later: Instant.Instant, earlier: Instant.Instant): number => Number(later - earlier) / MICROS_PER_SECOND
+
+/** Gathers what tells why a check is as it is. */
+export const explain = Effect.fnUntraced(function* (storage: Storage["Service"], { agent, check, policy }: Subject) {
+  const [last] = yield* storage.page({
+    list: "history",
+    filter: { agent_id: check.agent_id, check_id: check.check_id },
+    sort: "stored",
+    direction: "desc",
+    from: undefined,
+    isBackward: false,
+    limit: 1,
+  })
+  const story = check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, 1)
+  const now = yield* Instant.now
+  const skew = seconds(check.received_at, check.last_observed_at)
+  const explanation: Explanation = {
+    agent: resources.toAgent(agent, now, policy),
+    check: resources.toCheckState(check),
+    reasons: reasons({ agent, check, policy }, last?.event_id, skew, now),
+    received_at: check.received_at,
+    age_seconds: seconds(now, check.received_at),
+    skew_seconds: skew,
+    last_change: last && resources.toStoredEvent(last),
+    incident: story && resources.toIncident(story.incident),
+  }
+  return explanation
+})
+
+const reasons = (
+  { agent, check, policy }: Subject,
+  lastChangeId: string | undefined,
+  skew: number,
+  now: Instant.Instant,
+): ReadonlyArray<string> => {
+  const status = resources.toAgent(agent, now, policy).status
+  const wasChange = lastChangeId !== undefined && check.seen_event_ids.some((id) => id === lastChangeId)
+  const observed = Instant.format(check.last_observed_at)
+  return [
+    `The newest result, observed at ${observed}, reported ${check.status} with exit code ${check.exit_code}.`,
+    wasChange
+      ? "It differed from the one before and was stored as a change."
+      : "It repeated the one before, so only its time and text were kept.",
+    ...(skew < -NOTABLE_SKEW_SECONDS
+      ? [
+          `The agent's clock was ${Math.round(-skew)} s ahead: results observed before ${observed} are dropped as late. Once its clock is right, reset-clock releases the check.`,
+        ]
+      : []),
+    ...(status === "alive" ? [] : [`The agent is ${status}: no result can have arrived since it was last seen.`]),
+    ...(check.incident_id === undefined
+      ? []
+      : ["It is a member of an open incident, because its status is not ok."]),
+  ]
+}

@@ -1,0 +1,245 @@
+import { assert, describe } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { Effect } from "effect"
+import { inconsistencies } from "./inconsistencies.ts"
+import { race } from "./race.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const atOnce = { concurrency: "unbounded" } as const
+
+const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
+const names = (length: number): ReadonlyArray<string> => range(length).map((n) => `agent-${n}`)
+
+/** What an action came to, its refusal by name. */
+const outcomeOf = <A, E extends { readonly _tag: string }, R>(action: Effect.Effect<A, E, R>) =>
+  Effect.match(action, { onSuccess: (reply): A | string => reply, onFailure: (error) => error._tag })
+
+const describeRegistrations = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  race(subject, { name: "of two keys for one agent id, one is pending and one is refused" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(12)
+      const outcomes = yield* Effect.forEach(
+        agents,
+        (agent) =>
+          Effect.forEach(
+            [0, 1],
+            (n) => outcomeOf(replica(n).ingest.heartbeat(keyOf(`${agent} key ${n}`), heartbeatOf(agent))),
+            atOnce,
+          ),
+        atOnce,
+      )
+      for (const pair of outcomes) {
+        assert.sameDeepMembers(pair, [{ accepted: false }, "KeyConflict"])
+      }
+      assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, agents.length)
+    }),
+  )
+
+  race(subject, { name: "of two agent ids for one key, one is pending and one is refused" }, (replica) =>
+    Effect.gen(function* () {
+      const outcomes = yield* Effect.forEach(
+        range(12),
+        (key) =>
+          Effect.forEach(
+            [0, 1],
+            (n) => outcomeOf(replica(n).ingest.heartbeat(keyOf(`key ${key}`), heartbeatOf(`agent-${key}-${n}`))),
+            atOnce,
+          ),
+        atOnce,
+      )
+      for (const pair of outcomes) {
+        assert.sameDeepMembers(pair, [{ accepted: false }, "KeyConflict"])
+      }
+      assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, 12)
+    }),
+  )
+
+  race(subject, { name: "one heartbeat sent many times at once registers once" }, (replica) =>
+    Effect.gen(function* () {
+      const replies = yield* Effect.forEach(
+        range(20),
+        (n) => replica(n).ingest.heartbeat(keyOf("a"), heartbeatOf("a")),
+        atOnce,
+      )
+      assert.isTrue(replies.every((reply) => !reply.accepted))
+      assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, 1)
+      assert.deepStrictEqual(yield* replica(0).admission.acceptAll({ includeRotation: true }), { count: 1 })
+    }),
+  )
+
+  race(
+    subject,
+    { name: "registrations stop exactly at the limit of pending agents", policy: { maxPendingAgents: 5 } },
+    (replica) =>
+      Effect.gen(function* () {
+        yield* enroll(replica(0), "accepted 1".replace(" ", "-"), "accepted-2")
+        const outcomes = yield* Effect.forEach(
+          names(30),
+          (agent, n) => outcomeOf(replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent))),
+          atOnce,
+        )
+        assert.strictEqual(outcomes.filter((outcome) => outcome === "RateLimited").length, 25)
+        assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, 7)
+        assert.deepStrictEqual(yield* replica(1).admission.removeAll, { count: 5 })
+        yield* register(replica(1), "another")
+      }),
+  )
+}
+
+const describeActions = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  race(subject, { name: "accepting at once counts once" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(8)
+      yield* register(replica(0), ...agents)
+      const counts = yield* Effect.forEach(
+        agents,
+        (agent) => Effect.forEach(range(6), (n) => replica(n).admission.accept(AgentId.make(agent)), atOnce),
+        atOnce,
+      )
+      for (const replies of counts) assert.strictEqual(sum(replies.map((reply) => reply.count)), 1)
+    }),
+  )
+
+  race(subject, { name: "actions on all at once count each agent once" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(40)
+      yield* register(replica(0), ...agents)
+      const accepted = yield* Effect.forEach(
+        range(6),
+        (n) => replica(n).admission.acceptAll({ includeRotation: n % 2 === 0 }),
+        atOnce,
+      )
+      assert.strictEqual(sum(accepted.map((reply) => reply.count)), agents.length)
+      yield* Effect.forEach(agents, (agent, n) =>
+        replica(n).ingest.heartbeat(keyOf(`${agent} next`), heartbeatOf(agent)),
+      )
+      const blocked = yield* Effect.forEach(range(6), (n) => replica(n).admission.blockAll, atOnce)
+      assert.strictEqual(sum(blocked.map((reply) => reply.count)), agents.length)
+      const unblocked = yield* Effect.forEach(range(6), (n) => replica(n).admission.unblockAll, atOnce)
+      assert.strictEqual(sum(unblocked.map((reply) => reply.count)), agents.length)
+      assert.strictEqual((yield* rowsOf(replica(1), "agents")).length, agents.length)
+    }),
+  )
+
+  race(subject, { name: "accepting, blocking and removing all at once deal with each agent once" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(40)
+      yield* register(replica(0), ...agents)
+      const [accepted, blocked, removed] = yield* Effect.all(
+        [
+          replica(0).admission.acceptAll({ includeRotation: true }),
+          replica(1).admission.blockAll,
+          replica(2).admission.removeAll,
+        ],
+        atOnce,
+      )
+      assert.strictEqual(accepted.count + blocked.count + removed.count, agents.length)
+      assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, accepted.count)
+      assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, blocked.count)
+    }),
+  )
+}
+
+const describeEndings = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  race(subject, { name: "blocking against events leaves no trace of the agent but its blocked key" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(12)
+      yield* enroll(replica(0), ...agents)
+      const outcomes = yield* Effect.forEach(
+        agents.flatMap((agent) => [0, 1, 2, 3].map((n) => [agent, n] as const)),
+        ([agent, n]): Effect.Effect<unknown> => {
+          const events = [eventOf(2 * n, { incident_key: "shared" }), eventOf(2 * n + 1, { check_id: "cpu", exit_code: n })]
+          return n === 2
+            ? Effect.orDie(replica(n).admission.block(AgentId.make(agent)))
+            : outcomeOf(send(replica(n), agent, events))
+        },
+        atOnce,
+      )
+      const refusals = outcomes.filter((outcome) => typeof outcome === "string")
+      assert.deepStrictEqual(
+        refusals.filter((refusal) => refusal !== "AgentBlocked"),
+        [],
+      )
+      assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, agents.length)
+      for (const list of ["agents", "checks", "history"] as const) {
+        assert.deepStrictEqual(yield* rowsOf(replica(1), list), [])
+      }
+      assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
+      assert.deepStrictEqual(yield* rowsOf(replica(0), "outbox", { state: "pending" }), [])
+      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+    }),
+  )
+
+  race(subject, { name: "deleting against events and heartbeats leaves a new pending agent or none" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(12)
+      yield* enroll(replica(0), ...agents)
+      yield* Effect.forEach(
+        agents.flatMap((agent) => [0, 1, 2, 3, 4].map((n) => [agent, n] as const)),
+        ([agent, n]): Effect.Effect<unknown> => {
+          if (n === 2) return Effect.orDie(replica(n).admission.remove(AgentId.make(agent)))
+          if (n === 3) return outcomeOf(replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent)))
+          return outcomeOf(send(replica(n), agent, [eventOf(n, { incident_key: `shared ${n}`, exit_code: n })]))
+        },
+        atOnce,
+      )
+      const left = yield* rowsOf(replica(0), "agents")
+      assert.isTrue(left.every((agent) => agent.admission_state === "pending"))
+      assert.deepStrictEqual(yield* rowsOf(replica(1), "checks"), [])
+      assert.deepStrictEqual(yield* rowsOf(replica(1), "history"), [])
+      assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
+      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+      // Those that are back start from nothing, with the very events of before.
+      yield* replica(0).admission.acceptAll({ includeRotation: false })
+      const replies = yield* Effect.forEach(left, (agent) => send(replica(1), agent.agent_id, [eventOf(0)]))
+      assert.deepStrictEqual(
+        replies,
+        left.map(() => ({ accepted: 1, deduplicated: 0 })),
+      )
+    }),
+  )
+
+  race(subject, { name: "an agent deleted and registered anew at the same moment is a new one" }, (replica) =>
+    Effect.gen(function* () {
+      const agents = names(10)
+      yield* enroll(replica(0), ...agents)
+      yield* Effect.forEach(agents, (agent) => send(replica(0), agent, [eventOf(1)]))
+      // Through one client and in this order, so that a storage may decide all of it in one transaction.
+      yield* Effect.forEach(
+        agents,
+        (agent) =>
+          Effect.all(
+            [
+              replica(0).admission.remove(AgentId.make(agent)),
+              replica(0).ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { hostname: "anew" })),
+              replica(0).admission.accept(AgentId.make(agent)),
+              Effect.exit(send(replica(0), agent, [eventOf(1)])),
+            ],
+            atOnce,
+          ),
+        atOnce,
+      )
+      yield* replica(1).admission.acceptAll({ includeRotation: false })
+      const found = yield* rowsOf(replica(1), "agents")
+      assert.deepStrictEqual(
+        found.map((agent) => [agent.agent_id, agent.hostname, agent.admission_state]),
+        agents.toSorted().map((agent) => [AgentId.make(agent), "anew", "accepted"]),
+      )
+      yield* Effect.forEach(agents, (agent) => send(replica(1), agent, [eventOf(1)]))
+      assert.strictEqual((yield* rowsOf(replica(0), "history")).length, agents.length)
+      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+    }),
+  )
+}
+
+/** Keys and agents that several requests decide about at the same moment (decisions §3). */
+export const admissionRaceSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  describe("admission at the same moment", () => {
+    describeRegistrations(subject)
+    describeActions(subject)
+    describeEndings(subject)
+  })
+}
