@@ -75,7 +75,7 @@ uuid_v7() {
 }
 
 valid_utf8() {
-  if command -v iconv >/dev/null 2>&1; then iconv -c -f UTF-8 -t UTF-8; else tr -cd '\11\12\15\40-\176'; fi
+  if command -v iconv >/dev/null 2>&1; then iconv -c -f UTF-8 -t UTF-8 2>/dev/null; else tr -cd '\11\12\15\40-\176'; fi
 }
 
 # Standard input as the inside of a JSON string.

@@ -14,7 +14,7 @@ export type Action =
   | EventsAction
   | { readonly action: "accept" | "block" | "remove"; readonly agent_id: AgentId }
   | { readonly action: "accept_all"; readonly includeRotation: boolean }
-  | { readonly action: "block_all" | "remove_all" | "unblock_all" | "purge" }
+  | { readonly action: "block_all" | "remove_all" | "unblock_all" | "purge" | "sweep" }
   | { readonly action: "unblock"; readonly id: string }
   | { readonly action: "restart"; readonly preseeded: boolean }
   | { readonly action: "deliver"; readonly item: OutboxRecord; readonly trigger: DeliveryTrigger }

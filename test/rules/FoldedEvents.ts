@@ -13,6 +13,15 @@ export type LogEntry =
       readonly now: Instant
       readonly notifiers: ReadonlyArray<NotifierKind>
     }
+  /** An agent has been silent for as long as the dead threshold. */
+  | {
+      readonly entry: "dead"
+      readonly agent_id: string
+      readonly now: Instant
+      readonly notifiers: ReadonlyArray<NotifierKind>
+    }
+  /** An agent is heard of, by a batch or otherwise: comes before the batch. */
+  | { readonly entry: "contact"; readonly agent_id: string; readonly now: Instant }
   | { readonly entry: "agent_gone"; readonly agent_id: string; readonly now: Instant }
   /** `item` is its name in {@link FoldedItem}. */
   | { readonly entry: "delivery"; readonly item: string; readonly trigger: DeliveryTrigger }
@@ -64,6 +73,9 @@ export interface FoldedItem {
   attempts: number
 }
 
+/** The member of an incident that says its agent is dead. */
+const HEARTBEAT = "@heartbeat"
+
 const RANKS = ["warning", "unknown", "critical"]
 const rank = (severity: Severity): number => RANKS.indexOf(severity)
 
@@ -103,11 +115,7 @@ export class FoldedEvents {
   #changes = 0
 
   constructor(log: ReadonlyArray<LogEntry>) {
-    for (const entry of log) {
-      if (entry.entry === "batch") this.accepted.push(this.#applyBatch(entry))
-      else if (entry.entry === "agent_gone") this.#removeAgent(entry.agent_id, entry.now)
-      else this.#deliver(entry.item, entry.trigger)
-    }
+    for (const entry of log) this.#take(entry)
   }
 
   /** All results of one check. */
@@ -141,6 +149,26 @@ export class FoldedEvents {
     return this.presentIn(incident).find((stay) => stay.agent_id === agentId && stay.check_id === checkId)
   }
 
+  #take(entry: LogEntry): void {
+    switch (entry.entry) {
+      case "batch":
+        this.accepted.push(this.#applyBatch(entry))
+        break
+      case "dead":
+        this.#agentDead(entry)
+        break
+      case "contact":
+        this.#contact(entry.agent_id, entry.now)
+        break
+      case "agent_gone":
+        this.#removeAgent(entry.agent_id, entry.now)
+        break
+      case "delivery":
+        this.#deliver(entry.item, entry.trigger)
+    }
+    for (const incident of this.incidents) this.#show(incident)
+  }
+
   #applyBatch(batch: Batch): number {
     const isRepeated = (event: CheckResultEvent, at: number): boolean =>
       batch.events.slice(0, at).some((earlier) => earlier.event_id === event.event_id)
@@ -161,33 +189,53 @@ export class FoldedEvents {
     if (!isIdentical && history.some(hasSameId)) return false
     this.results = [...this.results, { ...event, agent_id, received_at: now, stored: !isIdentical }]
     if (last?.status !== event.status) this.#changeStatus(batch, event)
-    this.#showAll()
+    for (const incident of this.incidents) this.#show(incident)
     return !isIdentical
   }
 
-  #changeStatus(batch: Batch, event: CheckResultEvent): void {
-    const { agent_id } = batch
-    const { check_id, status } = event
+  #changeStatus({ agent_id, now, notifiers }: Batch, event: CheckResultEvent): void {
+    const { check_id, status, notifications_enabled } = event
+    const told = notifications_enabled ? notifiers : []
     const { kind, key } = keyOf(agent_id, event)
     const current = this.incidentOf(agent_id, check_id)
     const stay = current && this.#stayIn(current, agent_id, check_id)
-    const severityBefore = stay?.severity
     this.#changes += 1
-    const staysWhereItIs = status !== "ok" && current?.kind === kind && current.key === key
-    if (stay !== undefined && current !== undefined && !staysWhereItIs) this.#leave(current, stay, batch, event)
-    if (status === "ok") return
-    if (stay !== undefined && current !== undefined && staysWhereItIs) {
+    if (stay !== undefined && current?.kind === kind && current.key === key && status !== "ok") {
+      const hasWorsened = rank(status) > rank(stay.severity)
       stay.severity = status
       stay.changed = this.#changes
-      const hasWorsened = severityBefore !== undefined && rank(status) > rank(severityBefore)
-      if (hasWorsened && event.notifications_enabled) this.#fire(current, batch)
+      if (hasWorsened) this.#fire(current, told)
       return
     }
-    const incident =
-      this.incidents.find((one) => one.kind === kind && one.key === key && one.resolved_at === undefined) ??
-      this.#open(kind, key, batch.now)
-    incident.stays.push({ agent_id, check_id, severity: status, changed: this.#changes, left: false })
-    if (event.notifications_enabled) this.#fire(incident, batch)
+    if (stay !== undefined && current !== undefined) this.#leave(current, stay, now, notifications_enabled)
+    if (status === "ok") return
+    this.#join(kind, key, { agent_id, check_id, severity: status, changed: this.#changes, left: false }, now, told)
+  }
+
+  #agentDead({ agent_id, now, notifiers }: LogEntry & { readonly entry: "dead" }): void {
+    if (this.incidentOf(agent_id, HEARTBEAT) !== undefined) return
+    this.#changes += 1
+    const stay: Stay = { agent_id, check_id: HEARTBEAT, severity: "critical", changed: this.#changes, left: false }
+    this.#join("automatic", `${agent_id}/${HEARTBEAT}`, stay, now, notifiers)
+  }
+
+  #contact(agentId: string, now: Instant): void {
+    const incident = this.incidentOf(agentId, HEARTBEAT)
+    const stay = incident && this.#stayIn(incident, agentId, HEARTBEAT)
+    if (incident !== undefined && stay !== undefined) this.#leave(incident, stay, now, true)
+  }
+
+  #join(
+    kind: FoldedIncident["kind"],
+    key: string,
+    stay: Stay,
+    now: Instant,
+    told: ReadonlyArray<NotifierKind>,
+  ): void {
+    const open = this.incidents.find((one) => one.kind === kind && one.key === key && one.resolved_at === undefined)
+    const incident = open ?? this.#open(kind, key, now)
+    incident.stays.push(stay)
+    this.#fire(incident, told)
   }
 
   #open(kind: FoldedIncident["kind"], key: string, now: Instant): FoldedIncident {
@@ -208,22 +256,17 @@ export class FoldedEvents {
     return incident
   }
 
-  #leave(incident: FoldedIncident, stay: Stay, batch: Batch, event: CheckResultEvent): void {
+  #leave(incident: FoldedIncident, stay: Stay, now: Instant, isLoud: boolean): void {
     stay.left = true
     if (this.presentIn(incident).length > 0) return
-    incident.resolved_at = batch.now
+    incident.resolved_at = now
     const firings = this.#firings(incident)
     for (const item of firings) if (item.state === "pending") item.state = "discarded"
-    if (!event.notifications_enabled) return
-    const attempted = firings.filter((item) => item.attempts > 0)
+    const attempted = isLoud ? firings.filter((item) => item.attempts > 0) : []
     for (const notifier of new Set(attempted.map((item) => item.notifier))) this.#enqueue(incident, notifier, "resolved")
   }
 
-  /** What every open incident shows follows from its members. */
-  #showAll(): void {
-    for (const incident of this.incidents) if (incident.resolved_at === undefined) this.#show(incident)
-  }
-
+  /** What an incident shows follows from its members; once none is left it stays as it is. */
   #show(incident: FoldedIncident): void {
     const present = this.presentIn(incident)
     const [speaker] = present.toSorted((a, b) => rank(b.severity) - rank(a.severity) || b.changed - a.changed)
@@ -263,7 +306,7 @@ export class FoldedEvents {
     )
   }
 
-  #fire(incident: FoldedIncident, { notifiers }: Batch): void {
+  #fire(incident: FoldedIncident, notifiers: ReadonlyArray<NotifierKind>): void {
     this.#show(incident)
     for (const notifier of notifiers) {
       const isTold = this.#firings(incident).some(

@@ -2,6 +2,7 @@ import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
@@ -17,6 +18,8 @@ export interface Rows {
   /** Past and present, by `incident/agent/check`. */
   readonly members: ReadonlyMap<string, MemberRecord>
   readonly outbox: ReadonlyMap<string, OutboxRecord>
+  /** What the stories tell of all incidents, in the order of telling. */
+  readonly stories: ReadonlyArray<IncidentChangeRecord>
   /** In the order of storing; a deleted agent's are gone. */
   readonly history: ReadonlyArray<HistoryRecord>
 }
@@ -29,6 +32,7 @@ export const noRows: Rows = {
   incidents: new Map(),
   members: new Map(),
   outbox: new Map(),
+  stories: [],
   history: [],
 }
 
@@ -64,6 +68,7 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
     incidents: withChanges(rows.incidents, changes.incidents, (row) => row.id),
     members: withChanges(rows.members, changes.members, (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`),
     outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
+    stories: [...rows.stories, ...changes.incidentChanges],
     history: [...rows.history, ...changes.history].filter(stays),
   }
 }

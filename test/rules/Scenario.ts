@@ -30,7 +30,7 @@ export type Step =
   | { readonly step: "replay"; readonly which: number }
   | { readonly step: "accept" | "block" | "remove"; readonly agent_id: string }
   | { readonly step: "accept_all"; readonly includeRotation: boolean }
-  | { readonly step: "block_all" | "remove_all" | "unblock_all" | "purge" }
+  | { readonly step: "block_all" | "remove_all" | "unblock_all" | "purge" | "sweep" }
   | { readonly step: "unblock"; readonly which: number }
   /** The service starts anew, with or without the last key of {@link KEYS} among the accepted fingerprints. */
   | { readonly step: "restart"; readonly preseeded: boolean }
@@ -76,30 +76,34 @@ const properId = weighted<EventDraft["id"]>([7, newId], [1, again])
 /** Those, and ids that other events of the same or another agent have too. */
 const anyId = weighted<EventDraft["id"]>([7, newId], [1, again], [2, shared])
 
-const agentAndKey = weighted<{ readonly agent_id: string; readonly key: string }>(
-  [6, Arbitrary.map(integer(0, AGENTS.length - 1), (at) => ({ agent_id: AGENTS[at] ?? AGENTS[0], key: KEYS[at] ?? KEYS[0] }))],
-  [1, Arbitrary.all({ agent_id: oneOf(...AGENTS), key: oneOf(...KEYS) })],
-)
+const ownKey = Arbitrary.map(integer(0, AGENTS.length - 1), (at) => ({
+  agent_id: AGENTS[at] ?? AGENTS[0],
+  key: KEYS[at] ?? KEYS[0],
+}))
+const anyKey = Arbitrary.all({ agent_id: oneOf(...AGENTS), key: oneOf(...KEYS) })
+type Sender = Arbitrary.Arbitrary<{ readonly agent_id: string; readonly key: string }>
+const usuallyOwnKey: Sender = weighted<{ readonly agent_id: string; readonly key: string }>([6, ownKey], [1, anyKey])
 
 const which = integer(0, 40)
 
 const wait = Arbitrary.map(
-  oneOf(1, 1_000, 59_999, 60_000, 119_999, 120_000, 300_000, 3_599_999, 3_600_000),
+  oneOf(1, 1_000, 59_999, 60_000, 299_999, 300_000, 3_599_999, 3_600_000),
   (millis): Step => ({ step: "wait", millis }),
 )
-const heartbeat = Arbitrary.map(
-  Arbitrary.all({ sender: agentAndKey, lagSeconds: integer(-1, 3), hostname: oneOf("h1", "h2", "h3") }),
+const heartbeatOf = (sender: Sender) => Arbitrary.map(
+  Arbitrary.all({ sender, lagSeconds: integer(-1, 3), hostname: oneOf("h1", "h2", "h3") }),
   ({ sender, ...said }): Step => ({ step: "heartbeat", ...sender, ...said }),
 )
-const batchOf = (maxLength: number, event: Arbitrary.Arbitrary<EventDraft>) =>
+const batchOf = (maxLength: number, event: Arbitrary.Arbitrary<EventDraft>, sender: Sender = usuallyOwnKey) =>
   Arbitrary.map(
-    Arbitrary.all({ sender: agentAndKey, events: Arbitrary.array(event, { minLength: 1, maxLength }) }),
+    Arbitrary.all({ sender, events: Arbitrary.array(event, { minLength: 1, maxLength }) }),
     ({ sender, events }): Step => ({ step: "batch", ...sender, events }),
   )
 const replay = Arbitrary.map(which, (which): Step => ({ step: "replay", which }))
 const onAgent = Arbitrary.all({ step: oneOf("accept", "block", "remove"), agent_id: oneOf(...AGENTS) })
 const acceptOne = Arbitrary.all({ step: Arbitrary.Constant("accept" as const), agent_id: oneOf(...AGENTS) })
 const onAll = Arbitrary.map(oneOf("block_all", "remove_all", "unblock_all", "purge"), (step): Step => ({ step }))
+const sweep = Arbitrary.Constant<Step>({ step: "sweep" })
 const acceptAll = Arbitrary.map(boolean, (includeRotation): Step => ({ step: "accept_all", includeRotation }))
 const unblock = Arbitrary.map(which, (which): Step => ({ step: "unblock", which }))
 const restart = Arbitrary.map(boolean, (preseeded): Step => ({ step: "restart", preseeded }))
@@ -116,8 +120,10 @@ const deliver = Arbitrary.map(
   (choice): Step => ({ step: "deliver", ...choice }),
 )
 
-/** How many steps a scenario has at most. Give it as `size` too: scenarios grow to it from run to run. */
-export const LONGEST = 60
+const LONGEST = 60
+
+/** The `size` to check with: scenarios are short in the first runs and as long as any of them after a quarter of the runs. */
+export const SIZE = 4 * LONGEST
 
 const steps = (step: Arbitrary.Arbitrary<Step>) => Arbitrary.array(step, { maxLength: LONGEST })
 
@@ -126,12 +132,13 @@ const lifeWith = (batch: Arbitrary.Arbitrary<Step>) =>
     weighted(
       [2, wait],
       [12, batch],
-      [2, heartbeat],
+      [4, heartbeatOf(usuallyOwnKey)],
       [2, replay],
       [6, deliver],
       [1, onAgent],
-      [2, acceptAll],
+      [3, acceptAll],
       [1, onAll],
+      [1, sweep],
     ),
   )
 
@@ -170,15 +177,17 @@ export const crowd = steps(
 export const admission = steps(
   weighted<Step>(
     [3, wait],
-    [8, heartbeat],
-    [2, batchOf(1, draft(CHECKS, newId))],
+    [5, heartbeatOf(ownKey)],
+    [5, heartbeatOf(anyKey)],
+    [2, batchOf(1, draft(CHECKS, newId), anyKey)],
     [1, replay],
     [3, onAgent],
     [2, acceptOne],
     [1, acceptAll],
     [1, onAll],
     [1, unblock],
-    [1, restart],
+    [2, restart],
+    [1, sweep],
   ),
 )
 

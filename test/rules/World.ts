@@ -1,19 +1,22 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Ids } from "@tocsin/core/ports/Ids"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { incidentOptions } from "@tocsin/core/usecases/incidentOptions"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import * as Instant from "@tocsin/core/contract/Instant"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "../storage/samples.ts"
 import * as SeededIds from "../storage/SeededIds.ts"
 import { type Action, batchReply, type EventsAction, type Observation, type Reply } from "./Action.ts"
-import { deliver } from "./deliver.ts"
 import { actionOf } from "./actionOf.ts"
+import { deliver } from "./deliver.ts"
 import type { Rows } from "./Rows.ts"
 import { KEYS, type Step } from "./Scenario.ts"
 import { watchedStorage, type WatchedStorage } from "./watchedStorage.ts"
@@ -46,6 +49,9 @@ const openSupport = Layer.build(Layer.fresh(Layer.mergeAll(NodeHashing.layer(), 
 const useCases = Layer.fresh(Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer))
 
 const PURGED_AT_ONCE = 3
+const SWEPT_AT_ONCE = 100
+// Rates are no matter of this: see the tests of the token buckets.
+const unlimited = { perMinute: 0, burst: 0 }
 
 const failureName = (error: { readonly _tag: string; readonly reason?: unknown }): string =>
   error.reason === undefined ? error._tag : `${error._tag}/${String(error.reason)}`
@@ -67,7 +73,7 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
       ),
       (services) => ({ policy, services }),
     )
-  let running = yield* start({ ...defaultPolicy, ...options })
+  let running = yield* start({ ...defaultPolicy, heartbeatRate: unlimited, ...options })
   const applied: Array<EventsAction> = []
 
   const restart = Effect.fnUntraced(function* (preseeded: boolean) {
@@ -106,6 +112,11 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
         return named(admission.unblockAll)
       case "purge":
         return Effect.as(storage.purge(PURGED_AT_ONCE), undefined)
+      case "sweep": {
+        const incidents = incidentOptions(Context.get(support, Ids), running.policy)
+        const input = { policy: running.policy, incidents, limit: SWEPT_AT_ONCE }
+        return Effect.as(storage.transact(sweepDeadAgents(input)), undefined)
+      }
       case "restart":
         return Effect.as(restart(action.preseeded), undefined)
       case "deliver":

@@ -80,6 +80,7 @@ export const actionOf = (step: Step, { rows, applied, number }: Circumstances): 
     case "remove_all":
     case "unblock_all":
     case "purge":
+    case "sweep":
       return { action: step.step }
     case "unblock": {
       const blocked = Array.from(rows.keys.values()).flatMap((key) => (key.state === "blocked" ? [key] : []))

@@ -1,10 +1,11 @@
-import type * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/core/contract/Instant"
 import type { OutboxState } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { move } from "@tocsin/core/TransitionTable"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { ensure } from "@tocsin/core/workspace/ensure"
+import { Duration } from "effect"
 import type { Rows } from "./Rows.ts"
 import type { Answer } from "./Scenario.ts"
 
@@ -45,6 +46,8 @@ const nextState = (item: OutboxRecord, trigger: DeliveryTrigger): OutboxState | 
 const attemptsAfter = ({ attempts }: OutboxRecord, trigger: DeliveryTrigger): number =>
   trigger === "claimed" ? attempts + 1 : trigger === "replayed" ? 0 : attempts
 
+const LEASE = Duration.seconds(60)
+
 const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instant): OutboxRecord => {
   const state = nextState(item, trigger)
   if (state === undefined) throw new Error(`an item that is ${item.state} cannot be ${trigger}`)
@@ -53,6 +56,8 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
     state,
     attempts: attemptsAfter(item, trigger),
     next_attempt_at: state === "pending" || state === "retry" ? now : undefined,
+    leased_until: state === "sending" ? Instant.plus(now, LEASE) : undefined,
+    counts_from: trigger === "replayed" ? now : item.counts_from,
     updated_at: now,
   }
 }

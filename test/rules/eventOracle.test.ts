@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { batchReply } from "./Action.ts"
 import { FoldedEvents } from "./FoldedEvents.ts"
-import { crowd, enrollment, life, LONGEST, notifiers, type Step } from "./Scenario.ts"
+import { crowd, enrollment, life, SIZE, notifiers, type Step } from "./Scenario.ts"
 import { logOf, viewOfFold, viewOfRows } from "./views.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
@@ -23,12 +23,12 @@ describe("checks, incidents and the outbox are what a naive fold over all events
     "over a life of few checks",
     { steps: life, notifiers },
     ({ steps, notifiers }) => agreesWithTheFold(steps, { notifiers }),
-    { arbitrary: { runs: 600, size: LONGEST, maxShrinks: 2000 } },
+    { arbitrary: { runs: 600, size: SIZE, maxShrinks: 2000 } },
   )
   it.effect.prop(
     "with many checks in one incident",
     { steps: crowd, notifiers },
     ({ steps, notifiers }) => agreesWithTheFold(steps, { notifiers }),
-    { arbitrary: { runs: 100, size: LONGEST, maxShrinks: 2000 } },
+    { arbitrary: { runs: 100, size: SIZE, maxShrinks: 2000 } },
   )
 })

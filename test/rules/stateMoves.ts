@@ -98,6 +98,7 @@ const REFRESHED_OF_AGENT = [
   "last_seen_at",
   "pending_key_hash",
   "key_fingerprint",
+  "heartbeat_incident_id",
   "checks_ok",
   "checks_warning",
   "checks_critical",
@@ -132,7 +133,7 @@ const incidentMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     )
     const changed = members.filter((member) => membersBefore.get(`${member.agent_id}/${member.check_id}`) !== member)
     const signs: Signs<typeof IncidentTransitions> = {
-      member_joined: is(observed, "events") && changed.some((member) => member.joined_at === observed.now),
+      member_joined: is(observed, "events", "sweep") && changed.some((member) => member.joined_at === observed.now),
       member_changed:
         is(observed, "events") &&
         changed.some(
@@ -163,9 +164,9 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     const { action } = observed
     const delivered = action.action === "deliver" ? action.trigger : undefined
     const signs: Signs<typeof OutboxTransitions> = {
-      enqueued: isFiring ? is(observed, "events") : hasResolved,
+      enqueued: isFiring ? is(observed, "events", "sweep") : hasResolved,
       claimed: delivered === "claimed",
-      incident_resolved: is(observed, "events") && isFiring && hasResolved,
+      incident_resolved: is(observed, "events", "heartbeat") && isFiring && hasResolved,
       agent_gone: is(observed, "remove", "remove_all", "block", "block_all") && isFiring && hasResolved,
       notifier_gone: delivered === "notifier_gone",
       delivered: delivered === "delivered",

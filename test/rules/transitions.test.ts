@@ -7,12 +7,12 @@ import type { Transition } from "@tocsin/core/TransitionTable"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { batchReply, type Observation } from "./Action.ts"
-import { admission, enrollment, life, lifeByEvents, LONGEST, notifiers, type Step } from "./Scenario.ts"
+import { admission, enrollment, life, lifeByEvents, SIZE, notifiers, type Step } from "./Scenario.ts"
 import { explain, stateMoves } from "./stateMoves.ts"
 import { tours } from "./tours.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 300, size: LONGEST, maxShrinks: 2_000 }
+const arbitrary = { runs: 300, size: SIZE, maxShrinks: 2_000 }
 
 /** The moves that no table allows: each with what happened. */
 const forbidden = (observed: Observation): ReadonlyArray<string> => {

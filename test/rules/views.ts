@@ -1,4 +1,6 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
 import type { Observation } from "./Action.ts"
 import { batchReply } from "./Action.ts"
 import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
@@ -21,19 +23,42 @@ const namesIn = (rows: Rows) => {
   return { incidents, items }
 }
 
+/** The accepted agents that are dead by now. */
+const deadAgents = ({ before, now, policy }: Observation): ReadonlyArray<AgentRecord> =>
+  Array.from(before.agents.values()).filter(
+    (agent) =>
+      agent.admission_state === "accepted" && agent.last_seen_at <= Instant.minus(now, policy.deadAfter),
+  )
+
 /** What happened, as far as it concerns checks, incidents and the outbox. */
 export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<LogEntry> =>
-  observations.flatMap(({ action, reply, policy, now, before, after }): ReadonlyArray<LogEntry> => {
-    if (action.action === "events") {
-      if (batchReply(reply) === undefined) return []
-      return [{ entry: "batch", ...action.request, now, notifiers: policy.notifiers }]
+  observations.flatMap((observed): ReadonlyArray<LogEntry> => {
+    const { action, reply, policy, now, before, after } = observed
+    const { notifiers } = policy
+    switch (action.action) {
+      case "events": {
+        if (batchReply(reply) === undefined) return []
+        const { agent_id, events } = action.request
+        return [
+          { entry: "contact", agent_id, now },
+          { entry: "batch", agent_id, events, now, notifiers },
+        ]
+      }
+      case "heartbeat": {
+        const isAccepted = typeof reply === "object" && "accepted" in reply && reply.accepted === true
+        return isAccepted ? [{ entry: "contact", agent_id: action.request.agent_id, now }] : []
+      }
+      case "sweep":
+        return deadAgents(observed).map(({ agent_id }) => ({ entry: "dead", agent_id, now, notifiers }))
+      case "deliver": {
+        const item = namesIn(before).items.get(action.item.id) ?? "an item that is not there"
+        return [{ entry: "delivery", item, trigger: action.trigger }]
+      }
+      default: {
+        const gone = Array.from(before.agents.keys()).filter((agentId) => !after.agents.has(agentId))
+        return gone.map((agent_id) => ({ entry: "agent_gone", agent_id, now }))
+      }
     }
-    if (action.action === "deliver") {
-      const item = namesIn(before).items.get(action.item.id) ?? "an item that is not there"
-      return [{ entry: "delivery", item, trigger: action.trigger }]
-    }
-    const gone = Array.from(before.agents.keys()).filter((agentId) => !after.agents.has(agentId))
-    return gone.map((agent_id) => ({ entry: "agent_gone", agent_id, now }))
   })
 
 const inOrder = <A>(rows: Iterable<A>, nameOf: (row: A) => string): ReadonlyArray<A> =>
@@ -66,7 +91,8 @@ export const viewOfRows = (rows: Rows): View => {
       severity: incident.severity,
       agent_id: incident.agent_id,
       check_id: incident.check_id,
-      summary: incident.summary,
+      // What an incident of a dead agent says is no rule, only words.
+      summary: incident.incident_key.endsWith("/@heartbeat") ? undefined : incident.summary,
       opened_at: incident.opened_at,
       resolved_at: incident.resolved_at,
       warning: incident.members_warning,

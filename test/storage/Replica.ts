@@ -20,6 +20,8 @@ const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pi
   Layer.provide(NodeHashing.layer()),
 )
 
+const UNLIMITED = { perMinute: 0, burst: 0 }
+
 /** Makes a new place, empty. What it returns opens a client there each time it is run. */
 export const newPlace = Effect.fnUntraced(function* <Place, E>(
   subject: StorageUnderTest<Place, E>,
@@ -34,7 +36,7 @@ export const newPlace = Effect.fnUntraced(function* <Place, E>(
       Layer.provide(Layer.succeedContext(place)),
       // Replicas draw different ids; the first ones of two places draw the same.
       Layer.provide(SeededIds.layer(`replica ${opened}`)),
-      Layer.provide(Layer.succeed(Policy, { ...defaultPolicy, ...policy })),
+      Layer.provide(Layer.succeed(Policy, { ...defaultPolicy, heartbeatRate: UNLIMITED, ...policy })),
     )
     return Effect.map(Layer.build(Layer.fresh(layer)), (services) => ({
       storage: Context.get(services, Storage),

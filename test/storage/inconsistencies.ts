@@ -5,6 +5,7 @@ import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { observe } from "./observe.ts"
@@ -96,7 +97,12 @@ export const inconsistencies = Effect.fnUntraced(function* (
     ...expectEqual(
       "the list of members",
       memberships(members).join(" "),
-      memberships(checks.filter((check) => check.incident_id !== undefined)).join(" "),
+      memberships([
+        ...checks.filter((check) => check.incident_id !== undefined),
+        ...agents.flatMap(({ agent_id, heartbeat_incident_id: incident_id }) =>
+          incident_id === undefined ? [] : [{ incident_id, agent_id, check_id: HEARTBEAT }],
+        ),
+      ]).join(" "),
     ),
     ...duplicates("open incidents", open.map((incident) => `${incident.kind}/${incident.incident_key}`)),
     ...duplicates("rows of event", history.map((row) => `${row.registration_id}/${row.event_id}`)),

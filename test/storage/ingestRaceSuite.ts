@@ -45,7 +45,10 @@ const describeBatches = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
       const events = range(60).map((n) => eventOf(n, { check_id: `check-${n}` }))
       const replies = yield* Effect.forEach(
         range(12),
-        (n) => send(replica(n), "a", n % 2 === 0 ? events.slice(n * 3, n * 3 + 27) : events.slice(n * 3, n * 3 + 27).toReversed()),
+        (n) => {
+          const part = events.slice(n * 3, n * 3 + 27)
+          return send(replica(n), "a", n % 2 === 0 ? part : part.toReversed())
+        },
         atOnce,
       )
       assert.strictEqual(sum(replies.map((reply) => reply.accepted)), 60)
@@ -150,7 +153,7 @@ const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void 
       const keys = range(6).map((n) => `key ${n}`)
       yield* Effect.forEach(
         range(80),
-        (n) => {
+        (n): Effect.Effect<unknown, unknown> => {
           const agent = agents[n % agents.length] ?? ""
           // Ever another check first, so that incidents are met in every order.
           const events = keys.map((_, k) => {

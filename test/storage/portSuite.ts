@@ -3,6 +3,7 @@ import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { assertSame } from "./assertSame.ts"
 import { agentRecord, incidentRecord, keyHashOf, write } from "./records.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
@@ -193,6 +194,24 @@ const describePurge = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
         again.map((reply) => reply.accepted),
         [0, 0, 0],
       )
+    }),
+  )
+
+  it.effect("purge: an agent removed and registered anew by one decision is a new one", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* enroll(replica, "a")
+      yield* report(replica, "a")
+      const anew = agentRecord("a", { hostname: "anew", registered_at: Instant.fromMicros(7n) })
+      yield* replica.storage.transact(function* (workspace) {
+        yield { agents: [a] }
+        const former = workspace.agents.get(a)
+        if (former !== undefined) workspace.removeAgent(former)
+        workspace.putAgent(anew)
+      })
+      assertSame(yield* replica.storage.agent(a), anew)
+      assert.deepStrictEqual(yield* lengths(replica), [0, 0])
+      assert.strictEqual(yield* replica.storage.purge(1_000), ROWS)
     }),
   )
 

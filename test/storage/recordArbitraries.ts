@@ -17,8 +17,11 @@ import {
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Labels } from "@tocsin/core/contract/Labels"
 import type { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
+import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import * as fc from "fast-check"
 
@@ -81,6 +84,7 @@ export const agentRecord: fc.Arbitrary<AgentRecord> = fc
     last_seen_at: instant,
     registered_at: instant,
     key_fingerprint: fingerprint,
+    heartbeat_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
     checks_ok: count,
     checks_warning: count,
     checks_critical: count,
@@ -228,3 +232,31 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     next_attempt_at:
       item.state === "pending" || item.state === "retry" ? (item.next_attempt_at ?? item.updated_at) : undefined,
   }))
+
+/** A label set at the alert router, firing or ended, held or free. */
+export const alertRecord: fc.Arbitrary<AlertRecord> = fc.record({
+  incident_id: uuid.map((text) => IncidentId.make(text)),
+  severity,
+  next_at: instant,
+  ended_at: maybe(instant),
+  leased_until: maybe(instant),
+})
+
+/** The service's sign of life. */
+export const markRecord: fc.Arbitrary<MarkRecord> = fc.record({
+  name: fc.constant("service" as const),
+  marked_at: instant,
+  outage_ended_at: maybe(instant),
+})
+
+/** A line of an incident's story. */
+export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.record({
+  incident_id: uuid.map((text) => IncidentId.make(text)),
+  seq: fc.integer({ min: 1, max: 1_000_000 }),
+  changed_at: instant,
+  change: fc.constantFrom("joined", "worsened", "improved", "left"),
+  agent_id: agentId,
+  check_id: checkId,
+  severity,
+  incident_severity: maybe(severity),
+})

@@ -52,6 +52,7 @@ export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): A
   accepted_key_hash: keyHashOf(name),
   pending_key_hash: undefined,
   key_fingerprint: KeyFingerprint.make(keyHashOf(name).slice(0, 16)),
+  heartbeat_incident_id: undefined,
   checks_ok: 0,
   checks_warning: 0,
   checks_critical: 0,

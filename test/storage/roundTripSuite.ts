@@ -58,6 +58,7 @@ const checkRoundTrip = (replica: Replica) =>
         const check = { ...row, agent_id, registration_id, check_id }
         yield* write(replica, [scope], ({ checks }) => checks.put(check))
         assertSame(yield* observe(replica, [scope], ({ checks }) => checks.get(check)), check)
+        assertSame(yield* replica.storage.check(agent_id, check_id), check)
         assertSame(yield* rowsOf(replica, "checks"), [check])
       }
       yield* replica.storage.transact(function* (workspace) {
@@ -147,6 +148,52 @@ const outboxRoundTrip = (replica: Replica) =>
     }),
   )
 
+const alertRoundTrip = (replica: Replica) =>
+  forAll(fc.tuple(arbitrary.incidentRecord, twice(arbitrary.alertRecord)), { runs: RUNS }, ([row, [first, second]]) =>
+    Effect.gen(function* () {
+      const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+      yield* write(replica, [], ({ incidents }) => incidents.put(incident))
+      const ref = { incident_id: incident.id, severity: first.severity }
+      const scopes = [{ incidents: [incident.id] }]
+      for (const alert of [
+        { ...first, ...ref },
+        { ...second, ...ref },
+      ]) {
+        yield* write(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.put(alert))
+        assertSame(yield* observe(replica, scopes, ({ alerts }) => alerts.group(incident.id)), [alert])
+        assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), alert)
+      }
+      yield* write(replica, scopes, ({ alerts }) => alerts.delete(ref))
+      assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), undefined)
+    }),
+  )
+
+const storyRoundTrip = (replica: Replica) =>
+  forAll(
+    fc.tuple(arbitrary.incidentRecord, fc.array(arbitrary.incidentChangeRecord, { minLength: 1, maxLength: 4 })),
+    { runs: RUNS },
+    ([row, lines]) =>
+      Effect.gen(function* () {
+        const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+        const changes = lines.map((line, n) => ({ ...line, incident_id: incident.id, seq: n + 1 }))
+        yield* write(replica, [], (workspace) => {
+          workspace.incidents.put(incident)
+          for (const change of changes) workspace.tell(change)
+        })
+        const story = yield* replica.storage.incident(incident.id, 10)
+        assertSame(story, { incident, members: [], changes: changes.toReversed(), outbox: [] })
+      }),
+  )
+
+const markRoundTrip = (replica: Replica) =>
+  forAll(arbitrary.markRecord, { runs: RUNS }, (mark) =>
+    Effect.gen(function* () {
+      yield* write(replica, [{ mark: true }], ({ marks }) => marks.put(mark))
+      assertSame(yield* replica.storage.mark, mark)
+      assertSame(yield* observe(replica, [{ mark: true }], ({ marks }) => marks.get("service")), mark)
+    }),
+  )
+
 /** Whatever a decision puts is read back the same: every field, over its whole range. */
 export const roundTripSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
   const cases = {
@@ -157,6 +204,9 @@ export const roundTripSuite = <Place, E>(subject: StorageUnderTest<Place, E>): v
     incidents: incidentRoundTrip,
     members: memberRoundTrip,
     "outbox items": outboxRoundTrip,
+    alerts: alertRoundTrip,
+    "stories of incidents": storyRoundTrip,
+    "the mark": markRoundTrip,
   }
   describe("rows read as they were written", () => {
     for (const [name, roundTrip] of Object.entries(cases)) {

@@ -1,7 +1,9 @@
 import { describe } from "@effect/vitest"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
+import { largeIncidentSuite } from "./largeIncidentSuite.ts"
 import { listSuite } from "./listSuite.ts"
+import { modelSuite } from "./modelSuite.ts"
 import { pagingSuite } from "./pagingSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
@@ -21,5 +23,7 @@ export const storageSuite = <Place, E>(subject: StorageUnderTest<Place, E>): voi
     rollbackSuite(subject)
     ingestRaceSuite(subject)
     admissionRaceSuite(subject)
+    largeIncidentSuite(subject)
+    modelSuite(subject)
   })
 }

@@ -10,12 +10,14 @@ interface Explanation {
 
 const unreachable: Explanation = {
   reason: "unavailable",
-  message: "PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port",
+  message:
+    "PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port",
 }
 
 const starting: Explanation = {
   reason: "unavailable",
-  message: "PostgreSQL is starting, stopping or closed to connections: the service goes on by itself once it is back",
+  message:
+    "PostgreSQL is starting, stopping or closed to connections: the service goes on by itself once it is back",
 }
 
 const damaged: Explanation = {
@@ -29,19 +31,44 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     "25006",
     {
       reason: "read_only",
-      message: "the database takes no changes: point the database's URL at the primary, or allow writes there",
+      message:
+        "the database takes no changes: point the database's URL at the primary, or allow writes there",
     },
   ],
   [
     "3D000",
-    { reason: "unavailable", message: "the database that the URL names does not exist: create it or correct the name" },
+    {
+      reason: "unavailable",
+      message: "the database that the URL names does not exist: create it or correct the name",
+    },
   ],
-  ["42P01", { reason: "damaged", message: "a table is missing: point the URL at the right database, or restore a backup" }],
-  ["42703", { reason: "damaged", message: "a column is missing: point the URL at the right database, or restore a backup" }],
-  ["53100", { reason: "full", message: "the database's disk is full: make room there; the service goes on by itself" }],
+  [
+    "42P01",
+    {
+      reason: "damaged",
+      message: "a table is missing: point the URL at the right database, or restore a backup",
+    },
+  ],
+  [
+    "42703",
+    {
+      reason: "damaged",
+      message: "a column is missing: point the URL at the right database, or restore a backup",
+    },
+  ],
+  [
+    "53100",
+    {
+      reason: "full",
+      message: "the database's disk is full: make room there; the service goes on by itself",
+    },
+  ],
   [
     "53200",
-    { reason: "unavailable", message: "PostgreSQL is out of memory: give it more, or lower its max_connections" },
+    {
+      reason: "unavailable",
+      message: "PostgreSQL is out of memory: give it more, or lower its max_connections",
+    },
   ],
   [
     "53300",
@@ -68,7 +95,8 @@ const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
   ConnectionError: unreachable,
   AuthenticationError: {
     reason: "unavailable",
-    message: "PostgreSQL refuses the user or the password of the database's URL: correct them, or let them in by pg_hba.conf",
+    message:
+      "PostgreSQL refuses the user or the password of the database's URL: correct them, or let them in by pg_hba.conf",
   },
   AuthorizationError: {
     reason: "other",
@@ -85,8 +113,14 @@ const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
     reason: "timed_out",
     message: "PostgreSQL did not answer in time: look at its load, its disk and its locks",
   },
-  ConstraintError: { reason: "other", message: "PostgreSQL refused a row: look into the service's log, and report it" },
-  SqlSyntaxError: { reason: "other", message: "PostgreSQL refused a statement: look into the service's log, and report it" },
+  ConstraintError: {
+    reason: "other",
+    message: "PostgreSQL refused a row: look into the service's log, and report it",
+  },
+  SqlSyntaxError: {
+    reason: "other",
+    message: "PostgreSQL refused a statement: look into the service's log, and report it",
+  },
   UnknownError: { reason: "other", message: "PostgreSQL failed: look into the service's log" },
 }
 

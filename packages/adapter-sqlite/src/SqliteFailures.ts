@@ -30,6 +30,10 @@ const isSqliteError = (cause: unknown): cause is SqliteError =>
   Predicate.hasProperty(cause, "errcode") &&
   typeof cause.errcode === "number"
 
+/** What node:sqlite throws after a connection was closed. */
+const isClosedError = (cause: unknown): boolean =>
+  Predicate.hasProperty(cause, "code") && cause.code === "ERR_INVALID_STATE"
+
 /** An error of node:fs. */
 const isFileError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "errno")
@@ -77,14 +81,24 @@ const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } 
 export class SqliteFailures {
   readonly #file: string
 
+  /** What callers are told after the storage was closed. */
+  readonly closed: Effect.Effect<never, StorageError>
+
   constructor(file: string) {
     this.#file = file
+    this.closed = Effect.fail(
+      new StorageError({
+        reason: "unavailable",
+        message: `${file} is closed because Tocsin is stopping: try again when it runs`,
+      }),
+    )
   }
 
   /** The storage's failure; anything but an error of SQLite or of the file system is a defect. */
   toEffect(cause: unknown): Effect.Effect<never, StorageError> {
     if (cause instanceof StorageError) return Effect.fail(cause)
     if (isSqliteError(cause)) return Effect.fail(this.#error(reasonOf(cause.errcode), cause))
+    if (isClosedError(cause)) return this.closed
     if (isFileError(cause)) return Effect.fail(this.#error("unavailable", cause))
     return Effect.die(cause)
   }

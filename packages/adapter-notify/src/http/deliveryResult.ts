@@ -19,7 +19,11 @@ export const resultOfStatus = (status: number, retryAfterSeconds: number | undef
   const phrase = STATUS_CODES[status]
   const answered = `The receiver answered ${status}${phrase === undefined ? "" : ` (${phrase})`}`
   if (DEFERRED.has(status) || (status >= 500 && status < 600)) {
-    return { outcome: "deferred", error: `${answered}.`, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+    return {
+      outcome: "deferred",
+      error: `${answered}.`,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    }
   }
   const advice =
     status >= 300 && status < 400
@@ -30,12 +34,24 @@ export const resultOfStatus = (status: number, retryAfterSeconds: number | undef
 
 /** Sentences for the error codes of Node.js, first match first; what is not listed is told by its code. */
 const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
-  [/^ECONNREFUSED$/, "The connection was refused: see that the receiver is running and that its port is right."],
-  [/^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/, "The receiver's name could not be resolved: check it, and the DNS."],
+  [
+    /^ECONNREFUSED$/,
+    "The connection was refused: see that the receiver is running and that its port is right.",
+  ],
+  [
+    /^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/,
+    "The receiver's name could not be resolved: check it, and the DNS.",
+  ],
   [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "The connection was closed before an answer came."],
-  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, "The receiver could not be reached: check the network."],
+  [
+    /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/,
+    "The receiver could not be reached: check the network.",
+  ],
   [/^HPE_/, "The answer was not HTTP: check the address and the port."],
-  [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL|^EPROTO$/, "The TLS connection failed: check the receiver's certificate."],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL|^EPROTO$/,
+    "The TLS connection failed: check the receiver's certificate.",
+  ],
 ]
 
 /**
@@ -44,7 +60,8 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
  */
 export const resultOfFailure = (code: string | undefined): DeliveryResult => {
   if (code === TARGET_REFUSED) {
-    const error = "The receiver's name leads to an address that is not to be called (link-local, cloud metadata, or denied)."
+    const error =
+      "The receiver's name leads to an address that is not to be called (link-local, cloud metadata, or denied)."
     return { outcome: "refused", error }
   }
   const known = FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+} from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
 import { checkedLookup } from "./checkedLookup.ts"
@@ -62,7 +67,10 @@ export const makeExchange = Effect.fnUntraced(function* (
       hostname: hostOf(target.url),
       port: target.url.port,
       path: `${target.url.pathname}${target.url.search}`,
-      headers: { ...headers, ...(target.authorization !== undefined && { authorization: target.authorization }) },
+      headers: {
+        ...headers,
+        ...(target.authorization !== undefined && { authorization: target.authorization }),
+      },
     })
   return ({ body, headers }) =>
     Effect.acquireUseRelease(
@@ -117,7 +125,7 @@ const readBody = (response: IncomingMessage): Effect.Effect<string> =>
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
       else finish()
     })
-    response.on("end", finish)
+    // Comes after the end of a complete body too, and by then its connection is free for the next request.
     response.on("close", finish)
     if (response.closed) finish()
   })

@@ -93,7 +93,8 @@ const fromDriver = (error: unknown, { connectionLost, operation }: Circumstances
   const message =
     code === undefined
       ? (connectMessages.get(thrown) ?? thrown)
-      : `The connection to PostgreSQL failed (${code}): see that the server runs, and that the database's URL names its host and port`
+      : `The connection to PostgreSQL failed (${code}): see that the server runs, that the database's URL names its ` +
+        "host and port, and, with TLS, that its certificate is trusted"
   const cause = new PgFailure(code === undefined ? { message } : { message, code })
   return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
 }

@@ -2,7 +2,9 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 
 /** A record as `json_to_recordset` reads it: 64-bit integers as text of their digits; what is left out is NULL. */
 export type JsonRow<Row> = {
-  readonly [Column in keyof Row]: Exclude<Row[Column], bigint> | (Row[Column] & bigint extends never ? never : string)
+  readonly [Column in keyof Row]:
+    | Exclude<Row[Column], bigint>
+    | (Row[Column] & bigint extends never ? never : string)
 }
 
 /** An instant for a {@link JsonRow}. */

@@ -2,7 +2,13 @@ import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { deleteStatement, insertStatement, selectList, type TableShape, updateStatement } from "./tableStatements.ts"
+import {
+  deleteStatement,
+  insertStatement,
+  selectList,
+  type TableShape,
+  updateStatement,
+} from "./tableStatements.ts"
 
 /** Keys in every state in one table: only blocked ones have the last three columns. */
 type StoredKey = Omit<BlockedKeyRecord, "state" | "blacklist_id" | "blocked_at" | "hostname"> & {
@@ -29,7 +35,9 @@ const shape: TableShape<Required<StoredKey>> = {
   },
 }
 
-type KeyRow = Nullable<AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>, never> | BlockedKeyRecord
+type KeyRow =
+  | Nullable<AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>, never>
+  | BlockedKeyRecord
 
 /** Columns of a key, of the table alias `k`. */
 export const keyColumns = selectList(shape.columns, "k")

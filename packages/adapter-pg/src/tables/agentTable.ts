@@ -2,7 +2,13 @@ import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { deleteStatement, insertStatement, selectList, type TableShape, updateStatement } from "./tableStatements.ts"
+import {
+  deleteStatement,
+  insertStatement,
+  selectList,
+  type TableShape,
+  updateStatement,
+} from "./tableStatements.ts"
 
 const shape: TableShape<AgentRecord> = {
   name: "agent",
@@ -21,6 +27,7 @@ const shape: TableShape<AgentRecord> = {
     accepted_key_hash: "text",
     pending_key_hash: "text",
     key_fingerprint: "text",
+    heartbeat_incident_id: "text",
     checks_ok: "int4",
     checks_warning: "int4",
     checks_critical: "int4",
@@ -28,7 +35,10 @@ const shape: TableShape<AgentRecord> = {
   },
 }
 
-type AgentRow = Nullable<AgentRecord, "labels" | "accepted_key_hash" | "pending_key_hash">
+type AgentRow = Nullable<
+  AgentRecord,
+  "labels" | "accepted_key_hash" | "pending_key_hash" | "heartbeat_incident_id"
+>
 
 /** Columns of an agent, of the table alias `a`. */
 export const agentColumns = selectList(shape.columns, "a")
@@ -52,6 +62,22 @@ export const lockAgents: PgStatement = {
 export const findAgent: PgStatement = {
   name: "find_agent",
   text: `SELECT ${agentColumns} FROM agent AS a WHERE a.agent_id = $1`,
+}
+
+/** Locks accepted agents that were last seen by `$1` and have no heartbeat incident, passing over locked ones. */
+export const lockSilentAgents: PgStatement = {
+  name: "lock_silent_agents",
+  text: `SELECT ${agentColumns} FROM agent AS a
+         WHERE a.admission_state = 'accepted' AND a.last_seen_at <= $1 AND a.heartbeat_incident_id IS NULL
+         LIMIT $2 FOR UPDATE SKIP LOCKED`,
+}
+
+/** Locks pending agents that were last seen by `$1`, passing over locked ones. */
+export const lockIdlePendingAgents: PgStatement = {
+  name: "lock_idle_pending_agents",
+  text: `SELECT ${agentColumns} FROM agent AS a
+         WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
+         LIMIT $2 FOR UPDATE SKIP LOCKED`,
 }
 
 /** Makes registrations wait for each other until the transaction ends. The number is any that nothing else locks. */
@@ -93,6 +119,7 @@ export const decodeAgent = (found: SqlConnection.Row): AgentRecord => {
     labels: row.labels ?? undefined,
     accepted_key_hash: row.accepted_key_hash ?? undefined,
     pending_key_hash: row.pending_key_hash ?? undefined,
+    heartbeat_incident_id: row.heartbeat_incident_id ?? undefined,
   }
 }
 

@@ -2,7 +2,7 @@ import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { selectList, type TableShape, updateStatement, upsertStatement } from "./tableStatements.ts"
+import { deleteStatement, selectList, type TableShape, updateStatement, upsertStatement } from "./tableStatements.ts"
 
 const shape: TableShape<CheckRecord> = {
   name: "check_state",
@@ -36,11 +36,22 @@ export const upsertChecks = upsertStatement(shape)
 /** Replaces checks; their agent's lock guards them. */
 export const updateChecks = updateStatement(shape)
 
+/** Deletes checks; their agent's lock guards them. */
+export const deleteChecks = deleteStatement(shape)
+
 /** Reads checks of one registration; its agent's lock guards them. */
 export const findChecks: PgStatement = {
   name: "find_checks",
   text: `SELECT ${checkColumns} FROM check_state AS c
          WHERE c.agent_id = $1 AND c.registration_id = $2 AND c.check_id = ANY($3)`,
+}
+
+/** Reads one check of an agent's present registration. */
+export const findCheck: PgStatement = {
+  name: "find_check",
+  text: `SELECT ${checkColumns} FROM check_state AS c
+         JOIN agent AS a ON a.agent_id = c.agent_id AND a.registration_id = c.registration_id
+         WHERE c.agent_id = $1 AND c.check_id = $2`,
 }
 
 /** Reads a row that was selected by {@link checkColumns}. */

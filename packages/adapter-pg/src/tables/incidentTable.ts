@@ -57,6 +57,12 @@ export const lockIncidents: PgStatement = {
          ORDER BY i.id FOR UPDATE OF i`,
 }
 
+/** Reads incidents as they stand, locked by others or not. */
+export const findIncidents: PgStatement = {
+  name: "find_incidents",
+  text: `SELECT ${incidentColumns} FROM incident AS i WHERE i.id = ANY($1)`,
+}
+
 /** Reads a row that was selected by {@link incidentColumns}. */
 export const decodeIncident = (found: SqlConnection.Row): IncidentRecord => {
   // The columns and their types are those of the migrations; nobody else writes the table.

@@ -46,8 +46,15 @@ export const findMembersOfAgents: PgStatement = {
 export const findWorstMembers: PgStatement = {
   name: "find_worst_members",
   text: `SELECT ${columns} FROM incident_member AS m
-         WHERE m.incident_id = $1 AND m.left_at IS NULL
+         WHERE m.incident_id = $1 AND m.is_present
          ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
+}
+
+/** Reads the first members of an incident, present ones before past ones. */
+export const findMembersOfIncident: PgStatement = {
+  name: "find_members_of_incident",
+  text: `SELECT ${columns} FROM incident_member AS m WHERE m.incident_id = $1
+         ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
 }
 
 /** Reads a row that one of these statements selected. */

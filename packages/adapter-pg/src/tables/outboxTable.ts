@@ -35,13 +35,62 @@ export const outboxColumns = selectList(shape.columns, "o")
 /** Inserts outbox items. */
 export const upsertOutbox = upsertStatement(shape)
 
-/** Replaces outbox items; their incident's lock guards them. */
+/** Replaces outbox items, which must be locked. */
 export const updateOutbox = updateStatement(shape)
 
-/** Reads the outbox items of incidents, but for discarded ones. */
-export const findOutboxOfIncidents: PgStatement = {
-  name: "find_outbox_of_incidents",
-  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'`,
+/** Locks the outbox items of incidents, but for discarded ones: claims change them without their incident's lock. */
+export const lockOutboxOfIncidents: PgStatement = {
+  name: "lock_outbox_of_incidents",
+  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
+         ORDER BY o.id FOR UPDATE`,
+}
+
+/** Locks outbox items by id. */
+export const lockOutbox: PgStatement = {
+  name: "lock_outbox",
+  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`,
+}
+
+/** Locks items that are due by `$2` and behind no other of their incident, longest due first, passing over locked ones. */
+export const lockClaimableOutbox: PgStatement = {
+  name: "lock_claimable_outbox",
+  text: `SELECT claimable.*
+         FROM unnest($1::text[]) AS wanted (notifier)
+         CROSS JOIN LATERAL (
+           SELECT ${outboxColumns} FROM outbox AS o
+           WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
+             AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
+             AND NOT EXISTS (
+               SELECT FROM outbox AS earlier
+               WHERE earlier.incident_id = o.incident_id AND earlier.notifier = o.notifier
+                 AND earlier.incident_seq < o.incident_seq AND earlier.state IN ('pending', 'sending', 'retry')
+             )
+           ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
+         ) AS claimable
+         ORDER BY claimable.next_attempt_at LIMIT $3`,
+}
+
+/** Locks items whose lease has run out by `$2`, longest ago first, passing over locked ones. */
+export const lockExpiredOutbox: PgStatement = {
+  name: "lock_expired_outbox",
+  text: `SELECT ${outboxColumns} FROM outbox AS o
+         WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until <= $2
+         ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED`,
+}
+
+/** Locks items that wait and were last touched before `$2`, passing over locked ones. */
+export const lockAbandonedOutbox: PgStatement = {
+  name: "lock_abandoned_outbox",
+  text: `SELECT ${outboxColumns} FROM outbox AS o
+         WHERE o.notifier = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
+         LIMIT $3 FOR UPDATE SKIP LOCKED`,
+}
+
+/** Reads the latest outbox items of an incident. */
+export const findOutboxOfIncident: PgStatement = {
+  name: "find_outbox_of_incident",
+  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.incident_id = $1
+         ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`,
 }
 
 /** Reads a row that was selected by {@link outboxColumns}. */

@@ -18,7 +18,8 @@ export const loadKeys = Effect.fnUntraced(function* (
     for (const hash of keys) workspace.keys.load(hash, undefined)
   }
   if (keysOfAgents.length > 0) {
-    for (const row of yield* pg.query(lockKeysOfAgents, [keysOfAgents])) yield* load(workspace, decodeKey(row))
+    for (const row of yield* pg.query(lockKeysOfAgents, [keysOfAgents]))
+      yield* load(workspace, decodeKey(row))
     for (const agentId of keysOfAgents) workspace.keysOfAgents.add(agentId)
   }
   if (blacklist.length > 0) {

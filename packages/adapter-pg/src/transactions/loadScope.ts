@@ -50,7 +50,8 @@ const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["chec
   if (registration_id === undefined || check_ids.length === 0) return Effect.void
   return Effect.map(pg.query(findChecks, [agent_id, registration_id, check_ids]), (rows) => {
     for (const check of rows.map(decodeCheck)) workspace.checks.load(check, check)
-    for (const check_id of check_ids) workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
+    for (const check_id of check_ids)
+      workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
   })
 }
 

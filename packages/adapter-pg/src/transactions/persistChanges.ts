@@ -60,7 +60,10 @@ const writesOf = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
   const incident = sorted(changes.incidents)
   const item = sorted(changes.outbox)
   const memberships = changes.members.flatMap(({ after }) => after ?? [])
-  const removed = changes.removedAgents.map(({ agent_id, registration_id }) => ({ agent_id, registration_id }))
+  const removed = changes.removedAgents.map(({ agent_id, registration_id }) => ({
+    agent_id,
+    registration_id,
+  }))
   return [
     { statement: agents.deleteAgents, rows: agent.deleted.map(({ agent_id }) => ({ agent_id })) },
     { statement: agents.updateAgents, rows: agent.updated.map(agents.encodeAgent) },

@@ -56,7 +56,11 @@ const attempt = Effect.fnUntraced(function* <A>(
   )
 })
 
-const decide = Effect.fnUntraced(function* <A>(pg: PgClient["Service"], workspace: Workspace, decision: Decision<A>) {
+const decide = Effect.fnUntraced(function* <A>(
+  pg: PgClient["Service"],
+  workspace: Workspace,
+  decision: Decision<A>,
+) {
   let step = decision.next()
   while (step.done !== true) {
     yield* loadScope(pg, workspace, step.value)

@@ -97,7 +97,7 @@ layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
       const sql = yield* SqlClient.SqlClient
       const text = "€".repeat(5_000_000)
       const [row] = yield* sql<{ same: string; bytes: number }>`
-        SELECT given AS same, octet_length(given) AS bytes FROM (SELECT ${text}::text AS given)
+        SELECT given AS same, octet_length(given) AS bytes FROM (SELECT ${text}::text AS given) AS source
       `
       assert.strictEqual(row?.bytes, 15_000_000)
       assert.isTrue(row?.same === text)

@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto"
+import { rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Redacted } from "effect"
@@ -82,6 +86,19 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     }),
   )
 
+  it.effect("names certificates that are read once, when the layer is built", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* ScratchPostgres
+      const file = join(tmpdir(), `tocsin-ca-${randomUUID()}.pem`)
+      yield* Effect.sync(() => writeFileSync(file, "no certificate"))
+      const search = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`
+      const { sql } = yield* replica({ url: changed(url, { search }) })
+      yield* Effect.sync(() => rmSync(file))
+      const error = yield* Effect.flip(sql`SELECT 1`)
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+    }),
+  )
+
   it.effect("is in no error of a connection that worked", () =>
     Effect.gen(function* () {
       const { killConnections, replica, url } = yield* ScratchPostgres
@@ -115,9 +132,8 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
         ["idle_in_transaction_session_timeout", "2min"],
       ]
       for (const [name, value] of expected) assert.deepStrictEqual(yield* show(name), [{ value }])
-      const withOptions = Object.assign(new URL(Redacted.value(url)), {
-        search: "?options=-c%20work_mem%3D7MB",
-      })
+      const withOptions = new URL(Redacted.value(url))
+      withOptions.searchParams.set("options", "-c work_mem=7MB")
       const other = yield* replica({ url: Redacted.make(withOptions.href) })
       assert.deepStrictEqual(yield* other.sql`SELECT current_setting('work_mem') AS value`, [
         { value: "7MB" },

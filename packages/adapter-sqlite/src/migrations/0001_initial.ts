@@ -28,7 +28,7 @@ CREATE TABLE agent (
   labels TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX agent_pending ON agent (last_seen_at) WHERE admission_state = 'pending';
+CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending';
 CREATE INDEX agent_with_pending_key ON agent (agent_id) WHERE pending_key_hash IS NOT NULL;
 
 CREATE TABLE agent_key (
@@ -163,7 +163,7 @@ CREATE TABLE outbox (
 
 CREATE INDEX outbox_by_created_at ON outbox (state, notifier, event_type, created_at, id);
 CREATE INDEX outbox_by_updated_at ON outbox (state, notifier, event_type, updated_at, id);
-CREATE INDEX outbox_of_incident ON outbox (incident_id, notifier, incident_seq);
+CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 CREATE INDEX outbox_due ON outbox (notifier, next_attempt_at) WHERE state IN ('pending', 'retry');
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 
@@ -173,10 +173,11 @@ CREATE TABLE alert (
   next_at INTEGER NOT NULL,
   ended_at INTEGER,
   leased_until INTEGER,
+  claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
   PRIMARY KEY (incident_id, severity)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX alert_due ON alert (next_at);
+CREATE INDEX alert_due ON alert (claimable_order);
 
 CREATE TABLE mark (
   name TEXT NOT NULL PRIMARY KEY,

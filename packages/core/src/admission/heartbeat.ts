@@ -56,9 +56,7 @@ function* decide(workspace: Workspace, now: Instant.Instant, input: HeartbeatInp
   const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
   switch (found.standing) {
     case "accepted":
-      workspace.putAgent(
-        yield* resolveHeartbeatIncident(workspace, refreshed(found.agent, request, now), now, input.incidents),
-      )
+      workspace.putAgent(yield* heardOf(workspace, found.agent, input, now))
       return "seen"
     case "pending":
       return yield* pendingSeen(workspace, found, input, now)
@@ -79,6 +77,14 @@ function* decide(workspace: Workspace, now: Instant.Instant, input: HeartbeatInp
         : yield* registerReplacement(workspace, found.agent, input, now)
   }
 }
+
+/** The agent after a heartbeat of its accepted key, which ends its being dead (decisions §4, §5). */
+const heardOf = (
+  workspace: Workspace,
+  agent: AgentRecord,
+  { request, incidents }: HeartbeatInput,
+  now: Instant.Instant,
+): Decision<AgentRecord> => resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
 
 /** The agent as seen now; what it says of itself counts unless it is older than what it said last (decisions §4). */
 const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord =>
@@ -105,14 +111,14 @@ function* pendingSeen(
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
-  const isFirstKey = found.agent.admission_state === "pending"
-  const agent = isFirstKey ? refreshed(found.agent, input.request, now) : found.agent
   if (input.policy.acceptFingerprints.has(key.key_fingerprint)) {
+    const agent = yield* heardOf(workspace, found.agent, input, now)
     yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "preseeded")
     return "preseeded"
   }
   workspace.keys.put(key)
-  if (isFirstKey) workspace.putAgent(agent)
+  const isFirstKey = found.agent.admission_state === "pending"
+  if (isFirstKey) workspace.putAgent(refreshed(found.agent, input.request, now))
   return "pending"
 }
 
@@ -206,7 +212,7 @@ function* preseed(
     })
     return "preseeded"
   }
-  const seen = { ...agent, ...saidBy(input.request), last_seen_at: now }
-  yield* acceptKey(workspace, seen, newKey(input, "pending", now), "preseeded")
+  const heard = yield* heardOf(workspace, agent, input, now)
+  yield* acceptKey(workspace, heard, newKey(input, "pending", now), "preseeded")
   return "preseeded"
 }

@@ -1,5 +1,5 @@
 import type { AgentId, BlacklistId, KeyHash } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
+import * as Instant from "../contract/Instant.ts"
 import type { IncidentOptions } from "../incidents/Incidents.ts"
 import { move } from "../TransitionTable.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
@@ -19,8 +19,8 @@ export interface OperatorOptions extends IncidentOptions {
 }
 
 const onOne =
-  (agentId: AgentId, act: (workspace: Workspace, agent: AgentRecord, now: Instant) => Decision<number>) =>
-  (workspace: Workspace, now: Instant): Decision<ActionOutcome> =>
+  (agentId: AgentId, act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>) =>
+  (workspace: Workspace, now: Instant.Instant): Decision<ActionOutcome> =>
     (function* () {
       yield* ensure(workspace, { agents: [agentId] })
       const agent = workspace.agents.get(agentId)
@@ -32,7 +32,7 @@ const onOne =
 const onEach =
   (
     agentIds: ReadonlyArray<AgentId>,
-    act: (workspace: Workspace, agent: AgentRecord, now: Instant) => Decision<number>,
+    act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
   ): Command<number> =>
   (workspace, now) =>
     (function* () {
@@ -60,7 +60,7 @@ function* blockKey(
   workspace: Workspace,
   agent: AgentRecord,
   keyHash: KeyHash,
-  now: Instant,
+  now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<void> {
   yield* ensure(workspace, { keys: [keyHash] })
@@ -72,6 +72,9 @@ function* blockKey(
   workspace.keys.put({
     ...key,
     state: move(AgentKeyTransitions, key.state, "blocked"),
+    // An accepted key's contacts are noted in its agent's row alone.
+    last_seen_at:
+      key.state === "accepted" ? Instant.max(key.last_seen_at, agent.last_seen_at) : key.last_seen_at,
     blacklist_id: blacklistId,
     blocked_at: now,
     hostname: agent.hostname,
@@ -83,7 +86,7 @@ function* blockKey(
 function* blockOne(
   workspace: Workspace,
   agent: AgentRecord,
-  now: Instant,
+  now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<number> {
   const keyHash = agent.pending_key_hash ?? agent.accepted_key_hash

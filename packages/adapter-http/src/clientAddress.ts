@@ -1,0 +1,46 @@
+import { isIP, isIPv6 } from "node:net"
+import { Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+
+const GROUPS_OF_IPV6 = 8
+const GROUPS_OF_NETWORK = 4
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** The groups of one side of `::`, an IPv4 tail being two of them. */
+const groupsOf = (side: string): ReadonlyArray<string> =>
+  side === "" ? [] : side.split(":").flatMap((group) => (group.includes(".") ? [group, group] : [group]))
+
+/** The /64 that an IPv6 address is in: what one customer usually has. */
+const networkOf = (address: string): string => {
+  const [head = "", tail] = address.split("::")
+  const left = groupsOf(head)
+  const right = tail === undefined ? [] : groupsOf(tail)
+  const zeros = Array.from({ length: GROUPS_OF_IPV6 - left.length - right.length }, () => "0")
+  const network = [...left, ...zeros, ...right].slice(0, GROUPS_OF_NETWORK)
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`
+}
+
+/** An address as clients are told apart by it: IPv4 as it is, IPv6 by its /64 (decisions §4). */
+export const clientOf = (address: string): string => {
+  const [plain = address] = address.split("%")
+  const mapped = MAPPED_IPV4.exec(plain)?.[1]
+  if (mapped !== undefined) return mapped
+  return isIPv6(plain) ? networkOf(plain) : plain
+}
+
+/**
+ * Names the client of a request: by the address that it connects from or, behind `trustedHops` proxies, by the one
+ * that the outermost of them saw, which is so many from the end of X-Forwarded-For (decisions §4). What stands further
+ * left anyone can have written. `undefined` where a host server keeps the address to itself.
+ */
+export const clientAddress = (
+  { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
+  trustedHops: number,
+): string | undefined => {
+  if (trustedHops > 0) {
+    const seen = (headers["x-forwarded-for"] ?? "").split(",").map((address) => address.trim())
+    const claimed = seen.at(-Math.min(trustedHops, seen.length)) ?? ""
+    if (isIP(claimed) !== 0) return clientOf(claimed)
+  }
+  return Option.getOrUndefined(Option.map(remoteAddress, clientOf))
+}

@@ -1,0 +1,68 @@
+import type { Ids } from "@tocsin/core/ports/Ids"
+import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { type Duration, Effect, Layer, Result, Schema, type Scope } from "effect"
+import { alertRouter, type AlertRouterOptions } from "./alertrouter/alertRouter.ts"
+import { BadNotifierSetting } from "./BadNotifierSetting.ts"
+import { debug } from "./debug/debug.ts"
+import type { PostingOptions } from "./http/HttpPost.ts"
+import { messengerSlack, type MessengerSlackOptions } from "./messenger/messengerSlack.ts"
+import { messengerTelegram, type MessengerTelegramOptions } from "./messenger/messengerTelegram.ts"
+import { DEFAULT_SEND_TIMEOUT, sendTimeout } from "./sendTimeout.ts"
+import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
+
+type Own<Options> = Omit<Options, keyof PostingOptions>
+
+/** What is told and how: a notifier is there when its options are. */
+export interface NotifiersOptions {
+  readonly debug: boolean
+  readonly webhook?: Own<WebhookOptions> | undefined
+  readonly messenger?:
+    | ({ readonly form: "slack" } & Own<MessengerSlackOptions>)
+    | ({ readonly form: "telegram" } & Own<MessengerTelegramOptions>)
+    | undefined
+  readonly alertRouter?: Own<AlertRouterOptions> | undefined
+  /** Refuses private addresses; they are allowed unless this is set (decisions §9). */
+  readonly denyPrivateTargets?: boolean | undefined
+  /** Length of a claim: attempts end before it (decisions §8). */
+  readonly lease?: Duration.Duration | undefined
+}
+
+/** Some notifiers cannot be made: all that is wrong, at once. */
+export class BadNotifierSettings extends Schema.TaggedError<BadNotifierSettings>()("BadNotifierSettings", {
+  problems: Schema.Array(BadNotifierSetting),
+}) {
+  override get message(): string {
+    return this.problems.map(({ notifier, setting, message }) => `${notifier}: ${setting} ${message}`).join("\n")
+  }
+}
+
+const messenger = (options: NonNullable<NotifiersOptions["messenger"]>, posting: PostingOptions) =>
+  options.form === "slack"
+    ? messengerSlack({ ...options, ...posting })
+    : messengerTelegram({ ...options, ...posting })
+
+const make = Effect.fnUntraced(function* (
+  options: NotifiersOptions,
+): Effect.fn.Return<Notifiers["Service"], BadNotifierSettings, Scope.Scope | Ids> {
+  const posting: PostingOptions = {
+    denyPrivateTargets: options.denyPrivateTargets ?? false,
+    timeout: options.lease === undefined ? DEFAULT_SEND_TIMEOUT : sendTimeout(options.lease),
+  }
+  const made = [
+    yield* Effect.result(options.webhook ? webhook({ ...options.webhook, ...posting }) : Effect.undefined),
+    yield* Effect.result(options.messenger ? messenger(options.messenger, posting) : Effect.undefined),
+    yield* Effect.result(
+      options.alertRouter ? alertRouter({ ...options.alertRouter, ...posting }) : Effect.undefined,
+    ),
+  ]
+  const problems = made.filter(Result.isFailure).map(({ failure }) => failure)
+  if (problems.length > 0) return yield* new BadNotifierSettings({ problems })
+  const notifiers = [options.debug ? debug : undefined, ...made.map(Result.getOrUndefined)]
+  return new Map(
+    notifiers.filter((notifier) => notifier !== undefined).map((notifier) => [notifier.kind, notifier]),
+  )
+})
+
+/** The notifiers of `options`; their connections close with the layer. */
+export const layer = (options: NotifiersOptions): Layer.Layer<Notifiers, BadNotifierSettings, Ids> =>
+  Layer.effect(Notifiers, make(options))

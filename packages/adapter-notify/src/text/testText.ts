@@ -1,0 +1,2 @@
+/** What a test message says to people. */
+export const testText = "TEST: Tocsin reaches you here. Nothing is wrong."

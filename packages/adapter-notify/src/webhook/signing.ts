@@ -1,0 +1,48 @@
+import { createHmac } from "node:crypto"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import { Redacted, Result } from "effect"
+
+/** The key of one secret. */
+export type SigningKey = Redacted.Redacted<Uint8Array>
+
+const PREFIX = "whsec_"
+const MICROS_PER_SECOND = 1_000_000n
+
+/**
+ * Reads secrets of Standard Webhooks: base64 with or without `whsec_`. Strict, because what one side reads leniently and
+ * the other does not are two keys. A failure completes "… must …" and repeats no secret.
+ */
+export const parseSecrets = (
+  secrets: ReadonlyArray<Redacted.Redacted>,
+): Result.Result<ReadonlyArray<SigningKey>, string> => {
+  const keys = secrets.map((secret) => keyOf(Redacted.value(secret)))
+  const valid = keys.filter((key) => key !== undefined)
+  if (keys.length === 0) return Result.fail("must hold at least one secret: whsec_ followed by base64")
+  const bad = keys.indexOf(undefined) + 1
+  const which = keys.length === 1 ? "" : `, which number ${bad} of ${keys.length} is not`
+  return bad === 0
+    ? Result.succeed(valid)
+    : Result.fail(`must be whsec_ followed by base64 (padded, as from: openssl rand -base64 32)${which}`)
+}
+
+const keyOf = (secret: string): SigningKey | undefined => {
+  const base64 = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
+  const key = Buffer.from(base64, "base64")
+  return key.length > 0 && key.toString("base64") === base64 ? Redacted.make(key) : undefined
+}
+
+/** The headers that sign a body (Standard Webhooks; decisions §9): one `v1` signature for each key, in their order. */
+export const signatureHeaders = (
+  keys: ReadonlyArray<SigningKey>,
+  message: { readonly id: string; readonly at: Instant; readonly body: string },
+) => {
+  const timestamp = (message.at / MICROS_PER_SECOND).toString()
+  const signed = `${message.id}.${timestamp}.${message.body}`
+  const signatureOf = (key: SigningKey) =>
+    `v1,${createHmac("sha256", Redacted.value(key)).update(signed).digest("base64")}`
+  return {
+    "webhook-id": message.id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": keys.map(signatureOf).join(" "),
+  }
+}

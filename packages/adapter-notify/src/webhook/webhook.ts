@@ -1,0 +1,44 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Effect, type Redacted, Schema, type Scope } from "effect"
+import { BadNotifierSetting } from "../BadNotifierSetting.ts"
+import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { testText } from "../text/testText.ts"
+import { incidentMessage } from "./incidentMessage.ts"
+import { parseSecrets, signatureHeaders } from "./signing.ts"
+import { WebhookMessage } from "./WebhookMessage.ts"
+
+/** What a webhook needs to know. */
+export interface WebhookOptions extends PostingOptions {
+  readonly url: Redacted.Redacted
+  /** At least one, each `whsec_` and base64; several while one is being replaced (decisions §9). */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+const encode = Schema.encodeSync(Schema.fromJsonString(WebhookMessage))
+
+/** Posts a {@link WebhookMessage}, signed as Standard Webhooks (decisions §9). */
+export const webhook = Effect.fnUntraced(function* (
+  options: WebhookOptions,
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+  const ids = yield* Ids
+  const keys = yield* Effect.fromResult(parseSecrets(options.secrets)).pipe(
+    Effect.mapError(
+      (message) => new BadNotifierSetting({ notifier: "webhook", setting: "secrets", message }),
+    ),
+  )
+  const post = yield* makeHttpPost({ ...options, notifier: "webhook", setting: "url", address: options.url })
+  const deliver = Effect.fnUntraced(function* (message: WebhookMessage): Effect.fn.Return<TestReceipt> {
+    const body = encode(message)
+    const at = yield* Instant.now
+    return yield* post(body, signatureHeaders(keys, { id: message.data.id, at, body }))
+  })
+  return {
+    kind: "webhook",
+    send: (notification) => Effect.map(deliver(incidentMessage(notification)), ({ result }) => result),
+    test: Effect.flatMap(Instant.now, (now) =>
+      deliver({ type: "test", version: 1, timestamp: now, data: { id: ids.uuidV7(now), text: testText } }),
+    ),
+  }
+})

@@ -1,0 +1,327 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Duration, Effect, Fiber, Queue, Redacted, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { type HttpPost, type HttpPostOptions, makeHttpPost } from "../../src/http/HttpPost.ts"
+import { answering, type Receiver, startReceiver } from "../Receiver.ts"
+
+const posting = (address: string, options: Partial<HttpPostOptions> = {}) =>
+  makeHttpPost({
+    notifier: "webhook",
+    setting: "url",
+    address: Redacted.make(address),
+    timeout: Duration.seconds(15),
+    denyPrivateTargets: false,
+    ...options,
+  })
+
+/** What one post to a receiver that answers so comes to. */
+const postTo = (
+  answer: Parameters<typeof startReceiver>[0],
+  use: (post: HttpPost, receiver: Receiver) => Effect.Effect<TestReceipt, never, Scope.Scope> = (post) => post("{}"),
+) =>
+  Effect.gen(function* () {
+    const receiver = yield* startReceiver(answer)
+    const post = yield* posting(`${receiver.origin}/hook`)
+    return yield* use(post, receiver)
+  })
+
+/** Accepts a connection and does with it what a broken receiver would. */
+const brokenReceiver = (respond: (socket: Socket) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer((socket) => {
+        socket.on("error", () => {})
+        socket.once("data", () => respond(socket))
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close()),
+  ).pipe(
+    // A server that listens on TCP has such an address.
+    Effect.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`),
+  )
+
+const deferred = (receipt: TestReceipt): string =>
+  receipt.result.outcome === "deferred" ? receipt.result.error : assert.fail(JSON.stringify(receipt))
+
+describe("what an answer means", () => {
+  for (const status of [200, 201, 202, 204, 226]) {
+    it.effect(`${status} is delivered`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* postTo(answering(status)), { status, result: { outcome: "delivered" } })
+      }),
+    )
+  }
+
+  for (const status of [408, 425, 429, 500, 502, 503, 504, 507, 599]) {
+    it.effect(`${status} is worth another attempt`, () =>
+      Effect.gen(function* () {
+        const receipt = yield* postTo(answering(status, {}, "why: secret-of-the-receiver"))
+        assert.strictEqual(receipt.status, status)
+        assert.match(deferred(receipt), new RegExp(`^The receiver answered ${status}( \\([A-Za-z ]+\\))?\\.$`))
+        assert.notProperty(receipt.result, "retryAfterSeconds")
+      }),
+    )
+  }
+
+  for (const status of [300, 304, 400, 401, 403, 404, 405, 409, 410, 413, 418, 422, 451, 499, 600, 999]) {
+    it.effect(`${status} is refused`, () =>
+      Effect.gen(function* () {
+        const { result } = yield* postTo(answering(status, {}, "why: secret-of-the-receiver"))
+        if (result.outcome !== "refused") assert.fail(JSON.stringify(result))
+        assert.match(result.error, new RegExp(`^The receiver answered ${status}[^:]*: [^:]+\\.$`))
+        assert.notInclude(result.error, "secret-of-the-receiver")
+      }),
+    )
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it.effect(`${status} is not followed`, () =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver(answering(status, { location: "/elsewhere" }))
+        const post = yield* posting(`${receiver.origin}/hook`)
+        const { result } = yield* post("{}")
+        assert.strictEqual(result.outcome, "refused")
+        assert.include(JSON.stringify(result), "redirects are not followed")
+        assert.strictEqual((yield* Queue.take(receiver.requests)).path, "/hook")
+        assert.strictEqual(yield* Queue.size(receiver.requests), 0)
+      }),
+    )
+  }
+
+  it.effect("Retry-After counts in seconds and as a date by our clock", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-01-31T08:30:00Z"))
+      const waits = (header: string) =>
+        Effect.map(postTo(answering(429, { "retry-after": header })), ({ result }) =>
+          result.outcome === "deferred" ? result.retryAfterSeconds : assert.fail(JSON.stringify(result)),
+        )
+      assert.strictEqual(yield* waits("17"), 17)
+      assert.strictEqual(yield* waits("Sat, 31 Jan 2026 08:32:00 GMT"), 120)
+      assert.strictEqual(yield* waits("in a while"), undefined)
+    }),
+  )
+
+  it.effect("Retry-After of a 503 counts as well", () =>
+    Effect.gen(function* () {
+      const { result } = yield* postTo(answering(503, { "retry-after": "30" }))
+      assert.deepInclude(result, { outcome: "deferred", retryAfterSeconds: 30 })
+    }),
+  )
+})
+
+describe("a body", () => {
+  it.effect("that breaks off does not undo a 2xx", () =>
+    Effect.gen(function* () {
+      const receipt = yield* postTo((response) => {
+        response.writeHead(200, { "content-length": "1000" })
+        response.write("some", () => response.destroy())
+      })
+      assert.deepStrictEqual(receipt, { status: 200, result: { outcome: "delivered" } })
+    }),
+  )
+
+  for (const status of [200, 404, 500]) {
+    it.effect(`without end is not waited for, and ${status} still counts`, () =>
+      Effect.gen(function* () {
+        const receipt = yield* postTo(
+          (response) => {
+            response.writeHead(status)
+            const piece = Buffer.alloc(16 * 1024, "x")
+            const pour = () => {
+              while (!response.destroyed && response.write(piece)) {}
+            }
+            response.on("drain", pour)
+            pour()
+          },
+          (post, receiver) =>
+            Effect.gen(function* () {
+              const answer = yield* post("{}")
+              yield* (yield* Queue.take(receiver.requests)).closed
+              return answer
+            }),
+        )
+        assert.strictEqual(receipt.status, status)
+      }),
+    )
+  }
+
+  for (const [bytes, connections] of [
+    [64 * 1024, 1],
+    [64 * 1024 + 1, 2],
+  ] as const) {
+    it.effect(`of ${bytes} bytes ${connections === 1 ? "is read" : "is cut, with its connection"}`, () =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver(answering(200, {}, "x".repeat(bytes)))
+        const post = yield* posting(receiver.origin)
+        for (let count = 0; count < 2; count++) assert.strictEqual((yield* post("{}")).status, 200)
+        assert.strictEqual(receiver.connections(), connections)
+      }),
+    )
+  }
+
+  it.live("that does not end in time does not undo a 2xx", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver((response) => {
+        response.writeHead(200)
+        response.write("and")
+      })
+      const post = yield* posting(receiver.origin, { timeout: Duration.millis(250) })
+      assert.deepStrictEqual(yield* post("{}"), { status: 200, result: { outcome: "delivered" } })
+      yield* (yield* Queue.take(receiver.requests)).closed
+    }),
+  )
+})
+
+describe("without an answer", () => {
+  it.effect("for 15 s it is a time-out, and the connection is given up", () =>
+    Effect.gen(function* () {
+      const receipt = yield* postTo(
+        () => {},
+        (post, receiver) =>
+          Effect.gen(function* () {
+            const attempt = yield* Effect.forkChild(post("{}"))
+            const request = yield* Queue.take(receiver.requests)
+            yield* TestClock.adjust("14999 millis")
+            assert.isUndefined(attempt.pollUnsafe())
+            yield* TestClock.adjust("1 millis")
+            yield* request.closed
+            return yield* Fiber.join(attempt)
+          }),
+      )
+      assert.strictEqual(deferred(receipt), "No answer came within 15s.")
+      assert.isUndefined(receipt.status)
+    }),
+  )
+
+  it.effect("an interrupted attempt is given up at once", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(() => {})
+      const post = yield* posting(receiver.origin)
+      const attempt = yield* Effect.forkChild(post("{}"))
+      const request = yield* Queue.take(receiver.requests)
+      yield* Fiber.interrupt(attempt)
+      yield* request.closed
+    }),
+  )
+
+  it.effect("a refused connection", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Effect.scoped(startReceiver(answering(200)))
+      const post = yield* posting(`http://127.0.0.1:${port}/`)
+      assert.match(deferred(yield* post("{}")), /^The connection was refused: /)
+    }),
+  )
+
+  it.effect("a reset connection", () =>
+    Effect.gen(function* () {
+      const host = yield* brokenReceiver((socket) => socket.resetAndDestroy())
+      const post = yield* posting(`http://${host}/`)
+      assert.strictEqual(deferred(yield* post("{}")), "The connection was closed before an answer came.")
+    }),
+  )
+
+  for (const [name, answer, error] of [
+    ["a closed connection", "", "The connection was closed before an answer came."],
+    ["half a head", "HTTP/1.1 200 OK\r\ncontent-", "The connection was closed before an answer came."],
+    ["what is not HTTP", "220 mail ESMTP\r\n", "The answer was not HTTP: check the address and the port."],
+    ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`, "The answer was not HTTP: check the address and the port."],
+    [
+      "a switch of protocols",
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+      "The connection was closed before an answer came.",
+    ],
+  ] as const) {
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const host = yield* brokenReceiver((socket) => socket.end(answer))
+        const post = yield* posting(`http://${host}/`)
+        assert.strictEqual(deferred(yield* post("{}")), error)
+      }),
+    )
+  }
+
+  it.effect("TLS with what does not speak it", () =>
+    Effect.gen(function* () {
+      const host = yield* brokenReceiver((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+      const post = yield* posting(`https://${host}/`)
+      assert.match(deferred(yield* post("{}")), /^The TLS connection failed: /)
+    }),
+  )
+})
+
+describe("a request", () => {
+  it.effect("is a POST of JSON to the address, with its userinfo as Basic credentials", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(204))
+      const post = yield* posting(`http://j%C3%B6rg:p%40ss%3A%25@127.0.0.1:${receiver.port}/a%20b/c?d=e%26&f#g`)
+      yield* post('{"text":"é"}', { "x-own": "1" })
+      const request = yield* Queue.take(receiver.requests)
+      assert.strictEqual(request.method, "POST")
+      assert.strictEqual(request.path, "/a%20b/c?d=e%26&f")
+      assert.strictEqual(request.body, '{"text":"é"}')
+      assert.deepInclude(request.headers, {
+        "content-type": "application/json",
+        "content-length": "13",
+        "user-agent": "Tocsin",
+        "x-own": "1",
+        host: `127.0.0.1:${receiver.port}`,
+        authorization: `Basic ${Buffer.from("jörg:p@ss:%").toString("base64")}`,
+      })
+    }),
+  )
+
+  it.effect("without userinfo has no credentials", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(204))
+      yield* (yield* posting(receiver.origin))("{}")
+      assert.notProperty((yield* Queue.take(receiver.requests)).headers, "authorization")
+    }),
+  )
+
+  it.effect("goes below a base address, whatever slashes end it", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(204))
+      for (const base of ["", "/", "/am", "/am//"]) {
+        yield* (yield* posting(`${receiver.origin}${base}?x=1`, { path: "/api" }))("{}")
+      }
+      const paths = Array.from(yield* Queue.takeAll(receiver.requests), ({ path }) => path)
+      assert.deepStrictEqual(paths, ["/api?x=1", "/api?x=1", "/am/api?x=1", "/am/api?x=1"])
+    }),
+  )
+
+  it.effect("reuses the connection of the one before, after a success and after a failure", () =>
+    Effect.gen(function* () {
+      let answered = 0
+      const receiver = yield* startReceiver((response) =>
+        answering(answered++ % 2 === 0 ? 200 : 503, {}, "text".repeat(1_000))(response),
+      )
+      const post = yield* posting(receiver.origin)
+      for (let count = 0; count < 6; count++) yield* post("{}")
+      assert.strictEqual(answered, 6)
+      assert.strictEqual(receiver.connections(), 1)
+    }),
+  )
+
+  it.effect("shares at most 16 connections with others at the same time", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver((response) => {
+        setImmediate(() => answering(200)(response))
+      })
+      const post = yield* posting(receiver.origin)
+      const receipts = yield* Effect.all(Array.from({ length: 60 }, () => post("{}")), { concurrency: "unbounded" })
+      assert.isTrue(receipts.every(({ status }) => status === 200))
+      assert.isAtMost(receiver.connections(), 16)
+    }),
+  )
+
+  it.effect("leaves no connection behind when its scope closes", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(200))
+      yield* Effect.scoped(Effect.flatMap(posting(receiver.origin), (post) => post("{}")))
+      yield* (yield* Queue.take(receiver.requests)).closed
+    }),
+  )
+})

@@ -1,0 +1,54 @@
+import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Notification } from "@tocsin/core/notifications/Notification"
+
+/** A moment as the API writes it. */
+export const at = (text: string): Instant.Instant => {
+  const instant = Instant.parse(text)
+  if (instant === undefined) throw new Error(`${text} is no timestamp`)
+  return instant
+}
+
+/** A critical incident of one check. */
+export const firing: Notification = {
+  id: OutboxId.make("0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f02"),
+  notifier: "webhook",
+  event_type: "firing",
+  severity: "critical",
+  summary: "/var is 97 % full",
+  created_at: at("2026-01-31T08:30:00.250Z"),
+  attempt: 1,
+  incident: {
+    id: IncidentId.make("0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01"),
+    incident_key: IncidentKey.make("web-1/disk"),
+    agent_id: AgentId.make("web-1"),
+    check_id: CheckId.make("disk"),
+    opener_agent_id: AgentId.make("web-1"),
+    opener_check_id: CheckId.make("disk"),
+    opened_at: at("2026-01-31T08:30:00.250Z"),
+    resolved_at: undefined,
+    members: 1,
+  },
+}
+
+/** The same, resolved twelve minutes later. */
+export const resolved: Notification = {
+  ...firing,
+  id: OutboxId.make("0198a5fb-2b4a-7d0e-8c11-90a7b3f4d503"),
+  event_type: "resolved",
+  created_at: at("2026-01-31T08:42:10Z"),
+  incident: { ...firing.incident, resolved_at: at("2026-01-31T08:42:10Z"), members: 0 },
+}
+
+/** An incident of several checks, which the first of them opened. */
+export const shared: Notification = {
+  ...firing,
+  severity: "warning",
+  incident: {
+    ...firing.incident,
+    incident_key: IncidentKey.make("Speicher voll <rack 4> & mehr"),
+    agent_id: undefined,
+    check_id: undefined,
+    members: 5,
+  },
+}

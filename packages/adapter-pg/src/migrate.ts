@@ -1,0 +1,113 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { checksumOf, type Migration } from "./Migration.ts"
+import { migration as initial } from "./migrations/0001_initial.ts"
+import { toStorageError } from "./toStorageError.ts"
+
+/** Every step from an empty database to the present schema; append-only. */
+export const migrations: ReadonlyArray<Migration> = [initial]
+
+/** The oldest PostgreSQL that the statements are tested with, as `server_version_num`. */
+const OLDEST_SERVER = 150_000
+
+/**
+ * Longer than a migration of a large database takes, so that replicas that start together wait for the one that migrates;
+ * short enough that whoever starts them learns what is wrong. The lock's number is any that nothing else locks.
+ */
+const BEGIN = [
+  "BEGIN",
+  "SET LOCAL lock_timeout = '120s'",
+  "SET LOCAL statement_timeout = 0",
+  "SET LOCAL idle_in_transaction_session_timeout = 0",
+].join("; ")
+const LOCK = "SELECT pg_advisory_xact_lock(7243197000)"
+const LOCK_TIMED_OUT = "LockTimeoutError"
+
+const CREATE_LEDGER = `CREATE TABLE schema_migration (
+  id integer PRIMARY KEY,
+  name text COLLATE "C" NOT NULL,
+  checksum text COLLATE "C" NOT NULL,
+  applied_at bigint NOT NULL
+)`
+
+const migrating = new StorageError({
+  reason: "in_use",
+  message: "another process has been migrating the database for minutes: wait until it is done, then start again",
+})
+
+const newer = new StorageError({
+  reason: "newer",
+  message:
+    "the database was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade",
+})
+
+const foreign = ({ id, name }: Migration): StorageError =>
+  new StorageError({
+    reason: "other",
+    message: `the database was made with another form of migration ${id} (${name}): start the build of Tocsin that made it, or restore a backup`,
+  })
+
+/** Refuses servers that would fail later, or spoil text. */
+const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [server] = yield* sql<{ version: number; encoding: string }>`
+    SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding
+  `.unprepared
+  if (server === undefined || server.version < OLDEST_SERVER) {
+    return yield* new StorageError({
+      reason: "other",
+      message: `the database's PostgreSQL is too old: upgrade it to ${OLDEST_SERVER / 10_000} or later`,
+    })
+  }
+  if (server.encoding !== "UTF8") {
+    return yield* new StorageError({
+      reason: "other",
+      message: `the database's encoding is ${server.encoding}: create it anew with ENCODING 'UTF8'`,
+    })
+  }
+})
+
+/** How many of the migrations the database went through, `undefined` where it has not heard of any. Writes nothing. */
+const verifySchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, known: ReadonlyArray<Migration>) {
+  const [ledger] = yield* sql<{ exists: boolean }>`
+    SELECT to_regclass('schema_migration') IS NOT NULL AS exists
+  `.unprepared
+  if (ledger?.exists !== true) return undefined
+  const applied = yield* sql<{ id: number; checksum: string }>`
+    SELECT id, checksum FROM schema_migration ORDER BY id
+  `.unprepared
+  for (const [index, { id, checksum }] of applied.entries()) {
+    const migration = known[index]
+    if (migration?.id !== id) return yield* newer
+    if (checksum !== checksumOf(migration)) return yield* foreign(migration)
+  }
+  return applied.length
+})
+
+/**
+ * Brings the database to the present schema, in one transaction. A process that starts at the same moment waits for the
+ * lock and then finds nothing left to do. A database that is up to date is only read. Fails with `newer` where it went
+ * through migrations that this code does not know, and with `in_use` where another process migrates for too long.
+ */
+export const migrate = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, known: ReadonlyArray<Migration> = migrations) {
+    yield* verifyServer(sql)
+    if ((yield* verifySchema(sql, known)) === known.length) return
+    const now = yield* Instant.now
+    const migrateLocked = Effect.gen(function* () {
+      yield* sql.unsafe(LOCK)
+      const applied = yield* verifySchema(sql, known)
+      if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
+      for (const migration of known.slice(applied ?? 0)) {
+        yield* sql.unsafe(migration.sql)
+        const row = { id: migration.id, name: migration.name, checksum: checksumOf(migration), applied_at: now }
+        yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
+      }
+    })
+    yield* Effect.provideService(sql.withTransaction(migrateLocked), SqlClient.BeginTransaction, BEGIN)
+  },
+  Effect.catchTag("SqlError", (error) =>
+    Effect.fail(error.reason._tag === LOCK_TIMED_OUT ? migrating : toStorageError(error)),
+  ),
+)

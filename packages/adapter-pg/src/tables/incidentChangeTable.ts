@@ -1,0 +1,44 @@
+import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
+import type { SqlConnection } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import { insertStatement, selectList, type TableShape } from "./tableStatements.ts"
+
+const shape: TableShape<IncidentChangeRecord> = {
+  name: "incident_change",
+  key: ["incident_id", "seq"],
+  insertOrder: [],
+  columns: {
+    incident_id: "text",
+    seq: "int4",
+    changed_at: "int8",
+    change: "text",
+    agent_id: "text",
+    check_id: "text",
+    severity: "text",
+    incident_severity: "text",
+  },
+}
+
+/** Adds lines to incidents' stories; their incidents' locks guard them. */
+export const insertIncidentChanges = insertStatement(shape)
+
+/** Reads the latest lines of an incident's story. */
+export const findIncidentChanges: PgStatement = {
+  name: "find_incident_changes",
+  text: `SELECT ${selectList(shape.columns, "h")} FROM incident_change AS h
+         WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2`,
+}
+
+/** Reads a row that this statement selected. */
+export const decodeIncidentChange = (found: SqlConnection.Row): IncidentChangeRecord => {
+  // The columns and their types are those of the migrations; nobody else writes the table.
+  const row = found as unknown as Nullable<IncidentChangeRecord, "incident_severity">
+  return { ...row, incident_severity: row.incident_severity ?? undefined }
+}
+
+/** A line as the statement takes it. */
+export const encodeIncidentChange = (change: IncidentChangeRecord): JsonRow<IncidentChangeRecord> => ({
+  ...change,
+  changed_at: digits(change.changed_at),
+})

@@ -1,0 +1,59 @@
+import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { AlertRecord, AlertRef } from "@tocsin/core/notifications/AlertRecord"
+import type { Change } from "@tocsin/core/workspace/Table"
+import type { SqliteConnection } from "../SqliteConnection.ts"
+import { upsert } from "./upsert.ts"
+
+const KEY = ["incident_id", "severity"] as const
+const COLUMNS = [...KEY, "next_at", "ended_at", "leased_until"] as const
+
+type AlertRow = readonly [
+  incident_id: IncidentId,
+  severity: AlertRecord["severity"],
+  next_at: Instant,
+  ended_at: Instant | null,
+  leased_until: Instant | null,
+]
+
+const toAlert = (row: AlertRow): AlertRecord => ({
+  incident_id: row[0],
+  severity: row[1],
+  next_at: row[2],
+  ended_at: row[3] ?? undefined,
+  leased_until: row[4] ?? undefined,
+})
+
+/** Table `alert`. Its `claimable_order` is the moment from which an alert can be claimed: due, and its lease over. */
+export const makeAlertRows = (connection: SqliteConnection) => {
+  const select = `SELECT ${COLUMNS.join(", ")} FROM alert`
+  const byRef = connection.query<AlertRow>(`${select} WHERE incident_id = ? AND severity = ?`)
+  const ofIncident = connection.query<AlertRow>(`${select} WHERE incident_id = ?`)
+  const claimable = connection.query<AlertRow>(
+    `${select} WHERE claimable_order <= ? ORDER BY claimable_order LIMIT ?`,
+  )
+  const next = connection.query<[Instant | null]>(
+    "SELECT min(claimable_order) FROM alert WHERE claimable_order > ?",
+  )
+  const write = connection.query(upsert("alert", COLUMNS, KEY))
+  const remove = connection.query("DELETE FROM alert WHERE incident_id = ? AND severity = ?")
+  return {
+    find: (ref: AlertRef): AlertRecord | undefined => {
+      const row = byRef.get(ref.incident_id, ref.severity)
+      return row && toAlert(row)
+    },
+    ofIncident: (id: IncidentId): ReadonlyArray<AlertRecord> => ofIncident.all(id).map(toAlert),
+    claimable: (now: Instant, limit: number): ReadonlyArray<AlertRecord> => claimable.all(now, limit).map(toAlert),
+    /** The moments after `now` at which an alert can be claimed: the next one, if any. */
+    nextMoments: (now: Instant): ReadonlyArray<Instant> => {
+      const moment = next.get(now)?.[0]
+      return moment === null || moment === undefined ? [] : [moment]
+    },
+    write: ({ before, after }: Change<AlertRecord>): void => {
+      if (after !== undefined) {
+        const { incident_id, severity, next_at, ended_at, leased_until } = after
+        write.run(incident_id, severity, next_at, ended_at ?? null, leased_until ?? null)
+      } else if (before !== undefined) remove.run(before.incident_id, before.severity)
+    },
+  }
+}

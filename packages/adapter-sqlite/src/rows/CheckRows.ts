@@ -1,0 +1,102 @@
+import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
+import type { AgentId, CheckId, EventId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Change } from "@tocsin/core/workspace/Table"
+import type { SqliteConnection } from "../SqliteConnection.ts"
+import { upsert } from "./upsert.ts"
+
+type Field<Name extends keyof CheckRecord> = Exclude<CheckRecord[Name], undefined>
+
+const KEY = ["agent_id", "check_id", "registration_id"] as const
+const REST = [
+  "status",
+  "exit_code",
+  "last_observed_at",
+  "received_at",
+  "incident_id",
+  "incident_key",
+  "seen_event_ids",
+  "summary",
+] as const
+
+type Rest = readonly [
+  status: Field<"status">,
+  exit_code: bigint,
+  last_observed_at: Instant,
+  received_at: Instant,
+  incident_id: Field<"incident_id"> | null,
+  incident_key: Field<"incident_key"> | null,
+  seen_event_ids: string,
+  summary: string | null,
+]
+
+/** The columns of a check, in the order of {@link CheckRow}. */
+export const CHECK_COLUMNS = [...REST, ...KEY]
+export type CheckRow = readonly [...Rest, agent_id: AgentId, check_id: CheckId, registration_id: Field<"registration_id">]
+
+const withRest = (ref: CheckRef, row: Rest | CheckRow): CheckRecord => ({
+  agent_id: ref.agent_id,
+  registration_id: ref.registration_id,
+  check_id: ref.check_id,
+  status: row[0],
+  exit_code: Number(row[1]),
+  last_observed_at: row[2],
+  received_at: row[3],
+  incident_id: row[4] ?? undefined,
+  incident_key: row[5] ?? undefined,
+  // Written below.
+  seen_event_ids: JSON.parse(row[6]) as ReadonlyArray<EventId>,
+  summary: row[7] ?? undefined,
+})
+
+/** The record of a row that `CHECK_COLUMNS` selected. */
+export const toCheck = (row: CheckRow): CheckRecord =>
+  withRest({ agent_id: row[8], check_id: row[9], registration_id: row[10] }, row)
+
+const BY_KEY = "WHERE agent_id = ? AND check_id = ? AND registration_id = ?"
+
+/** Table `check_state`. */
+export const makeCheckRows = (connection: SqliteConnection) => {
+  const byRef = connection.query<Rest>(`SELECT ${REST.join(", ")} FROM check_state ${BY_KEY}`)
+  const ofAgent = connection.query<CheckRow>(
+    `SELECT ${CHECK_COLUMNS.map((column) => `r.${column}`).join(", ")}
+    FROM agent AS a JOIN check_state AS r ON r.agent_id = a.agent_id AND r.registration_id = a.registration_id
+    WHERE a.agent_id = ? AND r.check_id = ?`,
+  )
+  const insert = connection.query(upsert("check_state", [...REST, ...KEY], KEY))
+  const update = connection.query(
+    `UPDATE check_state SET ${REST.map((column) => `${column} = ?`).join(", ")} ${BY_KEY}`,
+  )
+  const remove = connection.query(`DELETE FROM check_state ${BY_KEY}`)
+  return {
+    find: (ref: CheckRef): CheckRecord | undefined => {
+      const row = byRef.get(ref.agent_id, ref.check_id, ref.registration_id)
+      return row && withRest(ref, row)
+    },
+    /** The check of an agent's present registration. */
+    ofAgent: (agentId: AgentId, checkId: CheckId): CheckRecord | undefined => {
+      const row = ofAgent.get(agentId, checkId)
+      return row && toCheck(row)
+    },
+    write: ({ before, after }: Change<CheckRecord>): void => {
+      if (after === undefined) {
+        if (before !== undefined) remove.run(before.agent_id, before.check_id, before.registration_id)
+        return
+      }
+      const statement = before === undefined ? insert : update
+      statement.run(
+        after.status,
+        after.exit_code,
+        after.last_observed_at,
+        after.received_at,
+        after.incident_id ?? null,
+        after.incident_key ?? null,
+        JSON.stringify(after.seen_event_ids),
+        after.summary ?? null,
+        after.agent_id,
+        after.check_id,
+        after.registration_id,
+      )
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
+import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import type { AgentId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { SqliteConnection } from "../SqliteConnection.ts"
+
+const WRITTEN = [
+  "agent_id",
+  "registration_id",
+  "check_id",
+  "event_id",
+  "observed_at",
+  "received_at",
+  "status",
+  "exit_code",
+  "duration_ms",
+  "output_truncated",
+  "notifications_enabled",
+  "incident_key",
+  "output",
+] as const
+
+/** The columns of a history row, in the order of {@link HistoryRow}. */
+export const HISTORY_COLUMNS = [...WRITTEN, "seq"]
+
+export type HistoryRow = readonly [
+  agent_id: AgentId,
+  registration_id: RegistrationId,
+  check_id: HistoryRecord["check_id"],
+  event_id: EventId,
+  observed_at: Instant,
+  received_at: Instant,
+  status: HistoryRecord["status"],
+  exit_code: bigint,
+  duration_ms: bigint,
+  output_truncated: bigint,
+  notifications_enabled: bigint,
+  incident_key: Exclude<HistoryRecord["incident_key"], undefined> | null,
+  output: string | null,
+  seq: bigint,
+]
+
+/** The record of a row that `HISTORY_COLUMNS` selected; what the event left out is absent. */
+export const toHistory = (row: HistoryRow): StoredHistoryRecord => ({
+  agent_id: row[0],
+  registration_id: row[1],
+  check_id: row[2],
+  event_id: row[3],
+  observed_at: row[4],
+  received_at: row[5],
+  status: row[6],
+  exit_code: Number(row[7]),
+  duration_ms: Number(row[8]),
+  output_truncated: row[9] === 1n,
+  notifications_enabled: row[10] === 1n,
+  ...(row[11] !== null && { incident_key: row[11] }),
+  ...(row[12] !== null && { output: row[12] }),
+  seq: Number(row[13]),
+})
+
+/** Table `check_event`. */
+export const makeHistoryRows = (connection: SqliteConnection) => {
+  const known = connection.query<[bigint]>(
+    "SELECT 1 FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
+  )
+  // Retention finds by it what a newer row of the same check has replaced, without a look at the rows that it keeps.
+  const replace = connection.query(
+    `UPDATE check_event SET is_latest = 0
+    WHERE seq = (SELECT max(seq) FROM check_event WHERE registration_id = ? AND check_id = ?)`,
+  )
+  const insert = connection.query(
+    `INSERT INTO check_event (${WRITTEN.join(", ")}) VALUES (${WRITTEN.map(() => "?").join(", ")})`,
+  )
+  const removeCheck = connection.query("DELETE FROM check_event WHERE registration_id = ? AND check_id = ?")
+  return {
+    /** Which of these events the history of a registration holds. */
+    known: (agentId: AgentId, registrationId: RegistrationId, eventIds: ReadonlyArray<EventId>): ReadonlySet<EventId> =>
+      new Set(eventIds.filter((eventId) => known.get(agentId, eventId, registrationId) !== undefined)),
+    add: (row: HistoryRecord): void => {
+      replace.run(row.registration_id, row.check_id)
+      insert.run(
+        row.agent_id,
+        row.registration_id,
+        row.check_id,
+        row.event_id,
+        row.observed_at,
+        row.received_at,
+        row.status,
+        row.exit_code,
+        row.duration_ms,
+        Number(row.output_truncated),
+        Number(row.notifications_enabled),
+        row.incident_key ?? null,
+        row.output ?? null,
+      )
+    },
+    removeCheck: (check: CheckRef): void => {
+      removeCheck.run(check.registration_id, check.check_id)
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { SqliteConnection } from "../SqliteConnection.ts"
+import { upsert } from "./upsert.ts"
+
+/** The columns of an outbox item, in the order of {@link OutboxRow}. */
+export const OUTBOX_COLUMNS = [
+  "id",
+  "notifier",
+  "state",
+  "incident_id",
+  "event_type",
+  "incident_seq",
+  "severity",
+  "summary",
+  "attempts",
+  "next_attempt_at",
+  "last_error",
+  "leased_until",
+  "created_at",
+  "counts_from",
+  "updated_at",
+] as const
+
+export type OutboxRow = readonly [
+  id: OutboxId,
+  notifier: OutboxRecord["notifier"],
+  state: OutboxRecord["state"],
+  incident_id: IncidentId,
+  event_type: OutboxRecord["event_type"],
+  incident_seq: bigint,
+  severity: OutboxRecord["severity"],
+  summary: string | null,
+  attempts: bigint,
+  next_attempt_at: Instant | null,
+  last_error: string | null,
+  leased_until: Instant | null,
+  created_at: Instant,
+  counts_from: Instant,
+  updated_at: Instant,
+]
+
+/** The record of a row that `OUTBOX_COLUMNS` selected. */
+export const toOutboxItem = (row: OutboxRow): OutboxRecord => ({
+  id: row[0],
+  notifier: row[1],
+  state: row[2],
+  incident_id: row[3],
+  event_type: row[4],
+  incident_seq: Number(row[5]),
+  severity: row[6],
+  summary: row[7] ?? undefined,
+  attempts: Number(row[8]),
+  next_attempt_at: row[9] ?? undefined,
+  last_error: row[10] ?? undefined,
+  leased_until: row[11] ?? undefined,
+  created_at: row[12],
+  counts_from: row[13],
+  updated_at: row[14],
+})
+
+const SELECT = `SELECT ${OUTBOX_COLUMNS.join(", ")} FROM outbox`
+
+const makeReads = (connection: SqliteConnection) => {
+  const byId = connection.query<OutboxRow>(`${SELECT} WHERE id = ?`)
+  const ofIncident = connection.query<OutboxRow>(`${SELECT} WHERE incident_id = ? AND state <> 'discarded'`)
+  const latest = connection.query<OutboxRow>(
+    `${SELECT} WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?`,
+  )
+  return {
+    find: (id: OutboxId): OutboxRecord | undefined => {
+      const row = byId.get(id)
+      return row && toOutboxItem(row)
+    },
+    /** The items of an incident that are not discarded. */
+    ofIncident: (id: IncidentId): ReadonlyArray<OutboxRecord> => ofIncident.all(id).map(toOutboxItem),
+    /** The latest items of an incident, newest first. */
+    latest: (id: IncidentId, limit: number): ReadonlyArray<OutboxRecord> => latest.all(id, limit).map(toOutboxItem),
+  }
+}
+
+const OF_NOTIFIERS = "notifier IN (SELECT value FROM json_each(?))"
+
+const compareDue = (a: OutboxRow, b: OutboxRow): number => ((a[9] ?? 0n) < (b[9] ?? 0n) ? -1 : 1)
+
+const makeSearches = (connection: SqliteConnection) => {
+  const due = connection.query<OutboxRow>(
+    `${SELECT} AS item WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ? AND NOT EXISTS (
+      SELECT 1 FROM outbox AS earlier
+      WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
+        AND earlier.notifier = item.notifier AND earlier.state IN ('pending', 'sending', 'retry')
+    ) ORDER BY next_attempt_at LIMIT ?`,
+  )
+  const expired = connection.query<OutboxRow>(
+    `${SELECT} WHERE state = 'sending' AND leased_until <= ? AND ${OF_NOTIFIERS} ORDER BY leased_until LIMIT ?`,
+  )
+  const abandoned = connection.query<OutboxRow>(
+    `${SELECT} WHERE state IN ('pending', 'retry') AND ${OF_NOTIFIERS}
+      AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?`,
+  )
+  const nextDue = connection.query<[Instant | null]>(
+    "SELECT min(next_attempt_at) FROM outbox WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
+  )
+  const nextExpiry = connection.query<[Instant]>(
+    `SELECT leased_until FROM outbox WHERE state = 'sending' AND leased_until > ? AND ${OF_NOTIFIERS}
+    ORDER BY leased_until LIMIT 1`,
+  )
+  return {
+    /** Items that are due and behind no earlier item of their incident and notifier, longest due first. */
+    due: (notifiers: ReadonlyArray<NotifierKind>, now: Instant, limit: number): ReadonlyArray<OutboxRecord> =>
+      Array.from(new Set(notifiers))
+        .flatMap((notifier) => due.all(notifier, now, limit))
+        .toSorted(compareDue)
+        .slice(0, limit)
+        .map(toOutboxItem),
+    /** Items whose lease ran out, first that which did so first. */
+    expired: (notifiers: ReadonlyArray<NotifierKind>, now: Instant, limit: number): ReadonlyArray<OutboxRecord> =>
+      expired.all(now, JSON.stringify(notifiers), limit).map(toOutboxItem),
+    /** Items that wait and were last touched before `untouchedSince`. */
+    abandoned: (
+      notifiers: ReadonlyArray<NotifierKind>,
+      untouchedSince: Instant,
+      limit: number,
+    ): ReadonlyArray<OutboxRecord> =>
+      abandoned.all(JSON.stringify(notifiers), untouchedSince, limit).map(toOutboxItem),
+    /** The moments after `now` at which an item of these notifiers is due or a lease on one runs out. */
+    nextMoments: (notifiers: ReadonlyArray<NotifierKind>, now: Instant): ReadonlyArray<Instant> => [
+      ...notifiers.flatMap((notifier) => nextDue.get(notifier, now)?.[0] ?? []),
+      ...(nextExpiry.get(now, JSON.stringify(notifiers)) ?? []),
+    ],
+  }
+}
+
+/** Table `outbox`. */
+export const makeOutboxRows = (connection: SqliteConnection) => {
+  const write = connection.query(upsert("outbox", OUTBOX_COLUMNS, ["id"]))
+  return {
+    ...makeReads(connection),
+    ...makeSearches(connection),
+    write: (item: OutboxRecord): void => {
+      write.run(
+        item.id,
+        item.notifier,
+        item.state,
+        item.incident_id,
+        item.event_type,
+        item.incident_seq,
+        item.severity,
+        item.summary ?? null,
+        item.attempts,
+        item.next_attempt_at ?? null,
+        item.last_error ?? null,
+        item.leased_until ?? null,
+        item.created_at,
+        item.counts_from,
+        item.updated_at,
+      )
+    },
+  }
+}

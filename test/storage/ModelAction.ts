@@ -1,0 +1,165 @@
+import type { CheckStatus, NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
+import type { ListName } from "@tocsin/core/lists/ListDefinitions"
+import * as fc from "fast-check"
+
+/** Agent ids; in another order by their bytes than in a dictionary. */
+export const AGENTS = ["a", "B", "a-1", "A.1"] as const
+export const CHECKS = ["disk", "CPU", "__proto__"] as const
+
+/** Whose key signs: the agent's own, its next ones, that of another agent, or one that is accepted on sight. */
+export const KEYS = ["own", "next", "third", "of another", "listed"] as const
+
+/** One event; `id` is that of the n-th event sent before, if there was one. */
+export interface EventPlan {
+  readonly check: (typeof CHECKS)[number]
+  readonly status: CheckStatus
+  readonly exit: number
+  /** Microseconds after now. */
+  readonly observed: number
+  readonly output: string | undefined
+  readonly incident_key: string | undefined
+  readonly silent: boolean
+  readonly id: number | "new"
+}
+
+/** Which page of which list to look at, and where to go from there. */
+export interface Look {
+  readonly list: ListName
+  readonly agent: (typeof AGENTS)[number] | undefined
+  readonly check: (typeof CHECKS)[number] | undefined
+  readonly severity: Severity | undefined
+  readonly isOpen: boolean | undefined
+  readonly outbox: OutboxState | undefined
+  readonly notifier: NotifierKind | undefined
+  readonly isFiring: boolean | undefined
+  readonly sort: 0 | 1 | 2
+  readonly isAscending: boolean
+  /** The sizes of the pages, and whether the next one lies backward. */
+  readonly pages: ReadonlyArray<{ readonly limit: number; readonly back: boolean }>
+}
+
+/** Something that happens to a storage. Plain data, so that a counterexample reads like a story. */
+export type ModelAction =
+  | {
+      readonly act: "heartbeat"
+      readonly agent: (typeof AGENTS)[number]
+      readonly key: (typeof KEYS)[number]
+      readonly observed: number
+      readonly labels: boolean
+    }
+  | {
+      readonly act: "events"
+      readonly agent: (typeof AGENTS)[number]
+      readonly key: (typeof KEYS)[number]
+      readonly events: ReadonlyArray<EventPlan>
+    }
+  | { readonly act: "resend"; readonly nth: number }
+  | { readonly act: "accept" | "block" | "remove"; readonly agent: (typeof AGENTS)[number] }
+  | { readonly act: "acceptAll"; readonly includeRotation: boolean }
+  | { readonly act: "blockAll" | "removeAll" | "unblockAll" }
+  | { readonly act: "unblock"; readonly nth: number }
+  | { readonly act: "deliver"; readonly nth: number; readonly to: OutboxState }
+  | { readonly act: "wait"; readonly micros: number }
+  | { readonly act: "purge"; readonly limit: number }
+  | { readonly act: "look"; readonly look: Look }
+  | { readonly act: "compare" }
+
+const SECOND = 1_000_000
+const HOUR = 3_600 * SECOND
+
+const agent = fc.constantFrom(...AGENTS)
+const key = fc.oneof(
+  { weight: 8, arbitrary: fc.constant("own" as const) },
+  { weight: 4, arbitrary: fc.constantFrom("next" as const, "third" as const) },
+  { weight: 1, arbitrary: fc.constantFrom(...KEYS) },
+)
+const observed = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(0) },
+  { weight: 6, arbitrary: fc.constantFrom(1, SECOND, -1, -SECOND) },
+  { weight: 1, arbitrary: fc.constantFrom(HOUR, -HOUR, 2 * HOUR) },
+)
+const status = fc.constantFrom<CheckStatus>("ok", "warning", "critical", "unknown")
+const maybe = <A>(arbitrary: fc.Arbitrary<A>, freq = 1): fc.Arbitrary<A | undefined> =>
+  fc.option(arbitrary, { nil: undefined, freq })
+const nth = fc.nat({ max: 30 })
+
+const eventPlan: fc.Arbitrary<EventPlan> = fc.record({
+  check: fc.constantFrom(...CHECKS),
+  status,
+  exit: fc.constantFrom(0, 0, 0, 1, -7),
+  observed,
+  output: maybe(fc.constantFrom("", "one line", "another line", "first\nsecond", "\r\nno first line", "é".repeat(600)), 4),
+  // The last is the text of an automatic key.
+  incident_key: maybe(fc.constantFrom("shared", "shared too", "a/disk")),
+  silent: fc.boolean(),
+  id: fc.oneof({ weight: 6, arbitrary: fc.constant("new" as const) }, { weight: 1, arbitrary: nth }),
+})
+
+const look: fc.Arbitrary<Look> = fc.record({
+  list: fc.constantFrom<ListName>("agents", "checks", "history", "incidents", "incidents", "outbox", "blacklist"),
+  agent: maybe(agent),
+  check: maybe(fc.constantFrom(...CHECKS)),
+  severity: maybe(fc.constantFrom<Severity>("warning", "critical", "unknown")),
+  isOpen: maybe(fc.boolean()),
+  outbox: maybe(fc.constantFrom<OutboxState>("pending", "sending", "sent", "retry", "failed", "discarded")),
+  notifier: maybe(fc.constantFrom<NotifierKind>("debug", "webhook", "messenger")),
+  isFiring: maybe(fc.boolean()),
+  sort: fc.constantFrom(0, 1, 2),
+  isAscending: fc.boolean(),
+  pages: fc.array(fc.record({ limit: fc.integer({ min: 1, max: 4 }), back: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+})
+
+const weighted = <A>(weight: number, arbitrary: fc.Arbitrary<A>) => ({ weight, arbitrary })
+
+const action: fc.Arbitrary<ModelAction> = fc.oneof(
+  weighted(8, fc.record({ act: fc.constant("heartbeat" as const), agent, key, observed, labels: fc.boolean() })),
+  weighted(
+    20,
+    fc.record({
+      act: fc.constant("events" as const),
+      agent,
+      key,
+      events: fc.array(eventPlan, { minLength: 1, maxLength: 6 }),
+    }),
+  ),
+  weighted(3, fc.record({ act: fc.constant("resend" as const), nth })),
+  weighted(4, fc.record({ act: fc.constant("accept" as const), agent })),
+  weighted(2, fc.record({ act: fc.constantFrom("block" as const, "remove" as const), agent })),
+  weighted(3, fc.record({ act: fc.constant("acceptAll" as const), includeRotation: fc.boolean() })),
+  weighted(1, fc.record({ act: fc.constantFrom("blockAll" as const, "removeAll" as const, "unblockAll" as const) })),
+  weighted(1, fc.record({ act: fc.constant("unblock" as const), nth })),
+  weighted(
+    4,
+    fc.record({
+      act: fc.constant("deliver" as const),
+      nth,
+      to: fc.constantFrom<OutboxState>("sending", "sent", "retry", "failed"),
+    }),
+  ),
+  weighted(
+    4,
+    fc.record({
+      act: fc.constant("wait" as const),
+      micros: fc.constantFrom(1, SECOND, 61 * SECOND, 120 * SECOND, 300 * SECOND, HOUR, 2 * HOUR),
+    }),
+  ),
+  weighted(2, fc.record({ act: fc.constant("purge" as const), limit: fc.constantFrom(1, 2, 5, 1_000) })),
+  weighted(6, fc.record({ act: fc.constant("look" as const), look })),
+  weighted(2, fc.record({ act: fc.constant("compare" as const) })),
+)
+
+const enrolled: ReadonlyArray<ModelAction> = [
+  ...AGENTS.slice(0, 3).map((name) => ({ act: "heartbeat", agent: name, key: "own", observed: 0, labels: true }) as const),
+  { act: "acceptAll", includeRotation: false },
+]
+
+/** A story: it starts with three accepted agents, or with nothing. */
+export const modelActions: fc.Arbitrary<ReadonlyArray<ModelAction>> = fc
+  .tuple(
+    fc.oneof(weighted(4, fc.constant(true)), weighted(1, fc.constant(false))),
+    fc.array(action, { minLength: 1, maxLength: 60, size: "max" }),
+  )
+  .map(([isEnrolled, actions]) => (isEnrolled ? [...enrolled, ...actions] : actions))

@@ -1,0 +1,117 @@
+import type { CheckResultEvent, EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { OutboxState } from "@tocsin/core/contract/Status"
+import type { Decision } from "@tocsin/core/workspace/Decision"
+import { Effect } from "effect"
+import { followLook } from "./followLook.ts"
+import type { EventPlan, KEYS, ModelAction } from "./ModelAction.ts"
+import type { Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { eventId, heartbeatOf, keyOf } from "./samples.ts"
+
+/** What was sent so far, so that it can be sent again. */
+export interface Sent {
+  readonly events: Array<CheckResultEvent>
+  readonly batches: Array<EventBatchRequest & { readonly key: string }>
+}
+
+/** The name of the key that signs for an agent. */
+export const keyName = (agent: string, key: (typeof KEYS)[number]): string =>
+  key === "of another" ? "B own" : `${agent} ${key}`
+
+const eventOf = (plan: EventPlan, sent: Sent, now: Instant.Instant): CheckResultEvent => {
+  const reused = plan.id === "new" ? undefined : sent.events[plan.id]
+  const event: CheckResultEvent = {
+    event_id: reused?.event_id ?? eventId(sent.events.length),
+    check_id: CheckId.make(plan.check),
+    observed_at: Instant.fromMicros(now + BigInt(plan.observed)),
+    status: plan.status,
+    exit_code: plan.exit,
+    duration_ms: 1,
+    output_truncated: false,
+    notifications_enabled: !plan.silent,
+    ...(plan.output !== undefined && { output: plan.output }),
+    ...(plan.incident_key !== undefined && { incident_key: IncidentKey.make(plan.incident_key) }),
+  }
+  if (reused === undefined) sent.events.push(event)
+  return event
+}
+
+/** Moves an outbox item on as a delivery does. */
+const deliverNth = Effect.fnUntraced(function* (replica: Replica, nth: number, state: OutboxState) {
+  const items = yield* rowsOf(replica, "outbox")
+  const item = items[nth % items.length]
+  if (item === undefined) return "nothing to deliver"
+  return yield* replica.storage.transact(function* (workspace, now): Decision<unknown> {
+    yield { incidents: [item.incident_id] }
+    const found = workspace.outbox.group(item.incident_id).find((row) => row.id === item.id)
+    if (found === undefined) return "discarded"
+    workspace.outbox.put({
+      ...found,
+      state,
+      attempts: found.attempts + 1,
+      next_attempt_at: state === "retry" ? now : undefined,
+      leased_until: state === "sending" ? now : undefined,
+      last_error: state === "sent" ? undefined : "the receiver answered 503",
+      updated_at: now,
+    })
+    return found
+  })
+})
+
+const unblockNth = Effect.fnUntraced(function* (replica: Replica, nth: number) {
+  const rows = yield* rowsOf(replica, "blacklist")
+  return yield* replica.admission.unblock(rows[nth % rows.length]?.blacklist_id ?? "f".repeat(64))
+})
+
+/** Something to do to one storage and then, the same, to another. */
+export type Deed = (replica: Replica) => Effect.Effect<unknown, { readonly _tag: string; readonly reason?: string }>
+
+/** Fills in what an action leaves open: ids, instants, requests. `sent` grows by what is new. */
+export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): Deed => {
+  switch (action.act) {
+    case "heartbeat": {
+      const request = heartbeatOf(action.agent, {
+        observed_at: Instant.fromMicros(now + BigInt(action.observed)),
+        hostname: `${action.agent} at ${now}`,
+        ...(action.labels && { labels: { os: "linux", ["__proto__"]: "plain" } }),
+      })
+      return ({ ingest }) => ingest.heartbeat(keyOf(keyName(action.agent, action.key)), request)
+    }
+    case "events": {
+      const batch = {
+        agent_id: AgentId.make(action.agent),
+        events: action.events.map((plan) => eventOf(plan, sent, now)),
+        key: keyName(action.agent, action.key),
+      }
+      sent.batches.push(batch)
+      return ({ ingest }) => ingest.events(keyOf(batch.key), batch)
+    }
+    case "resend": {
+      const batch = sent.batches[action.nth % sent.batches.length]
+      return ({ ingest }) => (batch === undefined ? Effect.void : ingest.events(keyOf(batch.key), batch))
+    }
+    case "accept":
+    case "block":
+    case "remove":
+      return ({ admission }) => admission[action.act](AgentId.make(action.agent))
+    case "acceptAll":
+      return ({ admission }) => admission.acceptAll(action)
+    case "blockAll":
+    case "removeAll":
+    case "unblockAll":
+      return ({ admission }) => admission[action.act]
+    case "unblock":
+      return (replica) => unblockNth(replica, action.nth)
+    case "deliver":
+      return (replica) => deliverNth(replica, action.nth, action.to)
+    case "purge":
+      return ({ storage }) => storage.purge(action.limit)
+    case "look":
+      return (replica) => followLook(replica, action.look)
+    case "wait":
+    case "compare":
+      return () => Effect.void
+  }
+}
