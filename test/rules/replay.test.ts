@@ -2,54 +2,186 @@ import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { eventId } from "../storage/samples.ts"
-import { batchReply, type EventsAction, type Observation } from "./Action.ts"
-import { integer } from "./arbitraries.ts"
-import { membersEver, moved, type Moved, type Rows } from "./Rows.ts"
+import { type Action, batchReply, type EventsAction, type Observation } from "./Action.ts"
+import { changedFields } from "./changedFields.ts"
 import { AGENTS, enrollment, KEYS, life, notifiers, properLife, SIZE, type Step } from "./Scenario.ts"
 import { openWorld, type World } from "./World.ts"
 
 const arbitrary = { runs: 200, size: SIZE, maxShrinks: 2_000 }
 
-/** Names of the fields of a row that changed, after what kind of row it is; `gone` and `new` for whole rows. */
-const changedFields = (before: Rows, after: Rows): ReadonlyArray<string> => {
-  const fields = <Row extends object>(kind: string, rows: ReadonlyArray<Moved<Row>>) =>
-    rows.flatMap((row) => {
-      if (row.before === undefined) return [`${kind} new`]
-      if (row.after === undefined) return [`${kind} gone`]
-      const was = new Map(Object.entries(row.before))
-      return Object.entries(row.after).flatMap(([name, value]) => (was.get(name) === value ? [] : [`${kind} ${name}`]))
-    })
-  return [
-    ...fields("agent", moved(before.agents, after.agents)),
-    ...fields("key", moved(before.keys, after.keys)),
-    ...fields("check", moved(before.checks, after.checks)),
-    ...fields("incident", moved(before.incidents, after.incidents)),
-    ...fields("member", moved(before.members, after.members)),
-    ...fields("outbox item", moved(before.outbox, after.outbox)),
-    ...(before.history.length === after.history.length ? [] : ["history"]),
-    ...(before.stories.length === after.stories.length ? [] : ["story"]),
-  ].toSorted()
+/** The accepted key of an agent. */
+const keyOf = (world: World, agentId: string): string | undefined => {
+  const hash = world.rows().agents.get(agentId)?.accepted_key_hash
+  return KEYS.find((key) => world.hashing.identify(Redacted.make(key)).key_hash === hash)
 }
 
-/** All agents make contact, so that none of them is dead. */
-const contacts: ReadonlyArray<Step> = AGENTS.map((agent_id, at) => ({
-  step: "heartbeat",
-  agent_id,
-  key: KEYS[at] ?? KEYS[0],
-  lagSeconds: 0,
-  hostname: "h1",
-}))
+/** All accepted agents make contact, so that what follows does not bring them back from the dead. */
+const contacts = (world: World): ReadonlyArray<Step> =>
+  AGENTS.flatMap((agent_id): ReadonlyArray<Step> => {
+    const key = keyOf(world, agent_id)
+    return key === undefined ? [] : [{ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }]
+  })
 
-/** The batches that were applied since their agent registered last. */
-const repeatable = (world: World, observations: ReadonlyArray<Observation>): ReadonlyArray<EventsAction> => {
-  const isOfPresentAgent = (agentId: string, at: number): boolean =>
-    observations.slice(at).every(({ after }) => after.agents.get(agentId) === undefined || true) &&
-    new Set(observations.slice(at).map(({ after }) => after.agents.get(agentId)?.registration_id)).size === 1
-  return observations.flatMap(({ action, reply }, at) =>
-    action.action === "events" && batchReply(reply) !== undefined && isOfPresentAgent(action.request.agent_id, at)
-      ? [action]
-      : [],
+/** The batches that present agents have sent since they registered, under the keys that they have now. */
+const sentBatches = (world: World, observations: ReadonlyArray<Observation>): ReadonlyArray<EventsAction> => {
+  const registrationOf = (agentId: string, { agents } = world.rows()) => agents.get(agentId)?.registration_id
+  return observations.flatMap(({ action, reply, after }) => {
+    if (action.action !== "events" || batchReply(reply) === undefined) return []
+    const { agent_id } = action.request
+    const key = keyOf(world, agent_id)
+    const isOfPresentAgent = registrationOf(agent_id, after) === registrationOf(agent_id)
+    return key !== undefined && isOfPresentAgent ? [{ ...action, key }] : []
+  })
+}
+
+describe("a batch that is sent again", () => {
+  it.effect.prop(
+    "changes nothing but when its agent was seen, whatever happened since",
+    { steps: life, notifiers },
+    ({ steps, notifiers }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld({ notifiers })
+        const observations = yield* world.play([...enrollment, ...steps])
+        yield* world.play(contacts(world))
+        for (const batch of sentBatches(world, observations)) {
+          yield* world.perform({ action: "wait", millis: 1 })
+          const { before, after, reply } = yield* world.perform(batch)
+          assert.deepStrictEqual(reply, { accepted: 0, deduplicated: batch.request.events.length })
+          assert.deepStrictEqual(changedFields(before, after), ["agent.last_seen_at"])
+        }
+      }),
+    { arbitrary },
   )
-}
+})
+
+describe("the answer to a batch", () => {
+  it.effect.prop(
+    "counts every event once, and as accepted those that are rows of the history; a refused batch changes nothing",
+    { steps: life },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        for (const { action, reply, before, after } of yield* world.play([...enrollment, ...steps])) {
+          if (action.action !== "events") continue
+          const applied = batchReply(reply)
+          if (applied === undefined) assert.deepStrictEqual(changedFields(before, after), [])
+          else {
+            assert.strictEqual(applied.accepted + applied.deduplicated, action.request.events.length)
+            const stored = after.history.slice(before.history.length)
+            assert.strictEqual(applied.accepted, stored.length)
+            const events = new Set(action.request.events.map((event) => event.event_id))
+            assert.isTrue(stored.every((row) => events.has(row.event_id) && row.agent_id === action.request.agent_id))
+          }
+        }
+      }),
+    { arbitrary },
+  )
+})
+
+describe("a batch that is split into batches of one event", () => {
+  const split = (action: Action): ReadonlyArray<Action> =>
+    action.action === "events"
+      ? action.request.events.map((event) => ({ ...action, request: { ...action.request, events: [event] } }))
+      : [action]
+
+  it.effect.prop(
+    "is answered the same in all, and leaves the same rows",
+    { steps: properLife, notifiers },
+    ({ steps, notifiers }) =>
+      Effect.gen(function* () {
+        const whole = yield* openWorld({ notifiers })
+        const observations = yield* whole.play([...enrollment, ...steps])
+        const parts = yield* openWorld({ notifiers })
+        for (const { action, reply } of observations) {
+          const replies = yield* Effect.forEach(split(action), (part) => parts.perform(part))
+          const applied = replies.flatMap((part) => batchReply(part.reply) ?? [])
+          const accepted = applied.reduce((total, part) => total + part.accepted, 0)
+          assert.strictEqual(accepted, batchReply(reply)?.accepted ?? 0)
+        }
+        assert.deepStrictEqual(parts.rows(), whole.rows())
+      }),
+    { arbitrary },
+  )
+})
+
+describe("an event that changes no status", () => {
+  const STATUSES = ["ok", "warning", "critical", "unknown"] as const
+
+  const eventOf = (check: CheckRecord, number: number, changes: Partial<CheckResultEvent>): CheckResultEvent => ({
+    event_id: eventId(9_000_000 + number),
+    check_id: check.check_id,
+    observed_at: check.last_observed_at,
+    status: check.status,
+    exit_code: check.exit_code,
+    duration_ms: 1,
+    output_truncated: false,
+    notifications_enabled: true,
+    ...changes,
+  })
+
+  /** Sends one event for each check of an accepted agent; returns what each changed. */
+  const sendForEach = Effect.fnUntraced(function* (
+    world: World,
+    eventFor: (check: CheckRecord, number: number) => CheckResultEvent,
+  ) {
+    yield* world.play(contacts(world))
+    const observations: Array<Observation<EventsAction>> = []
+    for (const check of world.rows().checks.values()) {
+      const key = keyOf(world, check.agent_id)
+      if (key === undefined) continue
+      yield* world.perform({ action: "wait", millis: 1 })
+      const request = { agent_id: check.agent_id, events: [eventFor(check, observations.length)] }
+      observations.push(yield* world.perform({ action: "events", key, request }))
+    }
+    return observations
+  })
+
+  it.effect.prop(
+    "because it is late changes nothing but when its agent was seen",
+    { steps: life },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        yield* world.play([...enrollment, ...steps])
+        const observed_at = (check: CheckRecord) => Instant.fromMicros(check.last_observed_at - 1n)
+        const late = (check: CheckRecord, number: number) =>
+          eventOf(check, number, { observed_at: observed_at(check), status: STATUSES[number % 4] ?? "ok", output: "late" })
+        for (const { reply, before, after } of yield* sendForEach(world, late)) {
+          assert.deepStrictEqual(reply, { accepted: 0, deduplicated: 1 })
+          assert.deepStrictEqual(changedFields(before, after), ["agent.last_seen_at"])
+        }
+      }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "because it is identical moves the check's time and summary, and what its incident shows of it",
+    { steps: life },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        yield* world.play([...enrollment, ...steps])
+        const identical = (check: CheckRecord, number: number) => {
+          // In order: at the same moment, or a microsecond later. Incident key and silence are those of no change.
+          const observed_at = Instant.fromMicros(check.last_observed_at + BigInt(number % 2))
+          const output = number % 3 === 0 ? {} : { output: `still so\nat ${number}` }
+          return eventOf(check, number, { observed_at, notifications_enabled: number % 5 !== 0, ...output })
+        }
+        const shown = ["incident.summary", "member.summary"]
+        const moves = ["agent.last_seen_at", "check.last_observed_at", "check.received_at", "check.seen_event_ids", "check.summary"]
+        for (const { action, now, reply, before, after } of yield* sendForEach(world, identical)) {
+          assert.deepStrictEqual(reply, { accepted: 0, deduplicated: 1 })
+          assert.includeMembers([...shown, ...moves], [...changedFields(before, after)])
+          for (const event of action.request.events) {
+            const check = after.checks.get(`${action.request.agent_id}/${event.check_id}`)
+            assert.strictEqual(check?.summary, event.output)
+            assert.strictEqual(check?.last_observed_at, event.observed_at)
+            assert.strictEqual(check?.received_at, now)
+          }
+        }
+      }),
+    { arbitrary },
+  )
+})

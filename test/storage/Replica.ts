@@ -1,7 +1,10 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { IncidentOptions } from "@tocsin/core/incidents/Incidents"
+import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { incidentOptions } from "@tocsin/core/usecases/incidentOptions"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -14,6 +17,8 @@ export interface Replica {
   readonly ingest: Ingest["Service"]
   readonly admission: Admission["Service"]
   readonly queries: Queries["Service"]
+  /** For decisions that no use case above makes: those of delivery, housekeeping and operations. */
+  readonly incidents: IncidentOptions
 }
 
 const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
@@ -25,8 +30,9 @@ const UNLIMITED = { perMinute: 0, burst: 0 }
 /** Makes a new place, empty. What it returns opens a client there each time it is run. */
 export const newPlace = Effect.fnUntraced(function* <Place, E>(
   subject: StorageUnderTest<Place, E>,
-  policy: Partial<PolicyOptions> = {},
+  changes: Partial<PolicyOptions> = {},
 ): Effect.fn.Return<Effect.Effect<Replica, E, Scope.Scope>, E, Scope.Scope> {
+  const policy: PolicyOptions = { ...defaultPolicy, heartbeatRate: UNLIMITED, ...changes }
   const place = yield* Layer.build(Layer.fresh(subject.place))
   let opened = 0
   return Effect.suspend(() => {
@@ -35,14 +41,15 @@ export const newPlace = Effect.fnUntraced(function* <Place, E>(
       Layer.provideMerge(subject.client),
       Layer.provide(Layer.succeedContext(place)),
       // Replicas draw different ids; the first ones of two places draw the same.
-      Layer.provide(SeededIds.layer(`replica ${opened}`)),
-      Layer.provide(Layer.succeed(Policy, { ...defaultPolicy, heartbeatRate: UNLIMITED, ...policy })),
+      Layer.provideMerge(SeededIds.layer(`replica ${opened}`)),
+      Layer.provide(Layer.succeed(Policy, policy)),
     )
     return Effect.map(Layer.build(Layer.fresh(layer)), (services) => ({
       storage: Context.get(services, Storage),
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),
+      incidents: incidentOptions(Context.get(services, Ids), policy),
     }))
   })
 })

@@ -1,11 +1,15 @@
+import { removeIdlePending } from "@tocsin/core/admission/removeIdlePending"
+import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { OutboxState } from "@tocsin/core/contract/Status"
-import type { Decision } from "@tocsin/core/workspace/Decision"
-import { Effect } from "effect"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { Duration, Effect } from "effect"
+import * as delivery from "./deliveryDeeds.ts"
 import { followLook } from "./followLook.ts"
-import type { EventPlan, KEYS, ModelAction } from "./ModelAction.ts"
+import type { EventPlan, KeyName, ModelAction } from "./ModelAction.ts"
 import type { Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { eventId, heartbeatOf, keyOf } from "./samples.ts"
@@ -17,7 +21,7 @@ export interface Sent {
 }
 
 /** The name of the key that signs for an agent. */
-export const keyName = (agent: string, key: (typeof KEYS)[number]): string =>
+export const keyName = (agent: string, key: KeyName): string =>
   key === "of another" ? "B own" : `${agent} ${key}`
 
 const eventOf = (plan: EventPlan, sent: Sent, now: Instant.Instant): CheckResultEvent => {
@@ -38,32 +42,17 @@ const eventOf = (plan: EventPlan, sent: Sent, now: Instant.Instant): CheckResult
   return event
 }
 
-/** Moves an outbox item on as a delivery does. */
-const deliverNth = Effect.fnUntraced(function* (replica: Replica, nth: number, state: OutboxState) {
-  const items = yield* rowsOf(replica, "outbox")
-  const item = items[nth % items.length]
-  if (item === undefined) return "nothing to deliver"
-  return yield* replica.storage.transact(function* (workspace, now): Decision<unknown> {
-    yield { incidents: [item.incident_id] }
-    const found = workspace.outbox.group(item.incident_id).find((row) => row.id === item.id)
-    if (found === undefined) return "discarded"
-    workspace.outbox.put({
-      ...found,
-      state,
-      attempts: found.attempts + 1,
-      next_attempt_at: state === "retry" ? now : undefined,
-      leased_until: state === "sending" ? now : undefined,
-      last_error: state === "sent" ? undefined : "the receiver answered 503",
-      updated_at: now,
-    })
-    return found
-  })
-})
-
 const unblockNth = Effect.fnUntraced(function* (replica: Replica, nth: number) {
   const rows = yield* rowsOf(replica, "blacklist")
   return yield* replica.admission.unblock(rows[nth % rows.length]?.blacklist_id ?? "f".repeat(64))
 })
+
+const checkOf = ({ agent, check }: { readonly agent: string; readonly check: string }) => ({
+  agent_id: AgentId.make(agent),
+  check_id: CheckId.make(check),
+})
+
+const IDLE = Duration.hours(1)
 
 /** Something to do to one storage and then, the same, to another. */
 export type Deed = (replica: Replica) => Effect.Effect<unknown, { readonly _tag: string; readonly reason?: string }>
@@ -88,10 +77,16 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
       sent.batches.push(batch)
       return ({ ingest }) => ingest.events(keyOf(batch.key), batch)
     }
-    case "resend": {
+    case "sendAgain": {
       const batch = sent.batches[action.nth % sent.batches.length]
       return ({ ingest }) => (batch === undefined ? Effect.void : ingest.events(keyOf(batch.key), batch))
     }
+    case "enroll":
+      return ({ ingest, admission }) =>
+        Effect.andThen(
+          ingest.heartbeat(keyOf(keyName(action.agent, "own")), heartbeatOf(action.agent, { observed_at: now })),
+          admission.accept(AgentId.make(action.agent)),
+        )
     case "accept":
     case "block":
     case "remove":
@@ -104,8 +99,34 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
       return ({ admission }) => admission[action.act]
     case "unblock":
       return (replica) => unblockNth(replica, action.nth)
+    case "resetClock":
+      return ({ storage }) => storage.transact(resetClock(checkOf(action)))
+    case "removeCheck":
+      return ({ storage, incidents }) => storage.transact(removeCheck(checkOf(action), incidents))
+    case "claim":
+      return (replica) => delivery.claim(replica, action)
     case "deliver":
-      return (replica) => deliverNth(replica, action.nth, action.to)
+      return (replica) => delivery.deliver(replica, action)
+    case "settle":
+      return (replica) => delivery.settle(replica, action)
+    case "resend":
+      return (replica) => delivery.resend(replica, action)
+    case "replay":
+      return (replica) => delivery.replayNth(replica, action)
+    case "discardUnclaimed":
+      return (replica) => delivery.discard(replica, action)
+    case "mark":
+      return ({ storage }) => storage.transact(leaveMark(defaultPolicy))
+    case "sweep":
+      return ({ storage, incidents }) =>
+        storage.transact(
+          delivery.inOrderOfIds(sweepDeadAgents({ policy: defaultPolicy, incidents, limit: delivery.ALL })),
+        )
+    case "removeIdle":
+      return ({ storage, incidents }) =>
+        storage.transact(delivery.inOrderOfIds(removeIdlePending({ silence: IDLE, incidents, limit: delivery.ALL })))
+    case "expire":
+      return (replica) => delivery.expire(replica, action)
     case "purge":
       return ({ storage }) => storage.purge(action.limit)
     case "look":

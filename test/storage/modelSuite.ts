@@ -3,7 +3,7 @@ import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { PolicyOptions } from "@tocsin/core/ports/Policy"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "./assertSame.ts"
 import { type Deed, deedOf, keyName, type Sent } from "./deedOf.ts"
@@ -19,7 +19,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 const RUNS = 50
 
 const policy: Partial<PolicyOptions> = {
-  notifiers: ["debug", "webhook"],
+  notifiers: ["debug", "alert_router"],
   maxPendingAgents: 3,
   acceptFingerprints: new Set(
     AGENTS.map((agent) => KeyFingerprint.make(keyHashOf(keyName(agent, "listed")).slice(0, 16))),
@@ -34,21 +34,36 @@ const outcomeOf = (deed: Deed, replica: Replica): Effect.Effect<unknown> =>
     onFailure: ({ _tag, reason }) => ({ refused: _tag, reason }),
   })
 
+/** Without the ends of leases: those are by the storage's own clock. */
+const comparable = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(comparable)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      key === "leased_until" && part !== undefined ? "leased" : comparable(part),
+    ]),
+  )
+}
+
+const assertAlike = (found: unknown, expected: unknown, message: string): void =>
+  assertSame(comparable(found), comparable(expected), message)
+
 /** Tells a story to two storages and compares what they say to each part of it. */
 const tell = Effect.fnUntraced(function* (actions: ReadonlyArray<ModelAction>, storage: Replica, model: Replica) {
   const sent: Sent = { events: [], batches: [] }
   const compare = Effect.fnUntraced(function* (after: string) {
     const eventIds = sent.events.map((event) => event.event_id)
-    assertSame(yield* stateOf(storage, eventIds), yield* stateOf(model, eventIds), `the state after ${after}`)
+    assertAlike(yield* stateOf(storage, eventIds), yield* stateOf(model, eventIds), `the state after ${after}`)
   })
   yield* TestClock.setTime(START_MILLIS)
   for (const [index, action] of actions.entries()) {
     const name = `action ${index}, ${JSON.stringify(action)}`
-    if (action.act === "wait") yield* TestClock.adjust(`${action.micros} micros`)
+    if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
     else if (action.act === "compare") yield* compare(name)
     else {
       const deed = deedOf(action, sent, yield* Instant.now)
-      assertSame(yield* outcomeOf(deed, storage), yield* outcomeOf(deed, model), name)
+      assertAlike(yield* outcomeOf(deed, storage), yield* outcomeOf(deed, model), name)
     }
   }
   yield* compare("all actions")

@@ -1,8 +1,11 @@
 import type { EventId } from "@tocsin/core/contract/Identifiers"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
+import { ALL } from "./deliveryDeeds.ts"
 import { AGENTS, CHECKS, KEYS } from "./ModelAction.ts"
 import { keyName } from "./deedOf.ts"
 import { observe } from "./observe.ts"
@@ -65,7 +68,37 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
     outbox: incidents.map((id) =>
       Object.fromEntries(workspace.outbox.group(id).map((item) => [item.id, item])),
     ),
+    alerts: incidents.map((id) =>
+      Object.fromEntries(workspace.alerts.group(id).map((alert) => [alert.severity, alert])),
+    ),
   }))
+})
+
+const STORY_ROWS = 3
+
+/** What is shown of each incident; of the outbox as much as there is, since items of one change are in no order. */
+const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
+  const stories: Array<unknown> = []
+  for (const { id } of yield* rowsOf(replica, "incidents")) {
+    const first = yield* replica.storage.incident(id, STORY_ROWS)
+    const whole = yield* replica.storage.incident(id, ALL)
+    stories.push({
+      incident: first?.incident,
+      members: first?.members,
+      changes: first?.changes,
+      whole: { ...whole, outbox: whole?.outbox.toSorted((a, b) => (a.id < b.id ? -1 : 1)) },
+    })
+  }
+  return stories
+})
+
+const A_LEASE_OF_THE_STORY = Duration.days(10_000)
+
+/** How long until something is due, where that does not depend on when the storage's clock granted a lease. */
+const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: ReadonlyArray<NotifierKind>) {
+  const time = yield* storage.untilNextDue(notifiers, yield* Instant.now)
+  if (time === undefined) return "nothing waits"
+  return Duration.isGreaterThan(time, A_LEASE_OF_THE_STORY) ? "a lease" : Duration.toMillis(time)
 })
 
 const withoutSeq = <Row extends object>(row: Row) => ({ ...row, seq: undefined })
@@ -77,6 +110,10 @@ export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: 
   return {
     ...lists,
     summary: yield* replica.queries.summary,
+    stories: yield* storiesOf(replica),
+    checks: yield* Effect.forEach(agentIds, (id) => Effect.forEach(checkIds, (check) => replica.storage.check(id, check))),
+    mark: yield* replica.storage.mark,
+    due: [yield* untilDue(replica, ["debug"]), yield* untilDue(replica, ["alert_router", "messenger"])],
     withPendingKey: yield* replica.storage.agentsWithPendingKey(undefined, 100),
     seen: yield* whatDecisionsSee(replica, eventIds),
   }

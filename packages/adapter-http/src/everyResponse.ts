@@ -44,6 +44,15 @@ const withPlainPath = (request: Request): Request => {
   return request.modify({ url: path.replaceAll(/[;#]/g, encodeURIComponent) + request.url.slice(path.length) })
 }
 
+const routed = (httpEffect: Effect.Effect<Response, Types.unhandled>, request: Request, requestId: string) => {
+  if (lacksHost(request)) {
+    return Effect.succeed(errorResponse("validation", "header Host is missing", requestId, { connection: "close" }))
+  }
+  return hasRouterDelimiter(request.url)
+    ? Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withPlainPath(request))
+    : httpEffect
+}
+
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
@@ -99,16 +108,12 @@ export const layer = HttpRouter.middleware(
     ): Effect.fn.Return<Response, Types.unhandled, HttpServerRequest.HttpServerRequest> {
       const request = yield* HttpServerRequest.HttpServerRequest
       const requestId = inboundRequestId(request.headers["x-request-id"]) ?? (yield* newRequestId)
-      const draining = yield* isDraining
-      if (lacksHost(request)) {
-        return complete(errorResponse("validation", "header Host is missing", requestId), request, requestId, true)
-      }
-      const routed = hasRouterDelimiter(request.url)
-        ? Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withPlainPath(request))
-        : httpEffect
-      const answer = routed.pipe(
+      const answer = routed(httpEffect, request, requestId).pipe(
         Effect.catchCause((cause) => failed(cause, request, requestId)),
-        Effect.map((response) => complete(response, request, requestId, draining)),
+        // Known only now: answers to what began before the server is to stop close their connections, too.
+        Effect.flatMap((response) =>
+          Effect.map(isDraining, (draining) => complete(response, request, requestId, draining)),
+        ),
         Effect.provideService(RequestId, requestId),
       )
       return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer

@@ -32,7 +32,9 @@ export class BadNotifierSettings extends Schema.TaggedError<BadNotifierSettings>
   problems: Schema.Array(BadNotifierSetting),
 }) {
   override get message(): string {
-    return this.problems.map(({ notifier, setting, message }) => `${notifier}: ${setting} ${message}`).join("\n")
+    return this.problems
+      .map(({ notifier, setting, message }) => `${notifier}: ${setting} ${message}`)
+      .join("\n")
   }
 }
 

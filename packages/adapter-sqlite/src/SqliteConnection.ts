@@ -111,6 +111,16 @@ export class SqliteConnection {
     }
   }
 
+  /** Runs `use` so that all of its reads see the same moment, whatever other processes commit meanwhile. */
+  snapshot<A>(use: () => A): A {
+    this.#database.exec("BEGIN")
+    try {
+      return use()
+    } finally {
+      this.#database.exec("COMMIT")
+    }
+  }
+
   /** Reads a page, unless it is in memory already, and looks whether the file is still there. */
   probe(): void {
     this.#identity?.verify()

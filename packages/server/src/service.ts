@@ -5,14 +5,18 @@ import { Readiness } from "@tocsin/adapter-http/Readiness"
 import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
 import { Policy } from "@tocsin/core/ports/Policy"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { verifyPepper } from "@tocsin/core/usecases/verifyPepper"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { ensureDataDirectory } from "./dataDirectory.ts"
-import { policyOf } from "./policy.ts"
+import { notifiersLayer } from "./notifiers.ts"
+import { policyOf, retentionOf } from "./policy.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
@@ -23,16 +27,18 @@ export const service = (settings: Settings) =>
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
       const tokens = yield* uiTokens(settings)
-      const storage = Readiness.layer.pipe(
+      const storage = OutboxSignal.layer.pipe(
+        Layer.provideMerge(Readiness.layer),
         Layer.provide(boundedStorage(settings.SERVICE_STORAGE_TIMEOUT)),
         Layer.provide(storageLayer(settings)),
       )
       const ports = Layer.mergeAll(
         storage,
-        RandomIds.layer,
+        notifiersLayer(settings),
         NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
-      ).pipe(Layer.provideMerge(Layer.succeed(Policy, policyOf(settings))))
-      const usecases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer)
+      ).pipe(Layer.provideMerge(RandomIds.layer), Layer.provideMerge(configuration(settings)))
+      const usecases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer)
+      const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
       const server = HttpServer.layer({
         host: settings.SERVICE_HOST,
         port: settings.SERVICE_PORT,
@@ -40,10 +46,20 @@ export const service = (settings: Settings) =>
       })
       return announcement(settings).pipe(
         Layer.provide(server),
-        Layer.provide(Layer.mergeAll(usecases, Housekeeping.layer, Layer.effectDiscard(verifyPepper))),
+        Layer.provide(usecases),
+        Layer.provide(background),
+        Layer.provide(Layer.effectDiscard(verifyPepper)),
         Layer.provide(ports),
       )
     }),
+  )
+
+/** What the rules and the background work can be set to. */
+const configuration = (settings: Settings) =>
+  Layer.mergeAll(
+    Layer.succeed(Policy, policyOf(settings)),
+    Layer.succeed(Housekeeping.Retention, retentionOf(settings)),
+    Layer.succeed(Delivery.DeliverySettings, { lease: settings.SERVICE_DELIVERY_LEASE }),
   )
 
 /** Says where the service listens and where it keeps its state, once it takes requests. */

@@ -19,7 +19,8 @@ const posting = (address: string, options: Partial<HttpPostOptions> = {}) =>
 /** What one post to a receiver that answers so comes to. */
 const postTo = (
   answer: Parameters<typeof startReceiver>[0],
-  use: (post: HttpPost, receiver: Receiver) => Effect.Effect<TestReceipt, never, Scope.Scope> = (post) => post("{}"),
+  use: (post: HttpPost, receiver: Receiver) => Effect.Effect<TestReceipt, never, Scope.Scope> = (post) =>
+    post("{}"),
 ) =>
   Effect.gen(function* () {
     const receiver = yield* startReceiver(answer)
@@ -60,7 +61,10 @@ describe("what an answer means", () => {
       Effect.gen(function* () {
         const receipt = yield* postTo(answering(status, {}, "why: secret-of-the-receiver"))
         assert.strictEqual(receipt.status, status)
-        assert.match(deferred(receipt), new RegExp(`^The receiver answered ${status}( \\([A-Za-z ]+\\))?\\.$`))
+        assert.match(
+          deferred(receipt),
+          new RegExp(`^The receiver answered ${status}( \\([A-Za-z ]+\\))?\\.$`),
+        )
         assert.notProperty(receipt.result, "retryAfterSeconds")
       }),
     )
@@ -227,7 +231,11 @@ describe("without an answer", () => {
     ["a closed connection", "", "The connection was closed before an answer came."],
     ["half a head", "HTTP/1.1 200 OK\r\ncontent-", "The connection was closed before an answer came."],
     ["what is not HTTP", "220 mail ESMTP\r\n", "The answer was not HTTP: check the address and the port."],
-    ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`, "The answer was not HTTP: check the address and the port."],
+    [
+      "a head without end",
+      `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`,
+      "The answer was not HTTP: check the address and the port.",
+    ],
     [
       "a switch of protocols",
       "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
@@ -256,7 +264,9 @@ describe("a request", () => {
   it.effect("is a POST of JSON to the address, with its userinfo as Basic credentials", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(204))
-      const post = yield* posting(`http://j%C3%B6rg:p%40ss%3A%25@127.0.0.1:${receiver.port}/a%20b/c?d=e%26&f#g`)
+      const post = yield* posting(
+        `http://j%C3%B6rg:p%40ss%3A%25@127.0.0.1:${receiver.port}/a%20b/c?d=e%26&f#g`,
+      )
       yield* post('{"text":"é"}', { "x-own": "1" })
       const request = yield* Queue.take(receiver.requests)
       assert.strictEqual(request.method, "POST")
@@ -311,7 +321,10 @@ describe("a request", () => {
         setImmediate(() => answering(200)(response))
       })
       const post = yield* posting(receiver.origin)
-      const receipts = yield* Effect.all(Array.from({ length: 60 }, () => post("{}")), { concurrency: "unbounded" })
+      const receipts = yield* Effect.all(
+        Array.from({ length: 60 }, () => post("{}")),
+        { concurrency: "unbounded" },
+      )
       assert.isTrue(receipts.every(({ status }) => status === 200))
       assert.isAtMost(receiver.connections(), 16)
     }),

@@ -1,7 +1,7 @@
 import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import { digits, type JsonRow } from "./JsonRow.ts"
 import {
   deleteStatement,
   insertStatement,
@@ -11,7 +11,7 @@ import {
 } from "./tableStatements.ts"
 
 /** Keys in every state in one table: only blocked ones have the last three columns. */
-type StoredKey = Omit<BlockedKeyRecord, "state" | "blacklist_id" | "blocked_at" | "hostname"> & {
+interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
   readonly state: AgentKeyRecord["state"]
   readonly blacklist_id?: BlockedKeyRecord["blacklist_id"]
   readonly blocked_at?: BlockedKeyRecord["blocked_at"]
@@ -36,8 +36,7 @@ const shape: TableShape<Required<StoredKey>> = {
 }
 
 type KeyRow =
-  | Nullable<AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>, never>
-  | BlockedKeyRecord
+  (AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>) | BlockedKeyRecord
 
 /** Columns of a key, of the table alias `k`. */
 export const keyColumns = selectList(shape.columns, "k")
@@ -85,9 +84,9 @@ export const decodeKey = (found: SqlConnection.Row): AgentKeyRecord => {
 }
 
 /** A key as the statements take it. */
-export const encodeKey = (key: AgentKeyRecord): JsonRow<StoredKey> => ({
-  ...key,
-  created_at: digits(key.created_at),
-  last_seen_at: digits(key.last_seen_at),
-  ...(key.state === "blocked" && { blocked_at: digits(key.blocked_at) }),
-})
+export const encodeKey = (key: AgentKeyRecord): JsonRow<StoredKey> => {
+  const times = { created_at: digits(key.created_at), last_seen_at: digits(key.last_seen_at) }
+  return key.state === "blocked"
+    ? { ...key, ...times, blocked_at: digits(key.blocked_at) }
+    : { ...key, ...times }
+}

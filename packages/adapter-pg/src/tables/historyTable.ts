@@ -3,7 +3,7 @@ import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow } from "./JsonRow.ts"
-import { insertStatement, selectList, type TableShape } from "./tableStatements.ts"
+import { givenRows, selectList, type TableShape, telling } from "./tableStatements.ts"
 
 const columns: TableShape<Required<HistoryRecord>>["columns"] = {
   agent_id: "text",
@@ -26,19 +26,41 @@ type HistoryRow = Omit<Required<HistoryRecord>, "exit_code" | "duration_ms" | "o
   readonly exit_code: bigint
   readonly duration_ms: bigint
   readonly output: string | null
-  readonly incident_key: StoredHistoryRecord["incident_key"] | null
+  readonly incident_key: NonNullable<HistoryRecord["incident_key"]> | null
 }
 
 /** Columns of a history row, of the table alias `e`. */
 export const historyColumns = `e.seq, ${selectList(columns, "e")}`
 
-/** Inserts history rows; the database numbers them in the order in which they are given. */
-export const insertHistory: PgStatement = insertStatement<Required<HistoryRecord>>({
-  name: "check_event",
-  key: ["agent_id", "event_id", "registration_id"],
-  insertOrder: [],
-  columns,
-})
+const names = Object.keys(columns).join(", ")
+
+/**
+ * Inserts history rows; the database numbers them in the order in which they are given. A row that was kept beyond its
+ * retention, because it was the newest of its check, loses that protection.
+ */
+export const insertHistory: PgStatement = {
+  name: "insert_check_event",
+  text: telling(
+    `INSERT INTO check_event (${names}) SELECT ${names} FROM given`,
+    `given AS (SELECT * FROM ${givenRows(columns)}),
+     replaced AS (
+       UPDATE check_event AS stored SET is_kept = false FROM given
+       WHERE stored.is_kept AND stored.agent_id = given.agent_id AND stored.check_id = given.check_id
+         AND stored.registration_id = given.registration_id
+     ),`,
+  ),
+}
+
+/** Deletes the history of checks that are deleted; their agents' locks guard them. */
+export const deleteHistoryOfChecks: PgStatement = {
+  name: "delete_history_of_checks",
+  text: telling(
+    `DELETE FROM check_event AS stored
+     USING ${givenRows({ agent_id: "text", registration_id: "uuid", check_id: "text" })}
+     WHERE stored.agent_id = given.agent_id AND stored.check_id = given.check_id
+       AND stored.registration_id = given.registration_id`,
+  ),
+}
 
 /** Tells which of these event ids the history of one registration holds; its agent's lock guards them. */
 export const findKnownEvents: PgStatement = {

@@ -23,7 +23,7 @@ export const selectList = (columns: Readonly<Record<string, ColumnType>>, alias:
     .join(", ")
 
 /** Rows given as one JSON parameter, `$1`, which `pg` encodes faster than an array a column. */
-const givenRows = (columns: Readonly<Record<string, ColumnType>>): string => {
+export const givenRows = (columns: Readonly<Record<string, ColumnType>>): string => {
   const definitions = Object.entries(columns).map(([column, type]) => `${column} ${type}`)
   return `json_to_recordset($1) AS given (${definitions.join(", ")})`
 }
@@ -31,10 +31,10 @@ const givenRows = (columns: Readonly<Record<string, ColumnType>>): string => {
 /**
  * Makes a write tell how many rows it wrote, and in which transaction of which run of the server: what it takes to find
  * out later whether that transaction committed. PostgreSQL forgets its statistics, and notes when, each time it recovers
- * from a crash; after one, it may give the same id to another transaction.
+ * from a crash; after one, it may give the same id to another transaction. `preparation` is CTEs that run with the write.
  */
-const telling = (write: string): string =>
-  `WITH written AS (${write} RETURNING 1)
+export const telling = (write: string, preparation = ""): string =>
+  `WITH ${preparation} written AS (${write} RETURNING 1)
    SELECT count(*)::int4 AS written, pg_current_xact_id() AS transaction_id,
           pg_stat_get_bgwriter_stat_reset_time() AS server_run
    FROM written`

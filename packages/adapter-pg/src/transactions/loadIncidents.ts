@@ -1,15 +1,15 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
+import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
+import { decodeAlert, lockAlertsOfIncidents } from "../tables/alertTable.ts"
 import { decodeIncident, lockIncidents } from "../tables/incidentTable.ts"
-import { decodeOutbox, findOutboxOfIncidents } from "../tables/outboxTable.ts"
+import { decodeOutbox, lockOutboxOfIncidents } from "../tables/outboxTable.ts"
 
-/** Brings incidents with their outbox items into a workspace, locked. */
+/** Brings incidents with their outbox items and alerts into a workspace, locked. */
 export const loadIncidents = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   workspace: Workspace,
@@ -22,11 +22,12 @@ export const loadIncidents = Effect.fnUntraced(function* (
   do {
     const wanted = refs.map(({ kind, incident_key }) => ({ kind, incident_key }))
     const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(decodeIncident)
-    const outbox = yield* outboxOf(
-      pg,
-      found.map((incident) => incident.id),
-    )
-    for (const incident of found) workspace.loadIncident(incident, outbox.get(incident.id) ?? [])
+    const foundIds = found.map((incident) => incident.id)
+    const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), decodeOutbox)
+    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), decodeAlert)
+    for (const incident of found) {
+      workspace.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
+    }
     const resolved = new Set(found.filter(({ state }) => state === "resolved").map(nameOf))
     for (const ref of refs) {
       if (!resolved.has(nameOf(ref))) workspace.openIncidents.load(ref, undefined)
@@ -39,8 +40,18 @@ export const loadIncidents = Effect.fnUntraced(function* (
 
 const nameOf = ({ kind, incident_key }: IncidentRef): string => `${kind}/${incident_key}`
 
-const outboxOf = Effect.fnUntraced(function* (pg: PgClient["Service"], ids: ReadonlyArray<IncidentId>) {
-  if (ids.length === 0) return new Map<IncidentId, Array<OutboxRecord>>()
-  const rows = yield* pg.query(findOutboxOfIncidents, [ids])
-  return Map.groupBy(rows.map(decodeOutbox), (item) => item.incident_id)
+/** Runs a query over incidents, unless there are none, and sorts its rows by incident. */
+const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
+  ids: ReadonlyArray<IncidentId>,
+  query: Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>,
+  decode: (row: SqlConnection.Row) => Row,
+) {
+  const rowsOf = new Map<IncidentId, Array<Row>>()
+  if (ids.length === 0) return rowsOf
+  for (const row of (yield* query).map(decode)) {
+    const rows = rowsOf.get(row.incident_id)
+    if (rows === undefined) rowsOf.set(row.incident_id, [row])
+    else rows.push(row)
+  }
+  return rowsOf
 })

@@ -1,4 +1,5 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
@@ -7,9 +8,12 @@ import type { PgClient } from "../client/PgClient.ts"
 import { countPendingAgents, decodeAgent, lockAgents, lockRegistrations } from "../tables/agentTable.ts"
 import { decodeCheck, findChecks } from "../tables/checkTable.ts"
 import { findKnownEvents } from "../tables/historyTable.ts"
+import { decodeMark, lockMark } from "../tables/markTable.ts"
 import { loadIncidents } from "./loadIncidents.ts"
 import { loadKeys } from "./loadKeys.ts"
 import { loadMembers } from "./loadMembers.ts"
+import { loadOutbox } from "./loadOutbox.ts"
+import { search } from "./search.ts"
 
 type Pg = PgClient["Service"]
 type Loading = Effect.Effect<void, SqlError.SqlError>
@@ -24,6 +28,7 @@ export const loadScope = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
   scope: Scope,
+  now: Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   if (isAsked(scope.agents)) yield* loadAgents(pg, workspace, scope.agents ?? [])
   if (isAsked(scope.keys) || isAsked(scope.keysOfAgents) || isAsked(scope.blacklist)) {
@@ -35,6 +40,9 @@ export const loadScope = Effect.fnUntraced(function* (
   if (isAsked(scope.members) || isAsked(scope.membersOfAgents) || scope.worstMembers !== undefined) {
     yield* loadMembers(pg, workspace, scope)
   }
+  if (isAsked(scope.outboxItems) || isAsked(scope.alerts)) yield* loadOutbox(pg, workspace, scope)
+  yield* search(pg, workspace, scope, now)
+  if (scope.mark) yield* loadMark(pg, workspace)
   if (scope.pendingAgents) yield* loadPendingAgents(pg, workspace)
 })
 
@@ -50,8 +58,7 @@ const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["chec
   if (registration_id === undefined || check_ids.length === 0) return Effect.void
   return Effect.map(pg.query(findChecks, [agent_id, registration_id, check_ids]), (rows) => {
     for (const check of rows.map(decodeCheck)) workspace.checks.load(check, check)
-    for (const check_id of check_ids)
-      workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
+    for (const check_id of check_ids) workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
   })
 }
 
@@ -65,6 +72,11 @@ const loadHistory = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["his
     workspace.knownEvents.load(registration_id, event_ids, found)
   })
 }
+
+const loadMark = (pg: Pg, workspace: Workspace): Loading =>
+  Effect.map(pg.query(lockMark, ["service"]), (rows) =>
+    workspace.marks.load("service", rows.map(decodeMark)[0]),
+  )
 
 const loadPendingAgents = Effect.fnUntraced(function* (pg: Pg, workspace: Workspace) {
   yield* pg.query(lockRegistrations, [])

@@ -1,21 +1,17 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command, Decision } from "@tocsin/core/workspace/Decision"
+import type { Scope } from "@tocsin/core/workspace/Scope"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
+import type { Database } from "../Database.ts"
 import { loadScope } from "./loadScope.ts"
 import { persistChanges, type TransactionMark } from "./persistChanges.ts"
 import { retryTransient } from "./retryTransient.ts"
 import { settleCommit } from "./settleCommit.ts"
-
-/** One pool on the database, by both of its interfaces. */
-export interface Database {
-  readonly sql: SqlClient.SqlClient
-  readonly pg: PgClient["Service"]
-}
 
 /**
  * Begins a transaction whose statements find rows by index. Prepared statements keep their plans, and one that was made
@@ -44,7 +40,8 @@ const attempt = Effect.fnUntraced(function* <A>(
   const outcome: { decided: Decided<A> | undefined } = { decided: undefined }
   const transaction = Effect.gen(function* () {
     const workspace = new Workspace()
-    const reply = yield* decide(pg, workspace, command(workspace, yield* Instant.now))
+    const now = yield* Instant.now
+    const reply = yield* decide(command(workspace, now), (scope) => loadScope(pg, workspace, scope, now))
     outcome.decided = { reply, mark: yield* persistChanges(pg, workspace.changes()) }
     return reply
   })
@@ -57,13 +54,12 @@ const attempt = Effect.fnUntraced(function* <A>(
 })
 
 const decide = Effect.fnUntraced(function* <A>(
-  pg: PgClient["Service"],
-  workspace: Workspace,
   decision: Decision<A>,
+  load: (scope: Scope) => Effect.Effect<void, SqlError.SqlError>,
 ) {
   let step = decision.next()
   while (step.done !== true) {
-    yield* loadScope(pg, workspace, step.value)
+    yield* load(step.value)
     step = decision.next()
   }
   return step.value
@@ -72,7 +68,11 @@ const decide = Effect.fnUntraced(function* <A>(
 const isLostCommit = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" && reason.operation === "commit"
 
-const afterLostCommit = <A>(pg: PgClient["Service"], { reply, mark }: Decided<A>, error: SqlError.SqlError) =>
+const afterLostCommit = <A>(
+  pg: PgClient["Service"],
+  { reply, mark }: Decided<A>,
+  error: SqlError.SqlError,
+): Effect.Effect<A, SqlError.SqlError | StorageError> =>
   // A decision that wrote nothing has nothing to lose.
   mark === undefined
     ? Effect.succeed(reply)

@@ -1,8 +1,25 @@
-import { Duration, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
+import { contradictions } from "./contradictions.ts"
 import { readSetting, type Setting, type SettingProblem } from "./Setting.ts"
-import { DatabaseUrl, DurationText, Fingerprints, Secret, Tokens, Whole } from "./values.ts"
+import {
+  DatabaseUrl,
+  DurationText,
+  Fingerprints,
+  Flag,
+  KeepFor,
+  NotifierKinds,
+  Rate,
+  Secret,
+  SecretAddress,
+  Secrets,
+  Tokens,
+  Whole,
+} from "./values.ts"
 
 const TOKENS_TAKE = "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas"
+const RATE_TAKES = "a rate such as 120/60 (a minute / at once), or 0 for no limit"
+const ADDRESS_TAKES = "an address that begins with http:// or https://"
+const KEEP_TAKES = "a duration such as 12h or 93d, or 0 to keep for ever"
 const DURATION_TAKES = "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than nothing"
 
 const setting = <A, const Fallback extends string | undefined>(
@@ -17,6 +34,14 @@ export const definitions = {
     takes: TOKENS_TAKE,
     fallback: undefined,
     whenUnset: "generated, kept in SERVICE_DATA_DIR/ui-token and printed once; required with PostgreSQL",
+    isSecret: true,
+  }),
+  SERVICE_READ_TOKEN: setting({
+    schema: Tokens,
+    meaning: "tokens that may read everything and change nothing",
+    takes: TOKENS_TAKE,
+    fallback: undefined,
+    whenUnset: "none",
     isSecret: true,
   }),
   SERVICE_HOST: setting({
@@ -78,6 +103,115 @@ export const definitions = {
     takes: DURATION_TAKES,
     fallback: "300s",
   }),
+  SERVICE_HEARTBEAT_RATE: setting({
+    schema: Rate,
+    meaning: "heartbeats of one agent key: so many a minute, so many at once",
+    takes: RATE_TAKES,
+    fallback: "120/60",
+  }),
+  SERVICE_REGISTRATION_RATE: setting({
+    schema: Rate,
+    meaning: "heartbeats with unknown keys from one client address",
+    takes: RATE_TAKES,
+    fallback: "600/300",
+  }),
+  SERVICE_TRUST_PROXY: setting({
+    schema: Whole(1, 16),
+    meaning: "how many proxies in front of the service to trust for X-Forwarded-For; 1: its last address counts",
+    takes: "a whole number from 1 to 16",
+    fallback: undefined,
+    whenUnset: "none; the address is that of the connection",
+  }),
+  SERVICE_NOTIFIERS: setting({
+    schema: NotifierKinds,
+    meaning: "the notifiers that are told of incidents",
+    takes: "some of debug, webhook, messenger and alert_router, separated by commas",
+    fallback: undefined,
+    whenUnset: "debug, and each whose settings are given",
+  }),
+  SERVICE_WEBHOOK_URL: setting({
+    schema: SecretAddress,
+    meaning: "where the webhook notifier posts",
+    takes: ADDRESS_TAKES,
+    fallback: undefined,
+    whenUnset: "no webhook",
+    isSecret: true,
+  }),
+  SERVICE_WEBHOOK_SECRET: setting({
+    schema: Secrets,
+    meaning: "what webhooks are signed with (Standard Webhooks); several while rotating",
+    takes: "secrets that begin with whsec_, separated by spaces",
+    fallback: undefined,
+    whenUnset: "none; required with SERVICE_WEBHOOK_URL",
+    isSecret: true,
+  }),
+  SERVICE_ALERT_ROUTER_URL: setting({
+    schema: SecretAddress,
+    meaning: "base address of a Prometheus Alertmanager",
+    takes: ADDRESS_TAKES,
+    fallback: undefined,
+    whenUnset: "no alert router",
+    isSecret: true,
+  }),
+  SERVICE_MESSENGER_URL: setting({
+    schema: SecretAddress,
+    meaning: "a Slack-compatible incoming webhook",
+    takes: ADDRESS_TAKES,
+    fallback: undefined,
+    whenUnset: "no messenger, unless SERVICE_TELEGRAM_TOKEN is set",
+    isSecret: true,
+  }),
+  SERVICE_TELEGRAM_TOKEN: setting({
+    schema: Secret,
+    meaning: "token of the Telegram bot that writes; SERVICE_TELEGRAM_CHAT says where",
+    takes: "the token that Telegram gave the bot",
+    fallback: undefined,
+    whenUnset: "no Telegram",
+    isSecret: true,
+  }),
+  SERVICE_TELEGRAM_CHAT: setting({
+    schema: Schema.NonEmptyString,
+    meaning: "the Telegram chat that the bot writes to",
+    takes: "a chat id or @channel",
+    fallback: undefined,
+    whenUnset: "no Telegram",
+  }),
+  SERVICE_DENY_PRIVATE_TARGETS: setting({
+    schema: Flag,
+    meaning: "whether notifiers refuse private addresses; link-local ones are always refused",
+    takes: "true or false",
+    fallback: "false",
+  }),
+  SERVICE_DELIVERY_LEASE: setting({
+    schema: DurationText,
+    meaning: "how long one attempt to deliver holds its item; below 15s it shortens the time-out of sending",
+    takes: DURATION_TAKES,
+    fallback: "60s",
+  }),
+  SERVICE_RETENTION_HISTORY: setting({
+    schema: KeepFor,
+    meaning: "how long history is kept; the newest row of each check always is",
+    takes: KEEP_TAKES,
+    fallback: "93d",
+  }),
+  SERVICE_RETENTION_INCIDENTS: setting({
+    schema: KeepFor,
+    meaning: "how long resolved incidents are kept",
+    takes: KEEP_TAKES,
+    fallback: "365d",
+  }),
+  SERVICE_RETENTION_OUTBOX: setting({
+    schema: KeepFor,
+    meaning: "how long ended notifications are kept",
+    takes: KEEP_TAKES,
+    fallback: "30d",
+  }),
+  SERVICE_RETENTION_PENDING: setting({
+    schema: KeepFor,
+    meaning: "how long a pending agent is kept after its last heartbeat",
+    takes: KEEP_TAKES,
+    fallback: "7d",
+  }),
   SERVICE_STORAGE_TIMEOUT: setting({
     schema: DurationText,
     meaning: "a request that the storage does not answer in this time fails with 500",
@@ -127,16 +261,4 @@ export const readSettings = (
   return Result.fail(
     new BadSettings({ message: ["Tocsin cannot start with these settings (see --help):", ...lines].join("\n") }),
   )
-}
-
-const contradictions = (settings: Settings): ReadonlyArray<SettingProblem> => {
-  const found: Array<SettingProblem> = []
-  if (settings.DATABASE_URL?.kind === "postgres" && settings.SERVICE_AUTH_TOKEN === undefined) {
-    const message = `SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: ${TOKENS_TAKE}`
-    found.push({ name: "SERVICE_AUTH_TOKEN", message })
-  }
-  if (!Duration.isGreaterThan(settings.SERVICE_DEAD_AFTER, settings.SERVICE_STALE_AFTER)) {
-    found.push({ name: "SERVICE_DEAD_AFTER", message: "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER" })
-  }
-  return found
 }

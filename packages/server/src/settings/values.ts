@@ -1,3 +1,4 @@
+import { NotifierKind } from "@tocsin/core/contract/Status"
 import { Duration, Effect, Redacted, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /** A codec from text by a function that gives `undefined` for text it does not take. */
@@ -27,12 +28,14 @@ export const Whole = (min: number, max: number) =>
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** A duration such as `90s`, `5m`, `12h`, `93d`, `1500ms`; longer than nothing. */
-export const DurationText = parsed((text) => {
+export const DurationText = parsed((text) => toDuration(text))
+
+const toDuration = (text: string): Duration.Duration | undefined => {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
   if (match === null || Number(match[1]) === 0) return undefined
   // The pattern admits these units only.
   return Duration.millis(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS])
-})
+}
 
 /** Any text, kept from logs and messages. */
 export const Secret = parsed((text) => Redacted.make(text))
@@ -54,6 +57,36 @@ export const Fingerprints = parsed((text) => {
   const fingerprints = text.split(/[\s,]+/).filter((fingerprint) => fingerprint !== "")
   return fingerprints.every((fingerprint) => FINGERPRINT.test(fingerprint)) ? fingerprints : undefined
 })
+
+const RATE = /^(\d{1,7})\/(\d{1,7})$/
+
+/** A rate such as `120/60`: so many a minute, so many at once; `0` for no limit. */
+export const Rate = parsed((text) => {
+  if (text === "0") return { perMinute: 0, burst: 0 }
+  const match = RATE.exec(text)
+  const rate = { perMinute: Number(match?.[1]), burst: Number(match?.[2]) }
+  return rate.perMinute > 0 && rate.burst > 0 ? rate : undefined
+})
+
+/** How long something is kept: a duration, or `0` for ever. */
+export const KeepFor = parsed((text) => (text === "0" ? Duration.infinity : toDuration(text)))
+
+/** Some of the kinds of notifiers, separated by commas. */
+export const NotifierKinds = parsed((text) => {
+  const kinds = text.split(/[\s,]+/).filter((kind) => kind !== "")
+  return kinds.every(Schema.is(NotifierKind)) ? kinds : undefined
+})
+
+/** Any http or https address; it may hold a password or a token. */
+export const SecretAddress = parsed((text) =>
+  /^https?:\/\/./.test(text) && URL.canParse(text) ? Redacted.make(text) : undefined,
+)
+
+/** Secrets separated by spaces. */
+export const Secrets = parsed((text) => text.split(/\s+/).map((secret) => Redacted.make(secret)))
+
+/** `true` or `false`. */
+export const Flag = parsed((text) => (text === "true" ? true : text === "false" ? false : undefined))
 
 /** Where state is kept. */
 export type Database =

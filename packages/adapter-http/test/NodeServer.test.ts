@@ -1,0 +1,119 @@
+import { assert, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { HttpServer } from "effect/http"
+import { exchange, operator, send } from "./http.ts"
+import { REQUEST_ID, testServer } from "./TestServer.ts"
+
+layer(testServer(), { excludeTestServices: true })("what is no whole HTTP request", (it) => {
+  it.effect.each<[name: string, sent: string, status: string]>([
+    ["garbage", "hello\r\n\r\n", "400 Bad Request"],
+    ["a header without a name", "GET / HTTP/1.1\r\nHost: test\r\n: x\r\n\r\n", "400 Bad Request"],
+    [
+      "two lengths",
+      "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+      "400 Bad Request",
+    ],
+    [
+      "a length and chunks",
+      "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "400 Bad Request",
+    ],
+    [
+      "headers without end",
+      `GET / HTTP/1.1\r\nHost: test\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
+      "431 Request Header Fields Too Large",
+    ],
+  ])("%s is answered with an id and no body", ([, sent, status]) =>
+    Effect.gen(function* () {
+      const received = yield* exchange((socket) => socket.write(sent))
+      assert.strictEqual(
+        received,
+        `HTTP/1.1 ${status}\r\nX-Request-Id: ${REQUEST_ID}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      )
+    }),
+  )
+
+  it.effect("a body in broken chunks is refused", () =>
+    Effect.gen(function* () {
+      const received = yield* exchange((socket) =>
+        socket.write(
+          "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer agent-key\r\n" +
+            "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        ),
+      )
+      assert.match(received, /^HTTP\/1.1 400 Bad Request\r\nX-Request-Id: /)
+    }),
+  )
+})
+
+layer(testServer(), { excludeTestServices: true })("a request", (it) => {
+  it.effect("needs a Host in HTTP/1.1 alone", () =>
+    Effect.gen(function* () {
+      const refused = yield* exchange((socket) => socket.write("GET /api/v1/health HTTP/1.1\r\n\r\n"))
+      assert.match(refused, /^HTTP\/1.1 400 Bad Request\r\n/)
+      assert.include(refused, `x-request-id: ${REQUEST_ID}`)
+      const answered = yield* exchange((socket) => socket.write("GET /api/v1/health HTTP/1.0\r\n\r\n"))
+      assert.match(answered, /^HTTP\/1.1 200 OK\r\n/)
+    }),
+  )
+
+  it.effect("is answered whatever it would upgrade to, or expects", () =>
+    Effect.gen(function* () {
+      for (const headers of [{ connection: "upgrade, close", upgrade: "h2c" }, { expect: "wonders" }]) {
+        const received = yield* send("GET", "/api/v1/health", { headers })
+        assert.strictEqual(received.status, 200)
+        assert.strictEqual(received.headers["x-request-id"], REQUEST_ID)
+      }
+    }),
+  )
+})
+
+/** A server whose summary waits until it is told to answer, and how to stop it. */
+const stoppable = Effect.gen(function* () {
+  const asked = yield* Deferred.make<void>()
+  const answer = yield* Deferred.make<void>()
+  const drained = yield* Deferred.make<void>()
+  const scope = yield* Scope.make()
+  let isDraining = false
+  const context = yield* Layer.buildWithScope(
+    testServer({
+      admission: {
+        blockAll: Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer)), { count: 1 }),
+      },
+      readiness: {
+        isDraining: Effect.sync(() => isDraining),
+        drain: Effect.suspend(() => {
+          isDraining = true
+          return Deferred.succeed(drained, undefined)
+        }),
+      },
+    }),
+    scope,
+  )
+  return { asked, answer, drained, context, stop: Scope.close(scope, Exit.void) }
+})
+
+it.live("a server that stops finishes what it has begun, and closes what is idle", () =>
+  Effect.gen(function* () {
+    const { asked, answer, drained, context, stop } = yield* stoppable
+    const onServer = Effect.provideContext<HttpServer.HttpServer>(context)
+    const idle = yield* Effect.forkChild(
+      onServer(exchange((socket) => socket.write("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"))),
+    )
+    const begun = yield* Effect.forkChild(
+      onServer(
+        send("POST", "/api/v1/agents/admission/block-all", { headers: { ...operator, connection: "keep-alive" } }),
+      ),
+    )
+    yield* Deferred.await(asked)
+    const stopping = yield* Effect.forkChild(stop)
+    yield* Deferred.await(drained)
+    assert.match(yield* Fiber.join(idle), /^HTTP\/1.1 200 OK\r\n/)
+    yield* Deferred.succeed(answer, undefined)
+    const finished = yield* Fiber.join(begun)
+    assert.strictEqual(finished.status, 200)
+    assert.strictEqual(finished.headers.connection, "close")
+    yield* Fiber.join(stopping)
+    assert.include((yield* Effect.flip(onServer(send("GET", "/api/v1/health")))).message, "ECONNREFUSED")
+  }),
+)

@@ -1,0 +1,49 @@
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import * as ApiServer from "../src/HttpServer.ts"
+import { Readiness } from "../src/Readiness.ts"
+
+/** The operators' token of every test server. */
+export const UI_TOKEN = "operator-token"
+
+/** The id that every test server gives to a request without one. */
+export const REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+/** What a test server's use cases answer; a use case that is not given is a defect. */
+export interface Stubs {
+  readonly ingest?: Partial<Ingest["Service"]>
+  readonly admission?: Partial<Admission["Service"]>
+  readonly queries?: Partial<Queries["Service"]>
+  readonly readiness?: Partial<Readiness["Service"]>
+}
+
+/** What the API requires, as stubs. */
+export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =>
+  Layer.mergeAll(
+    Layer.mock(Ingest, { ...ingest }),
+    Layer.mock(Admission, { ...admission }),
+    Layer.mock(Queries, { ...queries }),
+    Layer.succeed(
+      Readiness,
+      Readiness.of({
+        isReady: Effect.succeed(true),
+        isDraining: Effect.succeed(false),
+        drain: Effect.void,
+        ...readiness,
+      }),
+    ),
+    Layer.succeed(Ids, Ids.of({ uuidV7: () => REQUEST_ID })),
+  )
+
+/** A server of the API on a free port of this machine, its use cases being stubs. */
+export const testServer = (stubs: Stubs = {}) =>
+  ApiServer.layer({ host: "127.0.0.1", port: 0, uiTokens: [Redacted.make("another"), Redacted.make(UI_TOKEN)] }).pipe(
+    Layer.provide(stubServices(stubs)),
+  )
+
+/** The port of the server of this test. */
+export const port = Effect.map(HttpServer.HttpServer, ({ address }) => ("port" in address ? address.port : 0))

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Queue, Redacted } from "effect"
+import { messengerSlack } from "../../src/messenger/messengerSlack.ts"
+import { incidentText } from "../../src/text/incidentText.ts"
+import { slackMedium } from "../../src/messenger/SlackMessage.ts"
+import { shared } from "../notifications.ts"
+import { answering, startReceiver } from "../Receiver.ts"
+
+const sending = (url: string) =>
+  messengerSlack({ url: Redacted.make(url), timeout: Duration.seconds(15), denyPrivateTargets: false })
+
+describe("a Slack-compatible messenger", () => {
+  it.effect("posts the escaped text, and nothing else", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(200, {}, "ok"))
+      const notifier = yield* sending(`${receiver.origin}/services/T0/B0/x`)
+      assert.strictEqual(notifier.kind, "messenger")
+      assert.deepStrictEqual(yield* notifier.send(shared), { outcome: "delivered" })
+      const { path, body } = yield* Queue.take(receiver.requests)
+      assert.strictEqual(path, "/services/T0/B0/x")
+      assert.deepStrictEqual(JSON.parse(body), { text: incidentText(shared, slackMedium) })
+      assert.include(body, "&lt;rack 4&gt; &amp; mehr")
+    }),
+  )
+
+  it.effect("can be tried", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(404, {}, "no_service"))
+      const receipt = yield* (yield* sending(receiver.origin)).test
+      assert.strictEqual(receipt.status, 404)
+      assert.strictEqual(receipt.result.outcome, "refused")
+      assert.match((yield* Queue.take(receiver.requests)).body, /^\{"text":"TEST: /)
+    }),
+  )
+})

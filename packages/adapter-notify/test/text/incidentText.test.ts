@@ -1,0 +1,204 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
+import { firstLine } from "@tocsin/core/notifications/firstLine"
+import type { Notification } from "@tocsin/core/notifications/Notification"
+import { Schema } from "effect"
+import * as fc from "fast-check"
+import { SlackMessage, slackMedium } from "../../src/messenger/SlackMessage.ts"
+import { telegramMedium } from "../../src/messenger/TelegramMessage.ts"
+import { incidentText, type TextMedium } from "../../src/text/incidentText.ts"
+import { firing, resolved, shared } from "../notifications.ts"
+
+const plain: TextMedium = { limit: 10_000, escape: (text) => text }
+const text = (notification: Notification) => incidentText(notification, plain)
+
+describe("the text of a notification", () => {
+  it("says how bad, where, what, since when, and the id", () => {
+    assert.strictEqual(
+      text(firing),
+      [
+        "CRITICAL: web-1/disk",
+        "/var is 97 % full",
+        "Since 2026-01-31 08:30:00 UTC",
+        "Incident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01",
+      ].join("\n"),
+    )
+  })
+
+  it("says how long it was when it is over", () => {
+    assert.strictEqual(
+      text(resolved),
+      [
+        "RESOLVED: web-1/disk (was critical)",
+        "/var is 97 % full",
+        "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 9 s)",
+        "Incident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01",
+      ].join("\n"),
+    )
+  })
+
+  it("names the key and counts the checks where there are several", () => {
+    assert.strictEqual(
+      text(shared),
+      [
+        "WARNING: Speicher voll <rack 4> & mehr",
+        "/var is 97 % full",
+        "Since 2026-01-31 08:30:00 UTC",
+        "5 checks are not ok",
+        "Incident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01",
+      ].join("\n"),
+    )
+  })
+
+  it("names the key of a single check when it is not the check's own", () => {
+    const incident = { ...firing.incident, incident_key: IncidentKey.make("storage") }
+    assert.include(text({ ...firing, incident }), "CRITICAL: web-1/disk\n")
+    assert.include(text({ ...firing, incident }), "\nKey: storage\n")
+  })
+
+  it("is about an agent where that is not heard of", () => {
+    const incident = {
+      ...firing.incident,
+      check_id: HEARTBEAT,
+      opener_check_id: HEARTBEAT,
+      incident_key: IncidentKey.make("web-1/@heartbeat"),
+    }
+    const silence = text({ ...firing, summary: "no contact with web-1", incident })
+    assert.include(silence, "CRITICAL: web-1\nno contact with web-1\n")
+    assert.notInclude(silence, "@heartbeat")
+  })
+
+  it("leaves out what is not known", () => {
+    assert.strictEqual(text({ ...firing, summary: undefined }).split("\n").length, 3)
+    assert.strictEqual(text({ ...firing, summary: " \t" }).split("\n").length, 3)
+  })
+
+  it("says so where a firing comes late, after the resolution", () => {
+    const late = text({ ...resolved, event_type: "firing" })
+    assert.include(late, "CRITICAL: web-1/disk\n")
+    assert.include(late, "(12 min 9 s): resolved by now\n")
+  })
+
+  it.each([
+    ["0.4 s", 400_000n, "(0 s)"],
+    ["59 s", 59_000_000n, "(59 s)"],
+    ["2 min", 120_000_000n, "(2 min)"],
+    ["2 h 5 min 9 s", 7_509_000_000n, "(2 h 5 min)"],
+    ["3 d 20 s", 259_220_000_000n, "(3 d)"],
+    ["a clock that was set back", -5_000_000n, "(0 s)"],
+  ])("tells a span in two units: %s", (_name, micros, shown) => {
+    const resolved_at = Instant.fromMicros(firing.incident.opened_at + micros)
+    assert.include(text({ ...resolved, incident: { ...resolved.incident, resolved_at } }), shown)
+  })
+
+  it("keeps to its lines whatever a check printed", () => {
+    const summary = "a\u0000b\u001b[31mc\u2028d\u0085e\u202ef\ud800g"
+    assert.strictEqual(text({ ...firing, summary }).split(/[\n\u2028\u0085]/)[1], "a b [31mc d e f\ufffdg")
+  })
+})
+
+describe("fitted to Slack", () => {
+  it("is escaped", () => {
+    const escaped = incidentText({ ...shared, summary: "<!channel> a & b" }, slackMedium)
+    assert.include(escaped, "WARNING: Speicher voll &lt;rack 4&gt; &amp; mehr\n&lt;!channel&gt; a &amp; b\n")
+    assert.notMatch(escaped, /[<>]|&(?!amp;|lt;|gt;)/)
+  })
+
+  it("is cut where the check said too much, never within an escape", () => {
+    const incident = { ...shared.incident, incident_key: IncidentKey.make("&".repeat(256)) }
+    const cut = incidentText({ ...shared, summary: "&".repeat(512), incident }, slackMedium)
+    assert.isAtMost(cut.length, 3_000)
+    assert.isAbove(cut.length, 2_990)
+    assert.match(cut, /\n(?:&amp;)+…\nSince /)
+    assert.match(cut, /\nIncident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01$/)
+  })
+})
+
+// Code units of every kind: escapes, pairs and halves of them, joiners, marks, controls, directions.
+const oddText = (maxLength: number) =>
+  fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(
+          "&",
+          "<",
+          ">",
+          "\ud83d",
+          "\ude00",
+          "😀",
+          "👩‍👩‍👧",
+          "e\u0301",
+          "\u200d",
+          "\u202e",
+          "\0",
+          "\n",
+          "\r\n",
+          "\u2029",
+        ),
+        fc.string({ unit: "binary", minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+      ),
+      { maxLength },
+    )
+    .map((parts) => parts.join(""))
+
+const incidentKey = fc
+  .oneof(
+    oddText(256),
+    fc.constantFrom("&", "<", "😀").map((character) => character.repeat(256)),
+  )
+  .filter(Schema.is(IncidentKey))
+
+const anyNotification: fc.Arbitrary<Notification> = fc
+  .record({
+    base: fc.constantFrom(firing, resolved, shared),
+    summary: fc.option(
+      fc.oneof(
+        oddText(600),
+        fc.constantFrom("&", "😀", "\ud83d").map((character) => character.repeat(600)),
+      ),
+      { nil: undefined },
+    ),
+    key: fc.option(incidentKey, { nil: undefined }),
+    name: fc.constantFrom("a", "x".repeat(128)),
+    members: fc.nat(),
+  })
+  .map(({ base, summary, key, name, members }) => ({
+    ...base,
+    summary: firstLine(summary),
+    incident: {
+      ...base.incident,
+      members,
+      ...(key !== undefined && { incident_key: key }),
+      ...(base.incident.agent_id !== undefined && {
+        agent_id: AgentId.make(name),
+        check_id: CheckId.make(name),
+      }),
+    },
+  }))
+
+describe("whatever is told", () => {
+  const media: ReadonlyArray<readonly [string, TextMedium]> = [
+    ["Slack", slackMedium],
+    ["Telegram", telegramMedium],
+    ["a small screen", { limit: 1_700, escape: telegramMedium.escape }],
+  ]
+  it.each(media)("fits %s and is whole in every character", (_name, medium) => {
+    fc.assert(
+      fc.property(anyNotification, (notification) => {
+        const told = incidentText(notification, medium)
+        assert.isAtMost(told.length, medium.limit)
+        assert.strictEqual(new TextDecoder().decode(new TextEncoder().encode(told)), told)
+        assert.notMatch(told, /[\p{Cc}--\n]/v)
+        assert.isTrue(told.endsWith(`\nIncident: ${notification.incident.id}`))
+        assert.isAtMost(told.split("\n").length, 6)
+        if (medium === slackMedium) {
+          assert.notMatch(told, /[<>]|&(?!amp;|lt;|gt;)/)
+          Schema.encodeSync(SlackMessage)({ text: told })
+        }
+      }),
+    )
+  })
+})

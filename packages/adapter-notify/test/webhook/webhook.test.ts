@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Queue, Redacted, Result, Schema } from "effect"
+import { Webhook } from "standardwebhooks"
+import { parseSecrets } from "../../src/webhook/signing.ts"
+import { WebhookMessage } from "../../src/webhook/WebhookMessage.ts"
+import { webhook } from "../../src/webhook/webhook.ts"
+import { firing, resolved, shared } from "../notifications.ts"
+import { answering, type Received, startReceiver } from "../Receiver.ts"
+import { TEST_ID, testIds } from "../testIds.ts"
+
+const OLD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+const NEW = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs="
+const BARE = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+const OTHER = "whsec_b3RoZXJvdGhlcm90aGVyb3RoZXJvdGhlcm8="
+
+const sending = (url: string, secrets: ReadonlyArray<string>) =>
+  webhook({
+    url: Redacted.make(url),
+    secrets: secrets.map((secret) => Redacted.make(secret)),
+    timeout: Duration.seconds(15),
+    denyPrivateTargets: false,
+  }).pipe(Effect.provide(testIds))
+
+const verify = (secret: string, { body, headers }: Received): unknown =>
+  new Webhook(secret).verify(body, {
+    "webhook-id": String(headers["webhook-id"]),
+    "webhook-timestamp": String(headers["webhook-timestamp"]),
+    "webhook-signature": String(headers["webhook-signature"]),
+  })
+
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(WebhookMessage))
+
+// The verifier compares with the real time, so these run by it.
+describe("a webhook's signature", () => {
+  it.live.each([
+    ["one secret", [OLD], [OLD, BARE]],
+    ["a secret without prefix", [BARE], [OLD, BARE]],
+    ["several secrets, while one is replaced", [NEW, OLD], [NEW, OLD]],
+  ] as const)("is taken by the published verifier: %s", ([_name, secrets, verifiers]) =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(204))
+      const notifier = yield* sending(receiver.origin, secrets)
+      assert.deepStrictEqual(yield* notifier.send({ ...firing, summary: "Öl & 😀 <b>" }), {
+        outcome: "delivered",
+      })
+      const request = yield* Queue.take(receiver.requests)
+      for (const secret of verifiers)
+        assert.deepStrictEqual(verify(secret, request), JSON.parse(request.body))
+      assert.throws(() => verify(OTHER, request), /No matching signature/)
+      assert.throws(
+        () => verify(secrets[0], { ...request, body: `${request.body} ` }),
+        /No matching signature/,
+      )
+      assert.strictEqual(String(request.headers["webhook-signature"]).split(" ").length, secrets.length)
+    }),
+  )
+
+  it.live("is made anew for each attempt, under the same id", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(503))
+      const notifier = yield* sending(receiver.origin, [OLD])
+      yield* notifier.send(firing)
+      yield* notifier.send({ ...firing, attempt: 2 })
+      const first = yield* Queue.take(receiver.requests)
+      const second = yield* Queue.take(receiver.requests)
+      assert.strictEqual(first.headers["webhook-id"], firing.id)
+      assert.strictEqual(second.headers["webhook-id"], firing.id)
+      assert.strictEqual(second.body, first.body)
+      verify(OLD, second)
+    }),
+  )
+
+  it.live("covers a test message", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(202))
+      const notifier = yield* sending(receiver.origin, [OLD])
+      assert.deepStrictEqual(yield* notifier.test, { status: 202, result: { outcome: "delivered" } })
+      const request = yield* Queue.take(receiver.requests)
+      verify(OLD, request)
+      assert.strictEqual(request.headers["webhook-id"], TEST_ID)
+      assert.deepInclude(decode(request.body), { type: "test", version: 1 })
+    }),
+  )
+})
+
+describe("a webhook's body", () => {
+  it.effect.each([firing, resolved, shared])(
+    "is of the documented form ($event_type, $severity)",
+    (notification) =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver(answering(200))
+        yield* (yield* sending(receiver.origin, [OLD])).send(notification)
+        const request = yield* Queue.take(receiver.requests)
+        const message = decode(request.body)
+        if (message.type === "test") assert.fail("a test")
+        assert.strictEqual(message.type, `incident.${notification.event_type}`)
+        assert.strictEqual(message.data.id, notification.id)
+        assert.strictEqual(message.data.incident.id, notification.incident.id)
+        assert.strictEqual(message.data.incident.resolved_at, notification.incident.resolved_at)
+        assert.strictEqual(message.data.incident.agent_id, notification.incident.agent_id)
+        assert.strictEqual(message.data.incident.members, notification.incident.members)
+      }),
+  )
+})
+
+describe("a webhook's secrets", () => {
+  const problem = (...secrets: ReadonlyArray<string>) =>
+    Result.getFailure(parseSecrets(secrets.map((secret) => Redacted.make(secret)))).pipe((failure) =>
+      failure._tag === "Some" ? failure.value : undefined,
+    )
+
+  it("are at least one", () => {
+    assert.strictEqual(problem(), "must hold at least one secret: whsec_ followed by base64")
+  })
+
+  it.each([
+    ["no base64", "whsec_not base64!"],
+    ["nothing", "whsec_"],
+    ["nothing at all", ""],
+    ["without padding", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs"],
+    ["the alphabet of URLs", "whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oDC2FVsBQIhrs="],
+    ["a line break", `${OLD}\n`],
+    ["another prefix", "whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+    ["loose bits at the end", "whsec_TQ="],
+  ])("are padded base64: %s is a bad setting", (_name, secret) => {
+    const message = problem(secret)
+    assert.match(message ?? "", /^must be whsec_ followed by base64/)
+    if (secret.length > "whsec_".length) assert.notInclude(message ?? "", secret.slice("whsec_".length))
+  })
+
+  it("are told by their number when one of several is bad", () => {
+    assert.match(problem(OLD, "whsec_?", NEW) ?? "", /, which number 2 of 3 is not$/)
+  })
+
+  it.effect("stop the notifier from being made, by name", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(sending("https://receiver.example/", ["whsec_?"]))
+      assert.strictEqual(error.notifier, "webhook")
+      assert.strictEqual(error.setting, "secrets")
+    }),
+  )
+})

@@ -1,0 +1,11 @@
+import type { ListFilters, ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+import type { SqlConnection } from "effect/sql"
+import { agentColumns, decodeAgent } from "../tables/agentTable.ts"
+import { decodeKey, keyColumns } from "../tables/agentKeyTable.ts"
+import { checkColumns, decodeCheck } from "../tables/checkTable.ts"
+import { decodeHistory, historyColumns } from "../tables/historyTable.ts"
+import { decodeIncident, incidentColumns } from "../tables/incidentTable.ts"
+import { decodeOutbox, outboxColumns } from "../tables/outboxTable.ts"
+import type { Parameters } from "./Parameters.ts"
+

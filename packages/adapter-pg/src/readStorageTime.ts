@@ -1,0 +1,18 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "./client/PgClient.ts"
+import type { PgStatement } from "./client/PgConnection.ts"
+
+/** Reads the database's own clock, in microseconds since 1970, at this moment and not at the transaction's start. */
+const findStorageTime: PgStatement = {
+  name: "find_storage_time",
+  text: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8 AS storage_time",
+}
+
+/** Reads the clock that leases are granted and compared by, and that replicas correct theirs by. */
+export const readStorageTime = (pg: PgClient["Service"]): Effect.Effect<Instant.Instant, SqlError.SqlError> =>
+  Effect.map(pg.query(findStorageTime, []), (rows) =>
+    // One row with one bigint, always.
+    Instant.fromMicros(rows[0]?.["storage_time"] as bigint),
+  )

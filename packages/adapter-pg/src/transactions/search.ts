@@ -1,0 +1,103 @@
+import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { decodeAgent, lockIdlePendingAgents, lockSilentAgents } from "../tables/agentTable.ts"
+import { decodeAlert, lockClaimableAlerts } from "../tables/alertTable.ts"
+import { decodeIncident, findIncidents } from "../tables/incidentTable.ts"
+import {
+  decodeOutbox,
+  lockAbandonedOutbox,
+  lockClaimableOutbox,
+  lockExpiredOutbox,
+} from "../tables/outboxTable.ts"
+import { readStorageTime } from "../readStorageTime.ts"
+
+type Pg = PgClient["Service"]
+
+/**
+ * Runs the searches of a scope. What they find is locked; what others hold is passed over, so that replicas share the work
+ * and never wait for each other here.
+ */
+export const search = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  scope: Scope,
+  now: Instant.Instant,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const { found } = workspace
+  if (scope.claimableOutbox !== undefined) yield* searchOutbox(pg, workspace, scope.claimableOutbox, now)
+  if (scope.abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
+    const rows = yield* pg.query(lockAbandonedOutbox, [notifiers, untouchedSince, limit])
+    found.abandonedOutbox = rows.map(decodeOutbox)
+    for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
+  }
+  if (scope.claimableAlerts !== undefined) yield* searchAlerts(pg, workspace, scope.claimableAlerts.limit, now)
+  if (scope.silentAgents !== undefined) {
+    found.silentAgents = yield* searchAgents(pg, workspace, lockSilentAgents, scope.silentAgents)
+  }
+  if (scope.idlePendingAgents !== undefined) {
+    found.idlePendingAgents = yield* searchAgents(pg, workspace, lockIdlePendingAgents, scope.idlePendingAgents)
+  }
+})
+
+const searchAgents = (
+  pg: Pg,
+  workspace: Workspace,
+  statement: PgStatement,
+  { seenBefore, limit }: NonNullable<Scope["silentAgents"]>,
+) =>
+  Effect.map(pg.query(statement, [seenBefore, limit]), (rows) => {
+    const agents = rows.map(decodeAgent)
+    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+    return agents.map((agent) => agent.agent_id)
+  })
+
+const searchOutbox = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  { notifiers, limit }: NonNullable<Scope["claimableOutbox"]>,
+  now: Instant.Instant,
+) {
+  const { found } = workspace
+  const storageTime = yield* readStorageTime(pg)
+  const claimable = (yield* pg.query(lockClaimableOutbox, [notifiers, now, limit])).map(decodeOutbox)
+  const expired = (yield* pg.query(lockExpiredOutbox, [notifiers, storageTime, limit])).map(decodeOutbox)
+  found.storageTime = storageTime
+  found.claimableOutbox = yield* withIncidents(pg, claimable)
+  found.expiredOutbox = expired
+  for (const item of claimable) workspace.outbox.load(item.id, item)
+  for (const item of expired) workspace.outbox.load(item.id, item)
+})
+
+const searchAlerts = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  limit: number,
+  now: Instant.Instant,
+) {
+  const storageTime = yield* readStorageTime(pg)
+  const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(decodeAlert)
+  workspace.found.storageTime = storageTime
+  workspace.found.claimableAlerts = yield* withIncidents(pg, alerts)
+  for (const alert of alerts) workspace.alerts.load(alert, alert)
+})
+
+/** The rows, each with its incident as it stands. */
+const withIncidents = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
+  pg: Pg,
+  rows: ReadonlyArray<Row>,
+): Effect.fn.Return<ReadonlyArray<WithIncident<Row>>, SqlError.SqlError> {
+  if (rows.length === 0) return []
+  const found = yield* pg.query(findIncidents, [rows.map((row) => row.incident_id)])
+  const incidents = new Map(found.map(decodeIncident).map((incident) => [incident.id, incident]))
+  return rows.flatMap((row) => {
+    const incident = incidents.get(row.incident_id)
+    return incident === undefined ? [] : [{ row, incident }]
+  })
+})

@@ -1,0 +1,125 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { decideSync } from "@tocsin/core/workspace/Decision"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { GroupCommit, NeedsOwnWorkspace } from "./GroupCommit.ts"
+import { PageReader } from "./lists/PageReader.ts"
+import { loadScope } from "./loadScope.ts"
+import { openDatabase } from "./openDatabase.ts"
+import { persistChanges } from "./persistChanges.ts"
+import { makeTables, type Tables } from "./rows/Tables.ts"
+import { isSearch, searchScope } from "./searchScope.ts"
+import type { SqliteConnection } from "./SqliteConnection.ts"
+import { isLocked, SqliteFailures } from "./SqliteFailures.ts"
+import { type LockOptions, whileLocked } from "./whileLocked.ts"
+
+/** Where an SQLite storage lives. */
+export interface SqliteStorageOptions {
+  /** The database file; its folder exists. `:memory:` keeps nothing, for tests. */
+  readonly file: string
+  /** How long another process's lock on the file is waited for; 10 s unless given. */
+  readonly lockTimeout?: Duration.Input | undefined
+}
+
+const LOCK_TIMEOUT = Duration.seconds(10)
+const NANOS_PER_MICRO = 1_000n
+
+/**
+ * Storage in one SQLite file, durable at every answer. Several processes may have one file open. Creates the file where
+ * there is none and brings it to the present schema; fails without having written anything for what it must not open. The
+ * end of its scope finishes the commands that are under way, and closes the file.
+ */
+export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, StorageError> =>
+  Layer.effect(
+    Storage,
+    Effect.gen(function* () {
+      const lock: LockOptions = {
+        failures: new SqliteFailures(options.file),
+        lockMillis: Duration.toMillis(options.lockTimeout ?? LOCK_TIMEOUT),
+      }
+      const connection = yield* Effect.acquireRelease(openDatabase(options.file, lock), (opened) =>
+        Effect.sync(() => opened.close()),
+      )
+      const tables = yield* whileLocked(() => makeTables(connection), lock)
+      const commits = yield* Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new GroupCommit(connection, {
+              ...lock,
+              persist: (workspace) => persistChanges(tables, workspace.changes()),
+            }),
+        ),
+        (opened) => Effect.sync(() => opened.close()),
+      )
+      return make({ connection, tables, commits, lock })
+    }),
+  )
+
+interface Parts {
+  readonly connection: SqliteConnection
+  readonly tables: Tables
+  readonly commits: GroupCommit
+  readonly lock: LockOptions
+}
+
+const make = ({ connection, tables, commits, lock }: Parts): Storage["Service"] => {
+  const pages = new PageReader(connection)
+  const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
+  return Storage.of({
+    transact: (command) =>
+      Clock.clockWith((clock) =>
+        commits.submit(
+          (workspace, isFirst) => {
+            // The moment of the decision, not of the call: a command may have waited for another process.
+            const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
+            return decideSync(command(workspace, now), (scope) => {
+              loadScope(tables, workspace, scope)
+              if (!isSearch(scope)) return
+              if (!isFirst) throw new NeedsOwnWorkspace()
+              searchScope(tables, workspace, scope, now)
+            })
+          },
+          { isAlone: false },
+        ),
+      ),
+    page: (request) => read(() => pages.read(request)),
+    agent: (agentId) => read(() => tables.agents.find(agentId)),
+    check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),
+    incident: (id, limit) =>
+      read(() =>
+        connection.snapshot(() => {
+          const incident = tables.incidents.find(id)
+          return (
+            incident && {
+              incident,
+              members: tables.members.ranked(id, limit),
+              changes: tables.incidentChanges.latest(id, limit),
+              outbox: tables.outbox.latest(id, limit),
+            }
+          )
+        }),
+      ),
+    mark: read(() => tables.marks.find("service")),
+    counts: (aliveSince) => read(() => tables.agents.counts(aliveSince)),
+    agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
+    untilNextDue: (notifiers, now) =>
+      read(() => {
+        const moments = [...tables.outbox.nextMoments(notifiers, now), ...tables.alerts.nextMoments(now)]
+        const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
+        return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
+      }),
+    // One server works on a file; what the command line changes beside it is found by the next look at what is due.
+    hints: Stream.never,
+    purge: (limit) => commits.submit(() => tables.removedRegistrations.purge(limit), { isAlone: true }),
+    expire: (before, limit) => commits.submit(() => tables.expired.remove(before, limit), { isAlone: true }),
+    establish: (name, value) =>
+      commits.submit(() => tables.established.establish(name, value), { isAlone: true }),
+    probe: Effect.suspend(() => {
+      try {
+        return Effect.succeed(connection.probe())
+      } catch (cause) {
+        return isLocked(cause) ? Effect.void : lock.failures.toEffect(cause)
+      }
+    }),
+  })
+}

@@ -1,0 +1,46 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
+import { Storage } from "@tocsin/core/ports/Storage"
+import type { Decision } from "@tocsin/core/workspace/Decision"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Deferred, Effect } from "effect"
+
+type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<void>>
+
+/** A storage that holds commands back until a group of them is complete. */
+export interface GatheringStorage {
+  readonly storage: Storage["Service"]
+  /** From the next command on, so many make a group. All of them must be under way before the first is answered. */
+  readonly expect: (commands: number) => void
+}
+
+/** Runs the commands of a group one after the other in a single transaction, as the storages do that commit in groups. */
+export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage => {
+  let waiting: Array<Waiting> = []
+  let groupSize = 1
+  const commit = Effect.suspend(() => {
+    const group = waiting
+    waiting = []
+    return storage.transact(function* (workspace, now) {
+      const answers: Array<Effect.Effect<void>> = []
+      for (const decide of group) answers.push(yield* decide(workspace, now))
+      return answers
+    })
+  })
+  return {
+    expect: (commands) => {
+      groupSize = commands
+    },
+    storage: Storage.of({
+      ...storage,
+      transact: Effect.fnUntraced(function* <A>(command: (workspace: Workspace, now: Instant) => Decision<A>) {
+        const answer = Deferred.makeUnsafe<A>()
+        waiting.push(function* (workspace, now) {
+          const reply = yield* command(workspace, now)
+          return Effect.asVoid(Deferred.succeed(answer, reply))
+        })
+        if (waiting.length >= groupSize) for (const tell of yield* commit) yield* tell
+        return yield* Deferred.await(answer)
+      }),
+    }),
+  }
+}

@@ -1,0 +1,85 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import type { Action, Observation } from "./Action.ts"
+import { integer } from "./arbitraries.ts"
+import { gatheringStorage } from "./gatheringStorage.ts"
+import { admission, crowd, enrollment, life, notifiers, SIZE, type Step } from "./Scenario.ts"
+import { watchedStorage } from "./watchedStorage.ts"
+import { openWorld, type WorldOptions } from "./World.ts"
+
+const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
+
+/** Actions that are one command each, and so can share a transaction with others. */
+const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
+  "heartbeat",
+  "events",
+  "accept",
+  "block",
+  "remove",
+  "unblock",
+  "deliver",
+  "sweep",
+])
+
+/** Runs of at most `longest` actions that can share a transaction; others by themselves. */
+const groupsOf = (observations: ReadonlyArray<Observation>, longest: number) => {
+  const groups: Array<Array<Observation>> = []
+  for (const observed of observations) {
+    const last = groups.at(-1)
+    const isShared = ONE_COMMAND.has(observed.action.action)
+    const mayJoin = last?.every(({ action }) => ONE_COMMAND.has(action.action)) && last.length < longest
+    if (isShared && mayJoin) last.push(observed)
+    else groups.push([observed])
+  }
+  return groups
+}
+
+const comesToTheSame = Effect.fnUntraced(function* (
+  steps: ReadonlyArray<Step>,
+  longest: number,
+  options: WorldOptions,
+) {
+  const single = yield* openWorld(options)
+  const observations = yield* single.play(steps)
+
+  const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
+  const watched = watchedStorage(memory)
+  const gathering = gatheringStorage(watched.storage)
+  const grouped = yield* openWorld({ ...options, watched: { storage: gathering.storage, rows: watched.rows } })
+  for (const group of groupsOf(observations, longest)) {
+    gathering.expect(group.length)
+    const replies = yield* Effect.forEach(group, ({ action }) => grouped.perform(action), {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(
+      replies.map(({ reply }) => reply),
+      group.map(({ reply }) => reply),
+    )
+  }
+  assert.deepStrictEqual(grouped.rows(), single.rows())
+})
+
+describe("commands that share a transaction", () => {
+  it.effect.prop(
+    "answer and leave what they do one by one, as results come in",
+    { steps: life, notifiers, longest: integer(2, 8) },
+    ({ steps, notifiers, longest }) => comesToTheSame([...enrollment, ...steps], longest, { notifiers }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "do so as keys come and go",
+    { steps: admission, longest: integer(2, 8) },
+    ({ steps, longest }) => comesToTheSame(steps, longest, { maxPendingAgents: 2 }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "do so with many members in one incident",
+    { steps: crowd, longest: integer(2, 8) },
+    ({ steps, longest }) => comesToTheSame([...enrollment, ...steps], longest, {}),
+    { arbitrary: { ...arbitrary, runs: 40 } },
+  )
+})

@@ -1,0 +1,158 @@
+import type { Severity } from "@tocsin/core/contract/Status"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Observation } from "./Action.ts"
+import { moved, type Rows } from "./Rows.ts"
+import { enrollment, life, lifeByEvents, notifiers, SIZE, type Step } from "./Scenario.ts"
+import { openWorld, type WorldOptions } from "./World.ts"
+
+const arbitrary = { runs: 300, size: SIZE, maxShrinks: 2_000 }
+
+const RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, critical: 3 }
+
+const onEveryAction = Effect.fnUntraced(function* (
+  steps: ReadonlyArray<Step>,
+  options: WorldOptions,
+  holds: (observed: Observation) => void,
+) {
+  const world = yield* openWorld(options)
+  for (const observed of yield* world.play([...enrollment, ...steps])) holds(observed)
+})
+
+const newItems = ({ before, after }: Observation): ReadonlyArray<OutboxRecord> =>
+  moved(before.outbox, after.outbox).flatMap((item) => (item.before === undefined && item.after ? [item.after] : []))
+
+const firings = (rows: Rows, incidentId: string): ReadonlyArray<OutboxRecord> =>
+  Array.from(rows.outbox.values()).filter((item) => item.incident_id === incidentId && item.event_type === "firing")
+
+const tells = (item: OutboxRecord): boolean => item.state !== "discarded"
+
+/** The members that joined an incident or worsened in it, with that incident. */
+const troubles = ({ before, after }: Observation) =>
+  moved(before.members, after.members).flatMap(({ before: was, after: is }) => {
+    if (is === undefined || is.left_at !== undefined) return []
+    const joined = was === undefined || was.left_at !== undefined
+    return joined || RANK[is.severity] > RANK[was.severity] ? [is] : []
+  })
+
+const resolvedNow = ({ before, after }: Observation) =>
+  moved(before.incidents, after.incidents).flatMap(({ before: was, after: is }) =>
+    was?.state === "open" && is?.state === "resolved" ? [is] : [],
+  )
+
+describe("a firing", () => {
+  it.effect.prop(
+    "tells each enabled notifier of trouble that a loud event brings, and of nothing else",
+    { steps: lifeByEvents, notifiers },
+    ({ steps, notifiers }) =>
+      onEveryAction(steps, { notifiers }, (observed) => {
+        const { action, before, after } = observed
+        const fired = newItems(observed).filter((item) => item.event_type === "firing")
+        const isLoud = action.action === "events" && action.request.events.every((event) => event.notifications_enabled)
+        const troubled = isLoud || action.action === "sweep" ? troubles(observed) : []
+        for (const { incident_id } of troubled) {
+          const severity = after.incidents.get(incident_id)?.severity ?? "warning"
+          for (const notifier of notifiers) {
+            const isTold = (item: OutboxRecord) =>
+              item.notifier === notifier && tells(item) && RANK[item.severity] >= RANK[severity]
+            const wasTold = firings(before, incident_id).some(isTold)
+            const now = fired.filter((item) => item.incident_id === incident_id && item.notifier === notifier)
+            assert.deepStrictEqual(now.map((item) => item.severity), wasTold ? [] : [severity])
+          }
+        }
+        const places = new Set(troubled.map((member) => member.incident_id))
+        assert.isTrue(fired.every((item) => places.has(item.incident_id) && notifiers.includes(item.notifier)))
+      }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "tells of an incident to a notifier ever worse severities, whatever else happens",
+    { steps: life, notifiers },
+    ({ steps, notifiers }) =>
+      onEveryAction(steps, { notifiers }, ({ after }) => {
+        for (const incidentId of after.incidents.keys()) {
+          for (const notifier of notifiers) {
+            const told = firings(after, incidentId).filter((item) => item.notifier === notifier && tells(item))
+            const ranks = told.map((item) => RANK[item.severity])
+            assert.deepStrictEqual(ranks, Array.from(new Set(ranks)).toSorted())
+          }
+        }
+      }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "of an incident that is resolved waits for no first attempt",
+    { steps: life, notifiers },
+    ({ steps, notifiers }) =>
+      onEveryAction(steps, { notifiers }, ({ after }) => {
+        for (const incident of after.incidents.values()) {
+          if (incident.state === "open") continue
+          assert.isFalse(firings(after, incident.id).some((item) => item.state === "pending"))
+        }
+      }),
+    { arbitrary },
+  )
+})
+
+describe("a resolved", () => {
+  it.effect.prop(
+    "follows, once for each notifier, where a firing was attempted and the end is loud, or was sent and the agent is gone",
+    { steps: lifeByEvents, notifiers },
+    ({ steps, notifiers }) =>
+      onEveryAction(steps, { notifiers }, (observed) => {
+        const { action, before } = observed
+        const ended = newItems(observed).filter((item) => item.event_type === "resolved")
+        const isSilent = action.action === "events" && action.request.events.some((event) => !event.notifications_enabled)
+        const isByContact = action.action === "events" || action.action === "heartbeat"
+        const expected = resolvedNow(observed).flatMap((incident) => {
+          const wasReached = (item: OutboxRecord) =>
+            isByContact ? item.attempts > 0 : item.state === "sent" || item.state === "sending"
+          // Contact after death is told of even by a silent event: it is not the event that ends that incident.
+          const isHushed = isSilent && !incident.incident_key.endsWith("/@heartbeat")
+          const reached = firings(before, incident.id).filter((item) => tells(item) && wasReached(item))
+          const told = isHushed ? [] : Array.from(new Set(reached.map((item) => item.notifier)))
+          return told.map((notifier) => `${incident.id} ${notifier} ${incident.severity}`)
+        })
+        assert.sameMembers(
+          ended.map((item) => `${item.incident_id} ${item.notifier} ${item.severity}`),
+          expected,
+        )
+      }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "is there at most once for an incident and a notifier, and only when the incident is resolved",
+    { steps: life, notifiers },
+    ({ steps, notifiers }) =>
+      onEveryAction(steps, { notifiers }, ({ after }) => {
+        const ends = Array.from(after.outbox.values()).filter((item) => item.event_type === "resolved")
+        const names = ends.map((item) => `${item.incident_id} ${item.notifier}`)
+        assert.strictEqual(new Set(names).size, names.length)
+        assert.isTrue(ends.every((item) => after.incidents.get(item.incident_id)?.state === "resolved"))
+      }),
+    { arbitrary },
+  )
+})
+
+describe("unsent firings", () => {
+  it.effect.prop(
+    "are discarded when the last member's agent is removed, and left alone when others remain",
+    { steps: lifeByEvents, notifiers },
+    ({ steps, notifiers }) =>
+      onEveryAction(steps, { notifiers }, (observed) => {
+        const { action, before, after } = observed
+        if (!["remove", "block", "block_all", "remove_all"].includes(action.action)) return
+        const resolved = new Set(resolvedNow(observed).map((incident) => incident.id))
+        for (const item of before.outbox.values()) {
+          const isUnsent = item.event_type === "firing" && (item.state === "pending" || item.state === "retry")
+          const isDiscarded = isUnsent && resolved.has(item.incident_id)
+          assert.strictEqual(after.outbox.get(item.id)?.state, isDiscarded ? "discarded" : item.state)
+        }
+      }),
+    { arbitrary },
+  )
+})
