@@ -11,7 +11,10 @@ import { openWorld, type WorldOptions } from "./World.ts"
 
 const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
 
-/** Actions that are one command each, and so can share a transaction with others. */
+/**
+ * Actions that are one command each and name the rows that they need. A command that searches the tables, as a sweep does,
+ * finds nothing of what its group has changed: storages give it a transaction to itself.
+ */
 const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "heartbeat",
   "events",
@@ -20,7 +23,6 @@ const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "remove",
   "unblock",
   "deliver",
-  "sweep",
 ])
 
 /** Runs of at most `longest` actions that can share a transaction; others by themselves. */
@@ -28,9 +30,9 @@ const groupsOf = (observations: ReadonlyArray<Observation>, longest: number) => 
   const groups: Array<Array<Observation>> = []
   for (const observed of observations) {
     const last = groups.at(-1)
-    const isShared = ONE_COMMAND.has(observed.action.action)
-    const mayJoin = last?.every(({ action }) => ONE_COMMAND.has(action.action)) && last.length < longest
-    if (isShared && mayJoin) last.push(observed)
+    const share = [...(last ?? []), observed]
+    const mayJoin = share.length <= longest && share.every(({ action }) => ONE_COMMAND.has(action.action))
+    if (last !== undefined && mayJoin) last.push(observed)
     else groups.push([observed])
   }
   return groups

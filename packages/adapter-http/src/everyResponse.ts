@@ -36,21 +36,16 @@ const notFound = (request: Request, requestId: string): Response => {
 const lacksHost = ({ source, headers }: Request): boolean =>
   headers["host"] === undefined && "httpVersion" in source && source.httpVersion === "1.1"
 
+const refuseWithoutHost = (requestId: string) =>
+  Effect.succeed(errorResponse("validation", "the header Host is missing", requestId, { connection: "close" }))
+
 /** The router would end a path at these: `DELETE /agents/a;b` must not delete agent a. */
 const hasRouterDelimiter = (url: string): boolean => /^[^?]*[;#]/.test(url)
 
 const withPlainPath = (request: Request): Request => {
+  if (!hasRouterDelimiter(request.url)) return request
   const path = pathOf(request.url)
   return request.modify({ url: path.replaceAll(/[;#]/g, encodeURIComponent) + request.url.slice(path.length) })
-}
-
-const routed = (httpEffect: Effect.Effect<Response, Types.unhandled>, request: Request, requestId: string) => {
-  if (lacksHost(request)) {
-    return Effect.succeed(errorResponse("validation", "header Host is missing", requestId, { connection: "close" }))
-  }
-  return hasRouterDelimiter(request.url)
-    ? Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withPlainPath(request))
-    : httpEffect
 }
 
 const isRouteNotFound = (error: unknown): boolean =>
@@ -106,15 +101,16 @@ export const layer = HttpRouter.middleware(
       httpEffect: Effect.Effect<Response, Types.unhandled>,
       // Every error is handled here; the router's type wants to hear of those of the routes all the same.
     ): Effect.fn.Return<Response, Types.unhandled, HttpServerRequest.HttpServerRequest> {
-      const request = yield* HttpServerRequest.HttpServerRequest
+      const request = withPlainPath(yield* HttpServerRequest.HttpServerRequest)
       const requestId = inboundRequestId(request.headers["x-request-id"]) ?? (yield* newRequestId)
-      const answer = routed(httpEffect, request, requestId).pipe(
+      const answer = (lacksHost(request) ? refuseWithoutHost(requestId) : httpEffect).pipe(
         Effect.catchCause((cause) => failed(cause, request, requestId)),
         // Known only now: answers to what began before the server is to stop close their connections, too.
         Effect.flatMap((response) =>
           Effect.map(isDraining, (draining) => complete(response, request, requestId, draining)),
         ),
         Effect.provideService(RequestId, requestId),
+        Effect.provideService(HttpServerRequest.HttpServerRequest, request),
       )
       return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer
     })
