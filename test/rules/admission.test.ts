@@ -1,17 +1,20 @@
+import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { heartbeatOf } from "../storage/samples.ts"
 import { batchReply } from "./Action.ts"
+import { changedFields } from "./changedFields.ts"
 import { NaiveAdmission } from "./NaiveAdmission.ts"
 import { admission, SIZE } from "./Scenario.ts"
 import { openWorld, type World } from "./World.ts"
 
-const arbitrary = { runs: 500, size: SIZE, maxShrinks: 3_000 }
+const arbitrary = { runs: 400, size: SIZE, maxShrinks: 3_000 }
 const maxPendingAgents = 2
-const everything = { limit: 500 }
+const limit = 500
 
 const listed = Effect.fnUntraced(function* (world: World) {
-  const agents = (yield* world.queries().agents(everything)).items
-  const blacklist = (yield* world.queries().blacklist(everything)).items
+  const agents = (yield* world.queries().agents({ limit })).items
+  const blacklist = (yield* world.queries().blacklist({ limit })).items
   const shown: { readonly agents: ReadonlyArray<object>; readonly blacklist: ReadonlyArray<object> } = {
     agents: agents.map(({ features: _, status: __, ...agent }) => agent),
     blacklist: blacklist.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
@@ -36,5 +39,45 @@ describe("admission", () => {
         }
       }),
     { arbitrary },
+  )
+
+  it.effect.prop(
+    "changes nothing when it refuses, but when a blocked key was seen",
+    { steps: admission },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld({ maxPendingAgents })
+        for (const { action, reply, before, after } of yield* world.play(steps)) {
+          if (typeof reply !== "string") continue
+          const mayChange = reply === "AgentBlocked" && action.action === "heartbeat" ? ["key.last_seen_at"] : []
+          assert.includeMembers(mayChange, [...changedFields(before, after)])
+        }
+      }),
+    { arbitrary },
+  )
+
+  it.effect("of all agents at once counts every one, however many there are", () =>
+    Effect.gen(function* () {
+      // More than two pieces of 200, so that a piece begins after another, ends with it, and is not full.
+      const agents = 450
+      const world = yield* openWorld()
+      const register = Effect.forEach(
+        Array.from({ length: agents }, (_, number) => `agent-${number}`),
+        (agent) => world.perform({ action: "heartbeat", key: agent, request: heartbeatOf(agent) }),
+      )
+      const count = (action: "block_all" | "remove_all" | "unblock_all") =>
+        Effect.map(world.perform({ action }), ({ reply }) => reply)
+      yield* register
+      assert.deepStrictEqual(yield* count("remove_all"), { count: agents })
+      yield* register
+      assert.deepStrictEqual(yield* count("block_all"), { count: agents })
+      assert.strictEqual(world.rows().agents.size, 0)
+      assert.deepStrictEqual(yield* count("unblock_all"), { count: agents })
+      yield* register
+      yield* world.perform({ action: "accept", agent_id: AgentId.make("agent-0") })
+      const { reply } = yield* world.perform({ action: "accept_all", includeRotation: true })
+      assert.deepStrictEqual(reply, { count: agents - 1 })
+      assert.deepStrictEqual(yield* count("block_all"), { count: 0 })
+    }),
   )
 })

@@ -8,8 +8,9 @@ export const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<n
 export const boolean: Arbitrary.Arbitrary<boolean> = Arbitrary.schema(Schema.Boolean)
 
 /** One of some values; shrinks towards the first. */
-export const oneOf = <const A>(...values: readonly [A, ...ReadonlyArray<A>]): Arbitrary.Arbitrary<A> =>
-  Arbitrary.map(integer(0, values.length - 1), (index) => values[index] ?? values[0])
+export const oneOf = <const A>(...values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
+  // The index is one of an element: a type of `undefined` too is a value like any other.
+  Arbitrary.map(integer(0, values.length - 1), (index) => values[index] as A)
 
 /** A value of one of some kinds, each as likely as its weight; shrinks towards the first kind. */
 export const weighted = <A>(

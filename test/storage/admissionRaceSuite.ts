@@ -215,8 +215,8 @@ const describeEndings = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
             [
               replica(0).admission.remove(AgentId.make(agent)),
               replica(0).ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { hostname: "anew" })),
-              replica(0).admission.accept(AgentId.make(agent)),
-              Effect.exit(send(replica(0), agent, [eventOf(1)])),
+              outcomeOf(replica(0).admission.accept(AgentId.make(agent))),
+              outcomeOf(send(replica(0), agent, [eventOf(1)])),
             ],
             atOnce,
           ),

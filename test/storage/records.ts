@@ -14,6 +14,7 @@ import {
 } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Decision } from "@tocsin/core/workspace/Decision"
@@ -128,6 +129,16 @@ export const outboxRecord = (name: string, incident: string, changes: Partial<Ou
   created_at: start,
   counts_from: start,
   updated_at: start,
+  ...changes,
+})
+
+/** The alert of `incidentRecord(incident)` at the severity `critical`, firing. */
+export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}): AlertRecord => ({
+  incident_id: incidentIdOf(incident),
+  severity: "critical",
+  next_at: start,
+  ended_at: undefined,
+  leased_until: undefined,
   ...changes,
 })
 

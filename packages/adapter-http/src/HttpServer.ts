@@ -35,7 +35,11 @@ const drainFirst = Layer.effectDiscard(
 export const layer = (options: NodeServer.ListenOptions & ApiRoutes.ApiOptions) =>
   drainFirst.pipe(
     Layer.provideMerge(
-      HttpRouter.serve(ApiRoutes.layer(options), { routerConfig, disableLogger: true, disableListenLog: true }),
+      HttpRouter.serve(ApiRoutes.layer(options), {
+        routerConfig,
+        disableLogger: true,
+        disableListenLog: true,
+      }),
     ),
     Layer.provideMerge(NodeServer.layer(options)),
   )

@@ -1,5 +1,5 @@
-import { createServer, type Server, STATUS_CODES } from "node:http"
-import type { Socket } from "node:net"
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
 import { NodeHttpServer } from "@effect/platform-node"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -32,8 +32,7 @@ const statusOf = (error: NodeJS.ErrnoException): number => {
 }
 
 /** Answers what never became a whole HTTP request: with its id and no body, then closes (decisions §1). */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket, requestId: string): void => {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void => {
   const status = statusOf(error)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: ${requestId}\r\n` +
@@ -53,9 +52,13 @@ const listeningServer = (newRequestId: () => string): Server => {
     // No protocol to upgrade to: such a request is answered like any other (RFC 9110, 7.8).
     shouldUpgradeCallback: () => false,
   })
-  server.on("clientError", (error, socket) => {
-    // The types say Duplex for the sake of TLS and HTTP/2, which this server does not speak.
-    refuse(error, socket as Socket, newRequestId())
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  server.on("request", (request, response) => answers.set(request.socket, response))
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const answer = answers.get(socket)
+    const isAnswered = answer !== undefined && answer.headersSent && !answer.writableFinished
+    if (isAnswered || !socket.writable || error.code === "ECONNRESET") socket.destroy()
+    else refuse(error, socket, newRequestId())
   })
   // What a client expects beyond 100-continue is no reason to refuse it (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
@@ -80,7 +83,11 @@ export const layer = ({ host, port }: ListenOptions) =>
       const ids = yield* Ids
       const run = Effect.runSyncWith(yield* Effect.context())
       const server = listeningServer(() => ids.uuidV7(run(Instant.now)))
-      const http = yield* NodeHttpServer.make(() => server, { host, port, gracefulShutdownTimeout: DRAIN_LIMIT })
+      const http = yield* NodeHttpServer.make(() => server, {
+        host,
+        port,
+        gracefulShutdownTimeout: DRAIN_LIMIT,
+      })
       yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
       return http
     }),

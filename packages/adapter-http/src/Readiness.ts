@@ -1,5 +1,5 @@
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
-import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
 
 const PROBE_INTERVAL = Duration.seconds(1)
 const PROBE_LIMIT = Duration.millis(1500)
@@ -26,8 +26,8 @@ export class Readiness extends Context.Service<
       let canAnswer = false
       let hasSpace = true
       let draining = false
-      const probe = Effect.map(Effect.timeoutOption(Effect.result(storage.probe), PROBE_LIMIT), (result) => {
-        canAnswer = Option.isSome(result) && result.value._tag === "Success"
+      const probe = Effect.map(Effect.timeoutOption(Effect.exit(storage.probe), PROBE_LIMIT), (exit) => {
+        canAnswer = Option.isSome(exit) && Exit.isSuccess(exit.value)
       })
       yield* probe
       yield* Effect.forkScoped(Effect.repeat(Effect.delay(probe, PROBE_INTERVAL), Schedule.forever))

@@ -1,6 +1,6 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { HttpServer } from "effect/http"
+import type { HttpServer } from "effect/http"
 import { exchange, operator, send } from "./http.ts"
 import { REQUEST_ID, testServer } from "./TestServer.ts"
 
@@ -78,7 +78,9 @@ const stoppable = Effect.gen(function* () {
   const context = yield* Layer.buildWithScope(
     testServer({
       admission: {
-        blockAll: Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer)), { count: 1 }),
+        blockAll: Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer)), {
+          count: 1,
+        }),
       },
       readiness: {
         isDraining: Effect.sync(() => isDraining),
@@ -102,7 +104,9 @@ it.live("a server that stops finishes what it has begun, and closes what is idle
     )
     const begun = yield* Effect.forkChild(
       onServer(
-        send("POST", "/api/v1/agents/admission/block-all", { headers: { ...operator, connection: "keep-alive" } }),
+        send("POST", "/api/v1/agents/admission/block-all", {
+          headers: { ...operator, connection: "keep-alive" },
+        }),
       ),
     )
     yield* Deferred.await(asked)

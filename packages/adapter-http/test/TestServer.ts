@@ -2,7 +2,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import * as ApiServer from "../src/HttpServer.ts"
 import { Readiness } from "../src/Readiness.ts"
@@ -12,6 +12,14 @@ export const UI_TOKEN = "operator-token"
 
 /** The id that every test server gives to a request without one. */
 export const REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+/** What the test servers of one file have logged, one JSON text a line. */
+export const logs: Array<string> = []
+
+const collecting = Layer.merge(
+  Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]),
+  Layer.succeed(References.MinimumLogLevel, "Debug"),
+)
 
 /** What a test server's use cases answer; a use case that is not given is a defect. */
 export interface Stubs {
@@ -41,9 +49,11 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
 
 /** A server of the API on a free port of this machine, its use cases being stubs. */
 export const testServer = (stubs: Stubs = {}) =>
-  ApiServer.layer({ host: "127.0.0.1", port: 0, uiTokens: [Redacted.make("another"), Redacted.make(UI_TOKEN)] }).pipe(
-    Layer.provide(stubServices(stubs)),
-  )
+  ApiServer.layer({
+    host: "127.0.0.1",
+    port: 0,
+    uiTokens: [Redacted.make("another"), Redacted.make(UI_TOKEN)],
+  }).pipe(Layer.provide(stubServices(stubs)), Layer.provide(collecting))
 
 /** The port of the server of this test. */
 export const port = Effect.map(HttpServer.HttpServer, ({ address }) => ("port" in address ? address.port : 0))

@@ -46,7 +46,7 @@ export const shared: Notification = {
   severity: "warning",
   incident: {
     ...firing.incident,
-    incident_key: IncidentKey.make("Speicher voll <rack 4> & mehr"),
+    incident_key: IncidentKey.make("storage <rack 4> & others"),
     agent_id: undefined,
     check_id: undefined,
     members: 5,

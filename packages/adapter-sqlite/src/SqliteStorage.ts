@@ -2,16 +2,16 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { decideSync } from "@tocsin/core/workspace/Decision"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { GroupCommit, NeedsOwnWorkspace } from "./GroupCommit.ts"
+import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
 import { PageReader } from "./lists/PageReader.ts"
-import { loadScope } from "./loadScope.ts"
-import { openDatabase } from "./openDatabase.ts"
-import { persistChanges } from "./persistChanges.ts"
+import { loadScope } from "./transactions/loadScope.ts"
+import { openDatabase } from "./connection/openDatabase.ts"
+import { persistChanges } from "./transactions/persistChanges.ts"
 import { makeTables, type Tables } from "./rows/Tables.ts"
-import { isSearch, searchScope } from "./searchScope.ts"
-import type { SqliteConnection } from "./SqliteConnection.ts"
-import { isLocked, SqliteFailures } from "./SqliteFailures.ts"
-import { type LockOptions, whileLocked } from "./whileLocked.ts"
+import { isSearch, searchScope } from "./transactions/searchScope.ts"
+import type { SqliteConnection } from "./connection/SqliteConnection.ts"
+import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
+import { type LockOptions, whileLocked } from "./connection/whileLocked.ts"
 
 /** Where an SQLite storage lives. */
 export interface SqliteStorageOptions {
@@ -46,7 +46,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
           () =>
             new GroupCommit(connection, {
               ...lock,
-              persist: (workspace) => persistChanges(tables, workspace.changes()),
+              persist: (workspace) => persistChanges(tables, workspace),
             }),
         ),
         (opened) => Effect.sync(() => opened.close()),

@@ -1,8 +1,9 @@
-import { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import { Seconds } from "./Seconds.ts"
 
-/** The status of every error code (contract, errors; decisions §1). */
+/** The status of every error code (contract, errors; `forbidden`: decisions §1). */
 export const errorStatus = {
   validation: 400,
   unauthorized: 401,
@@ -23,9 +24,10 @@ const fields = {
 }
 type Fields = Schema.Struct.Type<typeof fields>
 
-/** The body of an error of one code: what the contract calls ErrorResponse. */
-const body = <const Code extends ErrorCode>(code: Code) =>
+/** The body of an error of one code: the contract's ErrorResponse. */
+const body = <const Code extends ErrorCode>(code: Code, identifier: string) =>
   Schema.Struct({ error: Schema.Struct({ code: Schema.Literal(code), ...fields }) }).annotate({
+    identifier,
     httpApiStatus: errorStatus[code],
   })
 
@@ -33,89 +35,106 @@ const bodyOf = <const Code extends ErrorCode>(code: Code, { message, request_id 
   error: { code, message, request_id },
 })
 
-/** A schema of errors of one code as they are on the wire: no tag, the fields inside `error`. */
-const wire = <const Code extends ErrorCode, S extends Schema.Top & { readonly Type: Fields }>(
+/** The schema of an error class as it is on the wire: no tag, its fields in a body of one code. */
+const onWire = <const Code extends ErrorCode, S extends Schema.Top & { readonly Type: Fields }>(
+  errorClass: S & (new (fields: Fields) => S["Type"]),
   code: Code,
-  error: S & (new (fields: Fields) => S["Type"]),
-  description: string,
+  identifier: string,
 ) =>
-  body(code)
+  body(code, identifier)
     .pipe(
       Schema.decodeTo(
-        Schema.toType(error),
+        Schema.toType(errorClass),
         SchemaTransformation.transform({
-          decode: (encoded: { readonly error: Fields }): S["Type"] => new error(encoded.error),
-          encode: (value: S["Type"]) => bodyOf(code, value),
+          decode: (encoded: { readonly error: Fields }): S["Type"] => new errorClass(encoded.error),
+          encode: (error: S["Type"]) => bodyOf(code, error),
         }),
       ),
     )
-    .annotate({ httpApiStatus: errorStatus[code], description })
-
+    .annotate({ httpApiStatus: errorStatus[code] })
 
 /** The request does not fit the contract. */
-export class Validation extends Schema.TaggedError<Validation>()("Validation", fields) {
-  static readonly wire = wire("validation", Validation, "The body or a parameter does not fit the contract.")
+export class Validation extends Schema.TaggedError<Validation>()("Validation", fields, {
+  description: "The body or a parameter does not fit the contract.",
+}) {
+  static readonly wire = onWire(Validation, "validation", "ValidationError")
 }
 
 /** The bearer token is missing, malformed or not valid here. */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", fields) {
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", fields, {
+  description: "The bearer token is missing, malformed or not valid here.",
+}) {
   static readonly wire = Unauthorized.pipe(
     HttpApiSchema.encodeToWithHeaders(
-      { body: body("unauthorized"), headers: { "www-authenticate": Schema.Literal("Bearer") } },
+      {
+        body: body("unauthorized", "UnauthorizedError"),
+        headers: { "www-authenticate": Schema.Literal("Bearer") },
+      },
       {
         decode: (pair) => new Unauthorized(pair.body.error),
-        encode: (error) => ({ body: bodyOf("unauthorized", error), headers: { "www-authenticate": "Bearer" as const } }),
+        encode: (error) => ({
+          body: bodyOf("unauthorized", error),
+          headers: { "www-authenticate": "Bearer" as const },
+        }),
       },
     ),
   )
 }
 
-/** The operator's token is valid, but has not the right to do this. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fields) {
-  static readonly wire = wire("forbidden", Forbidden, "The token has not the right to do this.")
-}
-
 /** The agent key is blocked. */
-export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", fields) {
-  static readonly wire = wire("agent_blocked", AgentBlocked, "The agent key is blocked.")
+export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", fields, {
+  description: "The agent key is blocked.",
+}) {
+  static readonly wire = onWire(AgentBlocked, "agent_blocked", "AgentBlockedError")
 }
 
 /** The agent key is not accepted for this agent. */
-export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", fields) {
-  static readonly wire = wire(
-    "agent_not_accepted",
-    AgentNotAccepted,
-    "The agent key is not accepted for this agent.",
-  )
+export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", fields, {
+  description: "The agent key is not accepted for this agent.",
+}) {
+  static readonly wire = onWire(AgentNotAccepted, "agent_not_accepted", "AgentNotAcceptedError")
 }
 
 /** There is no such agent. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", fields) {
-  static readonly wire = wire("not_found", NotFound, "There is no such agent.")
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", fields, {
+  description: "There is no such agent.",
+}) {
+  static readonly wire = onWire(NotFound, "not_found", "NotFoundError")
 }
 
 /** The heartbeat's key and agent id do not go together. */
-export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", fields) {
-  static readonly wire = wire("conflict", Conflict, "The request conflicts with the present state.")
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", fields, {
+  description: "The agent key and the agent_id do not go together now.",
+}) {
+  static readonly wire = onWire(Conflict, "conflict", "ConflictError")
 }
 
 /** The body is larger than 1 MiB. */
-export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", fields) {
-  static readonly wire = wire("payload_too_large", PayloadTooLarge, "The body is larger than 1 MiB.")
+export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", fields, {
+  description: "The body is larger than 1 MiB.",
+}) {
+  static readonly wire = onWire(PayloadTooLarge, "payload_too_large", "PayloadTooLargeError")
 }
 
 /** The request is beyond a configured rate or volume. */
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
-  ...fields,
-  /** After how many seconds another try may succeed; the header Retry-After. */
-  retryAfterSeconds: Schema.Int,
-}) {
+export class RateLimited extends Schema.TaggedError<RateLimited>()(
+  "RateLimited",
+  {
+    ...fields,
+    /** After how many seconds another try may succeed: the header Retry-After. */
+    retryAfterSeconds: Schema.Int,
+  },
+  { description: "The request is beyond a rate or a volume." },
+) {
   static readonly wire = RateLimited.pipe(
     HttpApiSchema.encodeToWithHeaders(
-      { body: body("rate_limited"), headers: { "retry-after": Schema.Int } },
       {
-        decode: (pair) =>
-          new RateLimited({ ...pair.body.error, retryAfterSeconds: pair.headers["retry-after"] }),
+        body: body("rate_limited", "RateLimitedError"),
+        headers: { "retry-after": Seconds },
+      },
+      {
+        decode: ({ body: { error }, headers }) =>
+          new RateLimited({ ...error, retryAfterSeconds: headers["retry-after"] }),
         encode: (error) => ({
           body: bodyOf("rate_limited", error),
           headers: { "retry-after": error.retryAfterSeconds },
@@ -126,21 +145,27 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 }
 
 /** The service failed. */
-export class Internal extends Schema.TaggedError<Internal>()("Internal", {
-  ...fields,
-  /** After how many seconds another try may succeed, where that is known; the header Retry-After. */
-  retryAfterSeconds: Schema.optionalKey(Schema.Int),
-}) {
+export class Internal extends Schema.TaggedError<Internal>()(
+  "Internal",
+  {
+    ...fields,
+    /** After how many seconds another try may succeed, where that can be said: the header Retry-After. */
+    retryAfterSeconds: Schema.optionalKey(Schema.Int),
+  },
+  { description: "The service failed." },
+) {
   static readonly wire = Internal.pipe(
     HttpApiSchema.encodeToWithHeaders(
-      { body: body("internal"), headers: { "retry-after": Schema.optionalKey(Schema.Int) } },
+      {
+        body: body("internal", "InternalError"),
+        headers: { "retry-after": Schema.optionalKey(Seconds) },
+      },
       {
         decode: ({ body: { error }, headers: { "retry-after": retryAfterSeconds } }) =>
           new Internal({ ...error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }),
-        encode: (error) => ({
+        encode: ({ retryAfterSeconds, ...error }) => ({
           body: bodyOf("internal", error),
-          headers:
-            error.retryAfterSeconds === undefined ? {} : { "retry-after": error.retryAfterSeconds },
+          headers: { ...(retryAfterSeconds !== undefined && { "retry-after": retryAfterSeconds }) },
         }),
       },
     ),
@@ -148,6 +173,8 @@ export class Internal extends Schema.TaggedError<Internal>()("Internal", {
 }
 
 /** The service is not ready: its storage cannot be reached or written to, or it is about to stop. */
-export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields) {
-  static readonly wire = wire("not_ready", NotReady, "The service is not ready.")
+export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields, {
+  description: "The service is not ready.",
+}) {
+  static readonly wire = onWire(NotReady, "not_ready", "NotReadyError")
 }

@@ -1,6 +1,6 @@
 import { Context, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Forbidden, Unauthorized } from "./ApiErrors.ts"
+import { Unauthorized } from "./ApiErrors.ts"
 
 /** The key that the agent of this request authenticates with. */
 export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
@@ -8,27 +8,27 @@ export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
 ) {}
 
 /** Authentication of agents by their own keys (contract, Authentication). */
-export class AgentAuthentication extends HttpApiMiddleware.Service<AgentAuthentication, { provides: AgentKey }>()(
-  "@tocsin/adapter-http/api/AgentAuthentication",
-  {
-    error: Unauthorized.wire,
-    requiredForClient: true,
-    security: {
-      agentKey: HttpApiSecurity.bearer.pipe(
-        HttpApiSecurity.annotate(
-          OpenApi.Description,
-          "The key that an agent generated for itself. An operator accepts it before its events count.",
-        ),
+export class AgentAuthentication extends HttpApiMiddleware.Service<
+  AgentAuthentication,
+  { provides: AgentKey }
+>()("@tocsin/adapter-http/api/AgentAuthentication", {
+  error: Unauthorized.wire,
+  requiredForClient: true,
+  security: {
+    agentKey: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotate(
+        OpenApi.Description,
+        "The key that an agent generated for itself. An operator accepts it before its events count.",
       ),
-    },
+    ),
   },
-) {}
+}) {}
 
 /** Authentication of operators by a token of the service's settings (contract, Authentication). */
 export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAuthentication>()(
   "@tocsin/adapter-http/api/OperatorAuthentication",
   {
-    error: [Unauthorized.wire, Forbidden.wire],
+    error: Unauthorized.wire,
     requiredForClient: true,
     security: {
       uiToken: HttpApiSecurity.bearer.pipe(

@@ -68,11 +68,15 @@ const deleteBlacklist = HttpApiEndpoint.delete("deleteBlacklist", "/agents/admis
   error,
 }).annotate(OpenApi.Summary, "Delete all rows of the blacklist")
 
-const deleteBlacklistRow = HttpApiEndpoint.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
-  params: Parameters.BlacklistPathParameters,
-  success,
-  error,
-}).annotate(OpenApi.Summary, "Delete one row of the blacklist")
+const deleteBlacklistRow = HttpApiEndpoint.delete(
+  "deleteBlacklistRow",
+  "/agents/admission/blacklist/:key_id",
+  {
+    params: Parameters.BlacklistPathParameters,
+    success,
+    error,
+  },
+).annotate(OpenApi.Summary, "Delete one row of the blacklist")
 
 const listAgents = HttpApiEndpoint.get("listAgents", "/agents", {
   query: Parameters.AgentListParameters,
@@ -119,5 +123,8 @@ export class OperatorsApi extends HttpApiGroup.make("operators")
   .middleware(IgnoredBody)
   .middleware(OperatorAuthentication)
   .annotateMerge(
-    OpenApi.annotations({ title: "Operators", description: "What operators read and decide, with a UI token." }),
+    OpenApi.annotations({
+      title: "Operators",
+      description: "What operators read and decide, with a UI token.",
+    }),
   ) {}

@@ -8,6 +8,9 @@ export class ValidParameters extends HttpApiMiddleware.Service<ValidParameters>(
 ) {}
 
 /** The rule for endpoints without a request body: one that comes all the same is ignored up to 1 MiB (decisions §1). */
-export class IgnoredBody extends HttpApiMiddleware.Service<IgnoredBody>()("@tocsin/adapter-http/api/IgnoredBody", {
-  error: PayloadTooLarge.wire,
-}) {}
+export class IgnoredBody extends HttpApiMiddleware.Service<IgnoredBody>()(
+  "@tocsin/adapter-http/api/IgnoredBody",
+  {
+    error: PayloadTooLarge.wire,
+  },
+) {}

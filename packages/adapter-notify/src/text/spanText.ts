@@ -9,9 +9,9 @@ const UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
   ["s", 1],
 ]
 
-/** How long it was between two instants, in its two largest units: `45 s`, `2 h 5 min`. */
+/** How long it was between two instants, each cut to the second as it is shown, in the two largest units: `2 h 5 min`. */
 export const spanText = (from: Instant, to: Instant): string => {
-  let seconds = to > from ? Number((to - from) / MICROS_PER_SECOND) : 0
+  let seconds = to > from ? Number(to / MICROS_PER_SECOND - from / MICROS_PER_SECOND) : 0
   const parts = UNITS.map(([name, size]) => {
     const count = Math.floor(seconds / size)
     seconds -= count * size

@@ -35,7 +35,7 @@ describe("a name", () => {
     ["100.100.100.200"],
     ["169.254.169.254", "fe80::1%eth0"],
     ["what is no address"],
-  ])("that leads to %s is refused", (...addresses) =>
+  ])("that leads to %s is refused", (addresses) =>
     Effect.gen(function* () {
       const { resolve, asked } = resolving(addresses)
       const post = yield* posting("http://metadata.test/", resolve)

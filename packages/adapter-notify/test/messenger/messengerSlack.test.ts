@@ -19,7 +19,7 @@ describe("a Slack-compatible messenger", () => {
       const { path, body } = yield* Queue.take(receiver.requests)
       assert.strictEqual(path, "/services/T0/B0/x")
       assert.deepStrictEqual(JSON.parse(body), { text: incidentText(shared, slackMedium) })
-      assert.include(body, "&lt;rack 4&gt; &amp; mehr")
+      assert.include(body, "&lt;rack 4&gt; &amp; others")
     }),
   )
 

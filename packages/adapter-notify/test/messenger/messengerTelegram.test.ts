@@ -33,7 +33,7 @@ describe("a Telegram messenger", () => {
       assert.strictEqual(path, `/telegram/bot${TOKEN}/sendMessage`)
       const message: Record<string, unknown> = JSON.parse(body)
       assert.strictEqual(message["chat_id"], "-1001234567890")
-      assert.include(String(message["text"]), "WARNING: Speicher voll <rack 4> & mehr\n")
+      assert.include(String(message["text"]), "WARNING: storage <rack 4> & others\n")
       assert.deepStrictEqual(Object.keys(message).toSorted(), ["chat_id", "link_preview_options", "text"])
     }),
   )

@@ -33,7 +33,7 @@ describe("the text of a notification", () => {
       [
         "RESOLVED: web-1/disk (was critical)",
         "/var is 97 % full",
-        "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 9 s)",
+        "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
         "Incident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01",
       ].join("\n"),
     )
@@ -43,7 +43,7 @@ describe("the text of a notification", () => {
     assert.strictEqual(
       text(shared),
       [
-        "WARNING: Speicher voll <rack 4> & mehr",
+        "WARNING: storage <rack 4> & others",
         "/var is 97 % full",
         "Since 2026-01-31 08:30:00 UTC",
         "5 checks are not ok",
@@ -78,7 +78,7 @@ describe("the text of a notification", () => {
   it("says so where a firing comes late, after the resolution", () => {
     const late = text({ ...resolved, event_type: "firing" })
     assert.include(late, "CRITICAL: web-1/disk\n")
-    assert.include(late, "(12 min 9 s): resolved by now\n")
+    assert.include(late, "(12 min 10 s): resolved by now\n")
   })
 
   it.each([
@@ -102,7 +102,7 @@ describe("the text of a notification", () => {
 describe("fitted to Slack", () => {
   it("is escaped", () => {
     const escaped = incidentText({ ...shared, summary: "<!channel> a & b" }, slackMedium)
-    assert.include(escaped, "WARNING: Speicher voll &lt;rack 4&gt; &amp; mehr\n&lt;!channel&gt; a &amp; b\n")
+    assert.include(escaped, "WARNING: storage &lt;rack 4&gt; &amp; others\n&lt;!channel&gt; a &amp; b\n")
     assert.notMatch(escaped, /[<>]|&(?!amp;|lt;|gt;)/)
   })
 
@@ -191,7 +191,7 @@ describe("whatever is told", () => {
         const told = incidentText(notification, medium)
         assert.isAtMost(told.length, medium.limit)
         assert.strictEqual(new TextDecoder().decode(new TextEncoder().encode(told)), told)
-        assert.notMatch(told, /[\p{Cc}--\n]/v)
+        assert.notMatch(told, /(?!\n)\p{Cc}/u)
         assert.isTrue(told.endsWith(`\nIncident: ${notification.incident.id}`))
         assert.isAtMost(told.split("\n").length, 6)
         if (medium === slackMedium) {

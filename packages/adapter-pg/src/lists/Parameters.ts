@@ -8,7 +8,7 @@ export class Parameters {
   }
 
   /** Notes a value, and returns what stands for it in the text, cast to `type`. */
-  add(value: unknown, type: "text" | "int8"): string {
+  add(value: unknown, type: "text" | "text[]" | "int2[]" | "int8"): string {
     this.#values.push(value)
     return `$${this.#values.length}::${type}`
   }

@@ -1,6 +1,6 @@
 import type { ListFilters, ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** A constant piece of a statement with the values of its parameters. */
 export interface Fragment {
@@ -34,7 +34,9 @@ export interface Selection {
 }
 
 /** Reads rows with a prepared statement. */
-export type ReadRows<L extends ListName> = (values: ReadonlyArray<SQLInputValue>) => ReadonlyArray<ListRows[L]>
+export type ReadRows<L extends ListName> = (
+  values: ReadonlyArray<SQLInputValue>,
+) => ReadonlyArray<ListRows[L]>
 
 /** One list as the tables hold it. */
 export interface ListSource<L extends ListName> {

@@ -1,6 +1,6 @@
 import type { ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
 import type { PageRequest } from "@tocsin/core/lists/PageRequest"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { ReadRows } from "./ListSource.ts"
 import { ListSources } from "./ListSources.ts"
 import { pageStatement } from "./pageStatement.ts"

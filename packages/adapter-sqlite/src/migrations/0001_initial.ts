@@ -1,4 +1,4 @@
-import type { Migration } from "../Migration.ts"
+import type { Migration } from "./Migration.ts"
 
 /**
  * All tables of the first release. Names and columns are those of the other storages; here alone are `rank`, `order` and

@@ -2,7 +2,7 @@ import type { AgentKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/Ag
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Change } from "@tocsin/core/workspace/Table"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 /** The columns of a key, in the order of {@link AgentKeyRow}. */
@@ -64,7 +64,9 @@ export const makeAgentKeyRows = (connection: SqliteConnection) => {
   const select = `SELECT ${AGENT_KEY_COLUMNS.join(", ")} FROM agent_key`
   const byHash = connection.query<AgentKeyRow>(`${select} WHERE key_hash = ?`)
   const ofAgent = connection.query<AgentKeyRow>(`${select} WHERE agent_id = ? AND state <> 'blocked'`)
-  const byBlacklistId = connection.query<AgentKeyRow>(`${select} WHERE blacklist_id = ? AND state = 'blocked'`)
+  const byBlacklistId = connection.query<AgentKeyRow>(
+    `${select} WHERE blacklist_id = ? AND state = 'blocked'`,
+  )
   const write = connection.query(upsert("agent_key", AGENT_KEY_COLUMNS, ["key_hash"]))
   const remove = connection.query("DELETE FROM agent_key WHERE key_hash = ?")
   return {

@@ -5,7 +5,7 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Labels } from "@tocsin/core/contract/Labels"
 import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
 import type { Change } from "@tocsin/core/workspace/Table"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 type Field<Name extends keyof AgentRecord> = Exclude<AgentRecord[Name], undefined>
@@ -96,7 +96,11 @@ const movingValues = (agent: AgentRecord) => [
   agent.labels === undefined ? null : JSON.stringify(agent.labels),
 ]
 
-type CountsRow = readonly [...agents: [bigint, bigint], ...checks: [bigint, bigint, bigint, bigint], incidents: bigint]
+type CountsRow = readonly [
+  ...agents: [bigint, bigint],
+  ...checks: [bigint, bigint, bigint, bigint],
+  incidents: bigint,
+]
 
 const SELECT = `SELECT ${AGENT_COLUMNS.join(", ")} FROM agent`
 
@@ -113,7 +117,9 @@ export const makeAgentRows = (connection: SqliteConnection) => {
     `UPDATE agent SET ${MOVING.map((column) => `${column} = ?`).join(", ")} WHERE agent_id = ?`,
   )
   const remove = connection.query("DELETE FROM agent WHERE agent_id = ?")
-  const countPending = connection.query<[bigint]>("SELECT count(*) FROM agent WHERE admission_state = 'pending'")
+  const countPending = connection.query<[bigint]>(
+    "SELECT count(*) FROM agent WHERE admission_state = 'pending'",
+  )
   const withPendingKey = connection.query<[AgentId]>(
     "SELECT agent_id FROM agent WHERE pending_key_hash IS NOT NULL AND agent_id > ? ORDER BY agent_id LIMIT ?",
   )

@@ -2,7 +2,7 @@ import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { AlertRecord, AlertRef } from "@tocsin/core/notifications/AlertRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 const KEY = ["incident_id", "severity"] as const
@@ -43,7 +43,8 @@ export const makeAlertRows = (connection: SqliteConnection) => {
       return row && toAlert(row)
     },
     ofIncident: (id: IncidentId): ReadonlyArray<AlertRecord> => ofIncident.all(id).map(toAlert),
-    claimable: (now: Instant, limit: number): ReadonlyArray<AlertRecord> => claimable.all(now, limit).map(toAlert),
+    claimable: (now: Instant, limit: number): ReadonlyArray<AlertRecord> =>
+      claimable.all(now, limit).map(toAlert),
     /** The moments after `now` at which an alert can be claimed: the next one, if any. */
     nextMoments: (now: Instant): ReadonlyArray<Instant> => {
       const moment = next.get(now)?.[0]

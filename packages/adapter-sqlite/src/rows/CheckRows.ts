@@ -2,7 +2,7 @@ import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
 import type { AgentId, CheckId, EventId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Change } from "@tocsin/core/workspace/Table"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 type Field<Name extends keyof CheckRecord> = Exclude<CheckRecord[Name], undefined>
@@ -32,7 +32,12 @@ type Rest = readonly [
 
 /** The columns of a check, in the order of {@link CheckRow}. */
 export const CHECK_COLUMNS = [...REST, ...KEY]
-export type CheckRow = readonly [...Rest, agent_id: AgentId, check_id: CheckId, registration_id: Field<"registration_id">]
+export type CheckRow = readonly [
+  ...Rest,
+  agent_id: AgentId,
+  check_id: CheckId,
+  registration_id: Field<"registration_id">,
+]
 
 const withRest = (ref: CheckRef, row: Rest | CheckRow): CheckRecord => ({
   agent_id: ref.agent_id,

@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { RetentionBounds } from "@tocsin/core/ports/Storage"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** Rows of several tables that have outlived their retention, each found by an index (decisions §10). */
 export const makeExpiredRows = (connection: SqliteConnection) => {

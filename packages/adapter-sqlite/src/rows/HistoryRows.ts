@@ -3,7 +3,7 @@ import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
 import type { AgentId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 const WRITTEN = [
   "agent_id",
@@ -75,7 +75,11 @@ export const makeHistoryRows = (connection: SqliteConnection) => {
   const removeCheck = connection.query("DELETE FROM check_event WHERE registration_id = ? AND check_id = ?")
   return {
     /** Which of these events the history of a registration holds. */
-    known: (agentId: AgentId, registrationId: RegistrationId, eventIds: ReadonlyArray<EventId>): ReadonlySet<EventId> =>
+    known: (
+      agentId: AgentId,
+      registrationId: RegistrationId,
+      eventIds: ReadonlyArray<EventId>,
+    ): ReadonlySet<EventId> =>
       new Set(eventIds.filter((eventId) => known.get(agentId, eventId, registrationId) !== undefined)),
     add: (row: HistoryRecord): void => {
       replace.run(row.registration_id, row.check_id)

@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type Field<Name extends keyof IncidentChangeRecord> = Exclude<IncidentChangeRecord[Name], undefined>
 

@@ -2,7 +2,7 @@ import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentRecord, IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 type Field<Name extends keyof IncidentRecord> = Exclude<IncidentRecord[Name], undefined>
@@ -94,15 +94,21 @@ const movingValues = (incident: IncidentRecord) => [
 ]
 
 const isSettled = (before: IncidentRecord | undefined, after: IncidentRecord): boolean =>
-  before?.state === after.state && before.severity === after.severity && before.resolved_at === after.resolved_at
+  before?.state === after.state &&
+  before.severity === after.severity &&
+  before.resolved_at === after.resolved_at
 
 /** Table `incident`. */
 export const makeIncidentRows = (connection: SqliteConnection) => {
   const select = `SELECT ${INCIDENT_COLUMNS.join(", ")} FROM incident`
   const byId = connection.query<IncidentRow>(`${select} WHERE id = ?`)
-  const open = connection.query<IncidentRow>(`${select} WHERE kind = ? AND incident_key = ? AND state = 'open'`)
+  const open = connection.query<IncidentRow>(
+    `${select} WHERE kind = ? AND incident_key = ? AND state = 'open'`,
+  )
   const write = connection.query(upsert("incident", INCIDENT_COLUMNS, ["id"]))
-  const move = connection.query(`UPDATE incident SET ${MOVING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`)
+  const move = connection.query(
+    `UPDATE incident SET ${MOVING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`,
+  )
   const writeOne = ({ before, after }: Change<IncidentRecord>): void => {
     if (after === undefined) return
     if (isSettled(before, after)) move.run(...movingValues(after), after.id)

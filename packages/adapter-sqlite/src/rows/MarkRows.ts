@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 const COLUMNS = ["name", "marked_at", "outage_ended_at"] as const

@@ -1,7 +1,7 @@
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 type Field<Name extends keyof MemberRecord> = Exclude<MemberRecord[Name], undefined>
@@ -34,7 +34,9 @@ const toMember = (row: MemberRow): MemberRecord => ({
 /** Table `incident_member`. */
 export const makeMemberRows = (connection: SqliteConnection) => {
   const select = `SELECT ${COLUMNS.join(", ")} FROM incident_member`
-  const byRef = connection.query<MemberRow>(`${select} WHERE incident_id = ? AND agent_id = ? AND check_id = ?`)
+  const byRef = connection.query<MemberRow>(
+    `${select} WHERE incident_id = ? AND agent_id = ? AND check_id = ?`,
+  )
   const ofAgent = connection.query<MemberRow>(`${select} WHERE agent_id = ? AND left_at IS NULL`)
   const worst = connection.query<MemberRow>(
     `${select} WHERE incident_id = ? AND is_present = 1 ORDER BY severity_rank DESC, change_seq DESC LIMIT ?`,
@@ -53,7 +55,8 @@ export const makeMemberRows = (connection: SqliteConnection) => {
     /** The first present members in the order of `compareMembers`. */
     worst: (id: IncidentId, limit: number): ReadonlyArray<MemberRecord> => worst.all(id, limit).map(toMember),
     /** The first members, present ones before past ones, both in that order. */
-    ranked: (id: IncidentId, limit: number): ReadonlyArray<MemberRecord> => ranked.all(id, limit).map(toMember),
+    ranked: (id: IncidentId, limit: number): ReadonlyArray<MemberRecord> =>
+      ranked.all(id, limit).map(toMember),
     write: (member: MemberRecord): void => {
       write.run(
         member.incident_id,

@@ -2,7 +2,7 @@ import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 
 /** The columns of an outbox item, in the order of {@link OutboxRow}. */
@@ -77,7 +77,8 @@ const makeReads = (connection: SqliteConnection) => {
     /** The items of an incident that are not discarded. */
     ofIncident: (id: IncidentId): ReadonlyArray<OutboxRecord> => ofIncident.all(id).map(toOutboxItem),
     /** The latest items of an incident, newest first. */
-    latest: (id: IncidentId, limit: number): ReadonlyArray<OutboxRecord> => latest.all(id, limit).map(toOutboxItem),
+    latest: (id: IncidentId, limit: number): ReadonlyArray<OutboxRecord> =>
+      latest.all(id, limit).map(toOutboxItem),
   }
 }
 
@@ -116,8 +117,11 @@ const makeSearches = (connection: SqliteConnection) => {
         .slice(0, limit)
         .map(toOutboxItem),
     /** Items whose lease ran out, first that which did so first. */
-    expired: (notifiers: ReadonlyArray<NotifierKind>, now: Instant, limit: number): ReadonlyArray<OutboxRecord> =>
-      expired.all(now, JSON.stringify(notifiers), limit).map(toOutboxItem),
+    expired: (
+      notifiers: ReadonlyArray<NotifierKind>,
+      now: Instant,
+      limit: number,
+    ): ReadonlyArray<OutboxRecord> => expired.all(now, JSON.stringify(notifiers), limit).map(toOutboxItem),
     /** Items that wait and were last touched before `untouchedSince`. */
     abandoned: (
       notifiers: ReadonlyArray<NotifierKind>,

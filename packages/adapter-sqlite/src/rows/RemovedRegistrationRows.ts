@@ -1,5 +1,5 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type Registration = readonly [registration_id: string, agent_id: string]
 

@@ -1,4 +1,4 @@
-import type { SqliteConnection } from "../SqliteConnection.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyRows } from "./AgentKeyRows.ts"
 import { makeAgentRows } from "./AgentRows.ts"
 import { makeAlertRows } from "./AlertRows.ts"

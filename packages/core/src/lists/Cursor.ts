@@ -67,10 +67,10 @@ export const decodeCursor = <L extends ListName>(
 ): Result.Result<Position, ValidationError> => {
   const decoded = Result.flatMap(decodeBase64Url(cursor), decodeContent)
   if (Result.isFailure(decoded)) return Result.fail(REFUSED)
-  const [sum, decodedSide, isInclusive, wire] = decoded.success
-  const isGenuine = sum === checksum(query, [decodedSide, isInclusive, wire], sha256) && decodedSide === side
-  const columns = orderColumns(query.list, query.sort)
-  const values = columns.map((column, index) => fromWire(column, wire[index]))
-  if (!isGenuine || wire.length !== columns.length || values.includes(undefined)) return Result.fail(REFUSED)
-  return Result.succeed({ values: values.filter((value) => value !== undefined), isInclusive })
+  const [, , isInclusive, wire] = decoded.success
+  const values = orderColumns(query.list, query.sort).map((column, index) => fromWire(column, wire[index]))
+  if (values.includes(undefined)) return Result.fail(REFUSED)
+  const position = { values: values.filter((value) => value !== undefined), isInclusive }
+  // Of all texts that decode to this position only the one that is made of it is genuine.
+  return encodeCursor(query, side, position, sha256) === cursor ? Result.succeed(position) : Result.fail(REFUSED)
 }

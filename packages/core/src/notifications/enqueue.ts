@@ -62,6 +62,18 @@ export const enqueueFirings = (workspace: Workspace, incident: IncidentRecord, o
 const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", now: Instant): void =>
   workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
 
+/** One resolved for each, in an order that does not depend on the one in which a storage loads outbox items. */
+const enqueueResolved = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  notifiers: ReadonlySet<NotifierKind>,
+  options: EnqueueOptions,
+): void => {
+  for (const notifier of Array.from(notifiers).toSorted()) {
+    enqueue(workspace, { incident, notifier, event_type: "resolved" }, options)
+  }
+}
+
 /**
  * Settles the outbox of an incident that its last member left by an event: firings that were never attempted are
  * discarded; where one was attempted, a resolved follows unless the event is silent (decisions §8).
@@ -77,8 +89,7 @@ export const settleResolved = (
     if (item.state !== "pending") continue
     discard(workspace, item, move(OutboxTransitions, item.state, "incident_resolved"), options.now)
   }
-  if (!options.notify) return
-  for (const notifier of attempted) enqueue(workspace, { incident, notifier, event_type: "resolved" }, options)
+  if (options.notify) enqueueResolved(workspace, incident, attempted, options)
 }
 
 /**
@@ -92,5 +103,5 @@ export const settleAbandoned = (workspace: Workspace, incident: IncidentRecord, 
     if (item.state !== "pending" && item.state !== "retry") continue
     discard(workspace, item, move(OutboxTransitions, item.state, "agent_gone"), options.now)
   }
-  for (const notifier of sent) enqueue(workspace, { incident, notifier, event_type: "resolved" }, options)
+  enqueueResolved(workspace, incident, sent, options)
 }

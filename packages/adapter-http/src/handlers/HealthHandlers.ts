@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { TocsinApi } from "../api.ts"
+import { NotReady } from "../api/ApiErrors.ts"
+import { Readiness } from "../Readiness.ts"
+import { RequestId } from "../RequestId.ts"
+
+const ok = { status: "ok" } as const
+
+/** The endpoints for probes. Health tells only that the process answers (decisions §1). */
+export const layer = HttpApiBuilder.group(
+  TocsinApi,
+  "health",
+  Effect.fnUntraced(function* (handlers) {
+    const { isReady } = yield* Readiness
+    return handlers
+      .handle("health", () => Effect.succeed(ok))
+      .handle(
+        "ready",
+        Effect.fnUntraced(function* () {
+          if (yield* isReady) return ok
+          return yield* new NotReady({
+            message: "the storage cannot be reached or written to, or the service is about to stop",
+            request_id: yield* RequestId,
+          })
+        }),
+      )
+  }),
+)

@@ -1,0 +1,39 @@
+import { Effect, Layer, type Redacted } from "effect"
+import { Unauthorized } from "../api/ApiErrors.ts"
+import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
+import * as BearerToken from "./BearerToken.ts"
+import { RequestId } from "../RequestId.ts"
+
+const refuse = (message: string) =>
+  Effect.flatMap(RequestId, (request_id) => Effect.fail(new Unauthorized({ message, request_id })))
+
+const notWellFormed = refuse(
+  "send a header Authorization: Bearer with a token of 1 to 512 visible ASCII characters",
+)
+const notForAgents = refuse("this token is not an agent key; an agent uses a key of its own")
+const notValid = refuse("this token is not valid; use one of those in SERVICE_AUTH_TOKEN")
+
+/**
+ * Both authentications. A UI token is refused where an agent key belongs, so that the operators' secret can never be
+ * registered as one (decisions §1).
+ */
+export const layer = (
+  uiTokens: ReadonlyArray<Redacted.Redacted>,
+): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
+  const isUiToken = BearerToken.isOneOf(uiTokens)
+  return Layer.mergeAll(
+    Layer.succeed(AgentAuthentication, {
+      agentKey: (httpEffect, { credential }) => {
+        if (!BearerToken.isWellFormed(credential)) return notWellFormed
+        if (isUiToken(credential)) return notForAgents
+        return Effect.provideService(httpEffect, AgentKey, credential)
+      },
+    }),
+    Layer.succeed(OperatorAuthentication, {
+      uiToken: (httpEffect, { credential }) => {
+        if (!BearerToken.isWellFormed(credential)) return notWellFormed
+        return isUiToken(credential) ? httpEffect : notValid
+      },
+    }),
+  )
+}

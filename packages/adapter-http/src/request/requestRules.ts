@@ -1,0 +1,38 @@
+import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { Effect, Layer, SchemaIssue } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { Validation } from "../api/ApiErrors.ts"
+import { IgnoredBody, ValidParameters } from "../api/RequestRules.ts"
+import { readIgnored } from "./RequestBody.ts"
+import { RequestId } from "../RequestId.ts"
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const describe = (issue: SchemaIssue.Issue, query: Readonly<Record<string, unknown>>): string => {
+  const name = formatIssues(issue).issues[0]?.path?.[0]
+  return typeof name === "string" && Array.isArray(query[name])
+    ? `${name} must be given only once`
+    : describeIssue(issue, "the parameters")
+}
+
+const validParameters = HttpApiMiddleware.layerSchemaErrorTransform(
+  ValidParameters,
+  Effect.fnUntraced(function* (error) {
+    // What does not fit on the way out is our fault, not the sender's.
+    if (error.kind !== "Params" && error.kind !== "Query") return yield* Effect.fail(error)
+    return yield* new Validation({
+      message: describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams),
+      request_id: yield* RequestId,
+    })
+  }),
+)
+
+const ignoredBody = Layer.succeed(IgnoredBody, (httpEffect) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.andThen(readIgnored(request), httpEffect),
+  ),
+)
+
+/** What the rules of the API's definition do. */
+export const layer: Layer.Layer<ValidParameters | IgnoredBody> = Layer.mergeAll(validParameters, ignoredBody)

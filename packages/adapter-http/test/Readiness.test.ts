@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Readiness } from "../src/Readiness.ts"
+
+const failure = (reason: StorageFailure) => new StorageError({ reason, message: reason })
+
+/** A storage that does as it is told, and the readiness that watches it. */
+const watched = Effect.gen(function* () {
+  const told: {
+    probe: Effect.Effect<void, StorageError>
+    write: Effect.Effect<never, StorageError> | undefined
+  } = {
+    probe: Effect.void,
+    write: undefined,
+  }
+  const storage = Layer.mock(Storage, {
+    probe: Effect.suspend(() => told.probe),
+    transact: () => Effect.suspend(() => told.write ?? Effect.die("written")),
+  })
+  const context = yield* Layer.build(Readiness.layer.pipe(Layer.provide(storage)))
+  const { transact } = Context.get(context, Storage)
+  const command: Command<never> = () => {
+    throw new Error("a command of this test is never run")
+  }
+  return { told, readiness: Context.get(context, Readiness), write: Effect.exit(transact(command)) }
+})
+
+describe("readiness", () => {
+  it.effect("is known from the start", () =>
+    Effect.gen(function* () {
+      const { readiness } = yield* watched
+      assert.isTrue(yield* readiness.isReady)
+    }),
+  )
+
+  it.effect("ends within 3 s of a loss, and comes back within 5 s", () =>
+    Effect.gen(function* () {
+      const { told, readiness } = yield* watched
+      for (const probe of [Effect.fail(failure("unavailable")), Effect.never]) {
+        told.probe = probe
+        yield* TestClock.adjust("3 seconds")
+        assert.isFalse(yield* readiness.isReady)
+        told.probe = Effect.void
+        yield* TestClock.adjust("5 seconds")
+        assert.isTrue(yield* readiness.isReady)
+      }
+    }),
+  )
+
+  it.effect("outlives a slow answer of the storage", () =>
+    Effect.gen(function* () {
+      const { told, readiness } = yield* watched
+      told.probe = Effect.delay(Effect.void, "1400 millis")
+      yield* TestClock.adjust("10 seconds")
+      assert.isTrue(yield* readiness.isReady)
+    }),
+  )
+
+  it.effect("outlives a defect of the probe", () =>
+    Effect.gen(function* () {
+      const { told, readiness } = yield* watched
+      told.probe = Effect.die(new Error("unforeseen"))
+      yield* TestClock.adjust("3 seconds")
+      assert.isFalse(yield* readiness.isReady)
+      told.probe = Effect.void
+      yield* TestClock.adjust("3 seconds")
+      assert.isTrue(yield* readiness.isReady)
+    }),
+  )
+
+  it.effect("ends when a write is refused for want of space, until one succeeds", () =>
+    Effect.gen(function* () {
+      const { told, readiness, write } = yield* watched
+      told.write = Effect.fail(failure("full"))
+      yield* write
+      assert.isFalse(yield* readiness.isReady)
+      told.write = Effect.fail(failure("timed_out"))
+      yield* write
+      yield* TestClock.adjust("10 seconds")
+      assert.isFalse(yield* readiness.isReady)
+      // The type of a stub that succeeds with what nobody reads.
+      told.write = Effect.void as Effect.Effect<never>
+      yield* write
+      assert.isTrue(yield* readiness.isReady)
+    }),
+  )
+
+  it.effect("is not touched by writes that fail otherwise", () =>
+    Effect.gen(function* () {
+      const { told, readiness, write } = yield* watched
+      told.write = Effect.fail(failure("timed_out"))
+      yield* write
+      assert.isTrue(yield* readiness.isReady)
+    }),
+  )
+
+  it.effect("ends for good when the service is to stop", () =>
+    Effect.gen(function* () {
+      const { readiness } = yield* watched
+      assert.isFalse(yield* readiness.isDraining)
+      yield* readiness.drain
+      yield* TestClock.adjust("10 seconds")
+      assert.isTrue(yield* readiness.isDraining)
+      assert.isFalse(yield* readiness.isReady)
+    }),
+  )
+})

@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, expect, it, layer } from "@effect/vitest"
+import { agentNotFound } from "@tocsin/core/admission/AdmissionErrors"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Effect, Layer } from "effect"
+import { FetchHttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware, OpenApi } from "effect/http-api"
+import { TocsinApi } from "../src/api.ts"
+import { AgentAuthentication, OperatorAuthentication } from "../src/api/Authentication.ts"
+import { port, testServer, UI_TOKEN } from "./TestServer.ts"
+
+describe("the definition of the API", () => {
+  it("loads no server", () => {
+    const folder = new URL("../src/api/", import.meta.url)
+    const files = [
+      new URL("../src/api.ts", import.meta.url),
+      ...readdirSync(folder).map((name) => new URL(name, folder)),
+    ]
+    for (const file of files) {
+      const imported = Array.from(
+        readFileSync(file, "utf8").matchAll(/from "([^"]+)"/g),
+        ([, name = ""]) => name,
+      )
+      const beyond = imported.filter(
+        (name) => !/^(effect|effect\/http-api|@tocsin\/core\/contract\/\w+|\..+)$/.test(name),
+      )
+      assert.deepStrictEqual(beyond, [], file.pathname)
+      assert.isFalse(
+        imported.some((name) => name.startsWith("../") && !name.startsWith("../api/")),
+        file.pathname,
+      )
+    }
+  })
+
+  it("is the OpenAPI document that is kept in openapi.json", async () => {
+    const document = `${JSON.stringify(OpenApi.fromApi(TocsinApi), undefined, 2)}\n`
+    await expect(document).toMatchFileSnapshot("../openapi.json")
+  })
+})
+
+const bearer = (token: string) =>
+  [
+    HttpApiMiddleware.layerClient(AgentAuthentication, ({ next, request }) =>
+      next(HttpClientRequest.bearerToken(request, token)),
+    ),
+    HttpApiMiddleware.layerClient(OperatorAuthentication, ({ next, request }) =>
+      next(HttpClientRequest.bearerToken(request, token)),
+    ),
+    FetchHttpClient.layer,
+  ] as const
+
+const client = Effect.flatMap(port, (to) =>
+  HttpApiClient.make(TocsinApi, { baseUrl: `http://127.0.0.1:${to}` }),
+)
+
+const lastSeen = Instant.fromMicros(1_767_225_600_000_001n)
+const server = testServer({
+  queries: {
+    agent: (agent_id) =>
+      agent_id === "web-01"
+        ? Effect.succeed({
+            agent_id,
+            hostname: "web-01.example.org",
+            status: "alive",
+            admission_state: "accepted",
+            rotation_pending: false,
+            last_seen_at: lastSeen,
+            features: { push: true, metrics: false },
+          })
+        : Effect.fail(agentNotFound()),
+    incidents: () => Effect.succeed({ items: [], next_cursor: null, prev_cursor: null }),
+  },
+  ingest: { events: (_key, batch) => Effect.succeed({ accepted: batch.events.length, deduplicated: 0 }) },
+})
+
+layer(Layer.provideMerge(Layer.mergeAll(...bearer(UI_TOKEN)), server), { excludeTestServices: true })(
+  "a typed client of the operators",
+  (it) => {
+    it.effect("gets values", () =>
+      Effect.gen(function* () {
+        const { operators } = yield* client
+        const agent = yield* operators.getAgent({ params: { agent_id: AgentId.make("web-01") } })
+        assert.strictEqual(agent.last_seen_at, lastSeen)
+        const query = { sort: "status", direction: "desc", limit: 10, back: false } as const
+        assert.deepStrictEqual((yield* operators.listIncidents({ query })).items, [])
+      }),
+    )
+
+    it.effect("gets errors by their tags", () =>
+      Effect.gen(function* () {
+        const { operators } = yield* client
+        const error = yield* Effect.flip(operators.getAgent({ params: { agent_id: AgentId.make("none") } }))
+        assert.strictEqual(error._tag, "NotFound")
+        assert.include(error.message, "agent_id")
+      }),
+    )
+  },
+)
+
+layer(Layer.provideMerge(Layer.mergeAll(...bearer("agent-key")), server), { excludeTestServices: true })(
+  "a typed client of an agent",
+  (it) => {
+    it.effect("sends values", () =>
+      Effect.gen(function* () {
+        const { agents, operators } = yield* client
+        const refused = yield* Effect.flip(operators.getSummary())
+        assert.strictEqual(refused._tag, "Unauthorized")
+        void agents
+      }),
+    )
+  },
+)

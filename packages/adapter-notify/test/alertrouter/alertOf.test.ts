@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
+import { alertOf, firingUntil } from "../../src/alertrouter/alertOf.ts"
+import { at, firing, shared } from "../notifications.ts"
+
+const later = at("2026-01-31T08:35:00Z")
+
+describe("an alert", () => {
+  it("is known by its opener, key, severity and source", () => {
+    assert.deepStrictEqual(alertOf(shared, later).labels, {
+      alertname: "disk",
+      severity: "warning",
+      agent_id: "web-1",
+      check_id: "disk",
+      incident_key: "storage <rack 4> & others",
+      source: "tocsin",
+    })
+  })
+
+  it("keeps its labels while members come and go", () => {
+    const { labels } = alertOf(firing, later)
+    const changed = {
+      ...firing,
+      summary: "other words",
+      incident: { ...firing.incident, agent_id: undefined, check_id: undefined, members: 9 },
+    }
+    assert.deepStrictEqual(alertOf(changed, later).labels, labels)
+  })
+
+  it("is annotated with what may change", () => {
+    assert.deepStrictEqual(alertOf(shared, later).annotations, {
+      summary: "/var is 97 % full",
+      where: "storage <rack 4> & others",
+      members: "5",
+      incident_id: shared.incident.id,
+    })
+    assert.strictEqual(
+      alertOf({ ...firing, summary: undefined }, later).annotations["summary"],
+      "web-1/disk is critical",
+    )
+  })
+
+  it("of an agent that is not heard of names no check", () => {
+    const incident = {
+      ...firing.incident,
+      check_id: HEARTBEAT,
+      opener_check_id: HEARTBEAT,
+      incident_key: IncidentKey.make("web-1/@heartbeat"),
+    }
+    assert.deepStrictEqual(alertOf({ ...firing, incident }, later).labels, {
+      alertname: "AgentDead",
+      severity: "critical",
+      agent_id: "web-1",
+      incident_key: "web-1/@heartbeat",
+      source: "tocsin",
+    })
+  })
+
+  it("starts when the incident opened, and never ends before that", () => {
+    const { startsAt, endsAt } = alertOf(firing, later)
+    assert.strictEqual(startsAt, firing.incident.opened_at)
+    assert.strictEqual(endsAt, later)
+    assert.strictEqual(alertOf(firing, at("2026-01-31T08:00:00Z")).endsAt, firing.incident.opened_at)
+  })
+
+  it("that fires does so for four minutes more", () => {
+    assert.strictEqual(firingUntil(later), at("2026-01-31T08:39:00Z"))
+  })
+})

@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Logger, Queue, Redacted, Result, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { Webhook } from "standardwebhooks"
+import { Alert } from "../src/alertrouter/Alert.ts"
+import { type NotifiersOptions, layer } from "../src/ConfiguredNotifiers.ts"
+import { DebugNotification } from "../src/debug/DebugNotification.ts"
+import { SlackMessage } from "../src/messenger/SlackMessage.ts"
+import { TelegramMessage } from "../src/messenger/TelegramMessage.ts"
+import { parseSecrets, signatureHeaders } from "../src/webhook/signing.ts"
+import { WebhookMessage } from "../src/webhook/WebhookMessage.ts"
+import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { at, firing, resolved, shared } from "./notifications.ts"
+import { answering, startReceiver } from "./Receiver.ts"
+import { testIds } from "./testIds.ts"
+
+const page = readFileSync(new URL("../../../docs/notifications.md", import.meta.url), "utf8")
+
+const examples = new Map(
+  Array.from(page.matchAll(/<!-- example: (.+) -->\n```json\n([^]*?)```/g), ([, name, json]) => [name, json]),
+)
+const example = (name: string): unknown =>
+  JSON.parse(examples.get(name) ?? assert.fail(`no example: ${name}`))
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+type Form = (url: Redacted.Redacted) => Omit<NotifiersOptions, "debug">
+const webhook: Form = (url) => ({ webhook: { url, secrets: [Redacted.make(secret)] } })
+const slack: Form = (url) => ({ messenger: { form: "slack", url } })
+const telegram: Form = (apiUrl) => ({
+  messenger: { form: "telegram", apiUrl, token: Redacted.make("1:a"), chat: "@ops" },
+})
+const alertmanager: Form = (url) => ({ alertRouter: { url } })
+
+/** What a receiver gets when a notifier of this form is used so. */
+const posted = (form: Form, kind: NotifierKind, use: (notifier: Notifier) => Effect.Effect<unknown>) =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(Number(firing.created_at / 1_000n))
+    const receiver = yield* startReceiver(answering(200))
+    const options = { debug: false, ...form(Redacted.make(receiver.origin)) }
+    const made = Effect.flatMap(Notifiers, (notifiers) => use(notifiers.get(kind) ?? assert.fail(kind)))
+    yield* made.pipe(Effect.provide(layer(options)), Effect.provide(testIds))
+    const sent: unknown = JSON.parse((yield* Queue.take(receiver.requests)).body)
+    return sent
+  })
+
+describe("an example in docs/notifications.md", () => {
+  it("is one of these", () => {
+    assert.deepStrictEqual(Array.from(examples.keys()), [
+      "webhook firing",
+      "webhook resolved",
+      "webhook test",
+      "signature",
+      "slack",
+      "telegram",
+      "alertmanager",
+      "debug",
+    ])
+  })
+
+  it.each([
+    ["webhook firing", WebhookMessage],
+    ["webhook resolved", WebhookMessage],
+    ["webhook test", WebhookMessage],
+    ["slack", SlackMessage],
+    ["telegram", TelegramMessage],
+    ["alertmanager", Schema.Array(Alert)],
+    ["debug", DebugNotification],
+  ] as const)("decodes with its schema, nothing left over: %s", (name, schema) => {
+    const decode = Schema.decodeUnknownResult<Schema.ConstraintDecoder<unknown>>(schema, {
+      onExcessProperty: "error",
+    })
+    const decoded = decode(example(name))
+    assert.isTrue(Result.isSuccess(decoded), String(Result.isFailure(decoded) ? decoded.failure : ""))
+  })
+
+  it.effect.each([
+    ["webhook firing", webhook, "webhook", (notifier: Notifier) => notifier.send(firing)],
+    ["webhook resolved", webhook, "webhook", (notifier: Notifier) => notifier.send(resolved)],
+    ["webhook test", webhook, "webhook", (notifier: Notifier) => notifier.test],
+    ["slack", slack, "messenger", (notifier: Notifier) => notifier.send(shared)],
+    ["telegram", telegram, "messenger", (notifier: Notifier) => notifier.send(resolved)],
+    ["alertmanager", alertmanager, "alert_router", (notifier: Notifier) => notifier.send(firing)],
+  ] as const)("is what is sent: %s", ([name, form, kind, use]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* posted(form, kind, use), example(name))
+    }),
+  )
+
+  it.effect("is what is logged: debug", () =>
+    Effect.gen(function* () {
+      const lines: Array<unknown> = []
+      const logger = Logger.map(Logger.formatStructured, ({ annotations }) => {
+        lines.push(annotations)
+      })
+      const send = Effect.flatMap(
+        Notifiers,
+        (notifiers) => notifiers.get("debug")?.send(firing) ?? Effect.void,
+      )
+      yield* send.pipe(
+        Effect.provide(layer({ debug: true })),
+        Effect.provide(testIds),
+        Effect.provide(Logger.layer([logger])),
+      )
+      assert.deepStrictEqual(lines, [example("debug")])
+    }),
+  )
+
+  it("is a vector that both we and the published library compute: signature", () => {
+    const decode = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.String))
+    const { secret: text = "", body = "", ...headers } = decode(example("signature"))
+    const sentAt = at("2026-01-31T08:30:01Z")
+    const keys = Result.getOrThrow(parseSecrets([Redacted.make(text)]))
+    const id = headers["webhook-id"] ?? ""
+    assert.deepStrictEqual(signatureHeaders(keys, { id, at: sentAt, body }), headers)
+    const published = new Webhook(text).sign(id, new Date(Number(sentAt / 1_000n)), body)
+    assert.strictEqual(published, headers["webhook-signature"])
+  })
+})

@@ -1,0 +1,105 @@
+import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { type EstablishedName, Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import { PgClient } from "./client/PgClient.ts"
+import type { PgStatement } from "./client/PgConnection.ts"
+import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
+import type { Database } from "./Database.ts"
+import { expire } from "./housekeeping/expire.ts"
+import { purge } from "./housekeeping/purge.ts"
+import { readRows } from "./lists/readRows.ts"
+import { migrate } from "./migrate.ts"
+import { countSystem } from "./reads/countSystem.ts"
+import { readIncidentStory } from "./reads/readIncidentStory.ts"
+import { untilNextDue } from "./reads/untilNextDue.ts"
+import { decodeAgent, findAgent, findAgentsWithPendingKey } from "./tables/agentTable.ts"
+import { decodeCheck, findCheck } from "./tables/checkTable.ts"
+import { decodeMark, findMark } from "./tables/markTable.ts"
+import { toStorageError } from "./toStorageError.ts"
+import { retryTransient } from "./transactions/retryTransient.ts"
+import { transact } from "./transactions/transact.ts"
+
+/** About as long as callers wait: what takes longer has nobody to answer to, and holds locks. */
+const defaults = {
+  statementTimeout: Duration.seconds(10),
+  idleInTransactionTimeout: Duration.seconds(10),
+}
+
+/** The probe has a connection of its own, since all others may wait for a lock; and it is not worth a long wait. */
+const probeOptions = {
+  maxConnections: 1,
+  connectTimeout: Duration.seconds(1),
+  replyTimeout: Duration.millis(500),
+  statementTimeout: Duration.seconds(1),
+}
+
+/** Keeps a value unless there is one already, and tells which is kept. */
+const establish: PgStatement = {
+  name: "establish",
+  text: `INSERT INTO established AS kept (name, value) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`,
+}
+
+/** Answers whatever is locked. */
+const probe: PgStatement = { name: "probe", text: "SELECT 1 AS one" }
+
+/**
+ * Storage on PostgreSQL 15 or later, for any number of processes at once. Brings the database to the present schema when it
+ * is built; fails then when it cannot be reached, or is newer than this code. Afterwards it survives losses of the
+ * database without a restart. Statements take 10 seconds at most unless the options say otherwise.
+ */
+export const layer = (options: PgPoolOptions): Layer.Layer<Storage, StorageError> =>
+  Layer.effect(
+    Storage,
+    Effect.gen(function* () {
+      const database = yield* connect({ ...defaults, ...options })
+      const prober = yield* connect({ ...options, ...probeOptions })
+      yield* migrate(database.sql)
+      return make(database, prober)
+    }),
+  )
+
+const connect = (options: PgPoolOptions) =>
+  Layer.build(PgClient.layer(options)).pipe(
+    Effect.map((services): Database => ({
+      sql: Context.get(services, SqlClient.SqlClient),
+      pg: Context.get(services, PgClient),
+    })),
+    Effect.mapError(toStorageError),
+  )
+
+const make = (database: Database, prober: Database): Storage["Service"] => {
+  const { pg, sql } = database
+  const one = <A>(rows: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =>
+    retryTransient(Effect.map(rows, ([row]) => row))
+  return Storage.of({
+    transact: (command) => transact(database, command),
+    page: (request) => retryTransient(readRows(sql, request)),
+    agent: (agentId) => one(Effect.map(pg.query(findAgent, [agentId]), (rows) => rows.map(decodeAgent))),
+    counts: (aliveSince) => retryTransient(countSystem(pg, aliveSince)),
+    agentsWithPendingKey: (after, limit) =>
+      retryTransient(
+        // No id is empty, so all of them come after it. The column holds nothing but what was an AgentId when written.
+        Effect.map(pg.query(findAgentsWithPendingKey, [after ?? "", limit]), (rows) =>
+          rows.map((row) => row["agent_id"] as AgentId),
+        ),
+      ),
+    purge: (limit) => retryTransient(purge(database, limit)),
+    expire: (before, limit) => retryTransient(expire(database, before, limit)),
+    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(pg, notifiers, now)),
+    // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
+    hints: Stream.never,
+    check: (agentId: AgentId, checkId: CheckId) =>
+      one(Effect.map(pg.query(findCheck, [agentId, checkId]), (rows) => rows.map(decodeCheck))),
+    incident: (id, limit) => retryTransient(readIncidentStory(database, id, limit)),
+    mark: one(Effect.map(pg.query(findMark, ["service"]), (rows) => rows.map(decodeMark))),
+    establish: (name: EstablishedName, value: string) =>
+      retryTransient(
+        // The statement returns one row with this column, always.
+        Effect.map(pg.query(establish, [name, value]), ([row]) => row?.["value"] as string),
+      ),
+    probe: Effect.asVoid(Effect.mapError(prober.pg.query(probe, []), toStorageError)),
+  })
+}

@@ -1,0 +1,26 @@
+/** Where the rows of a list come from, once its filter is known. */
+export interface ListSource {
+  /** CTEs that `from` refers to. */
+  readonly preparation?: string
+  /** The SELECT list, of the table alias `alias`. */
+  readonly columns: string
+  readonly table: string
+  readonly alias: string
+  /** What is joined to the table. */
+  readonly joins?: string
+  readonly conditions: ReadonlyArray<string>
+  /** Columns that a condition fixes to one value: an order goes on without them. */
+  readonly fixed?: ReadonlySet<string>
+  /**
+   * Leading columns of the index that serves the order: a set of values for each. The page is read once for every
+   * combination of them, each by its place in that index, and the pages are merged; so its cost depends on neither the
+   * table's size nor the page's depth, whichever of these columns a filter fixes.
+   */
+  readonly spread?: ReadonlyArray<SpreadColumn>
+}
+
+/** One leading column of an index, with the parameter that holds its values as an array. */
+export interface SpreadColumn {
+  readonly name: string
+  readonly values: string
+}

@@ -1,0 +1,123 @@
+import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+import type { ListFilters, ListName } from "@tocsin/core/lists/ListDefinitions"
+import { agentColumns } from "../tables/agentTable.ts"
+import { keyColumns } from "../tables/agentKeyTable.ts"
+import { checkColumns } from "../tables/checkTable.ts"
+import { historyColumns } from "../tables/historyTable.ts"
+import { incidentColumns } from "../tables/incidentTable.ts"
+import { outboxColumns } from "../tables/outboxTable.ts"
+import type { ListSource } from "./ListSource.ts"
+import type { Parameters } from "./Parameters.ts"
+
+type Source<L extends ListName> = (filter: ListFilters[L], parameters: Parameters, sort: string) => ListSource
+
+/** Rows of a registration that is no agent's any more are not there, though not all of them may be purged yet. */
+const joinAgent = (alias: string): string =>
+  `JOIN agent AS a ON a.agent_id = ${alias}.agent_id AND a.registration_id = ${alias}.registration_id`
+
+/** The same for one agent, as conditions on the columns that an index begins with. */
+const ofAgent = (alias: string, agentId: string): ReadonlyArray<string> => [
+  `${alias}.agent_id = ${agentId}`,
+  `${alias}.registration_id = (SELECT registration_id FROM agent WHERE agent_id = ${agentId})`,
+]
+
+const checks: Source<"checks"> = ({ agent_id }, parameters) => {
+  const source = { columns: checkColumns, table: "check_state", alias: "c" }
+  return agent_id === undefined
+    ? { ...source, joins: joinAgent("c"), conditions: [] }
+    : { ...source, conditions: ofAgent("c", parameters.add(agent_id, "text")), fixed: new Set(["agent_id"]) }
+}
+
+const history: Source<"history"> = ({ agent_id, check_id }, parameters) => {
+  const source = { columns: historyColumns, table: "check_event", alias: "e" }
+  const ofCheck = check_id === undefined ? [] : [`e.check_id = ${parameters.add(check_id, "text")}`]
+  return agent_id === undefined
+    ? { ...source, joins: joinAgent("e"), conditions: ofCheck }
+    : { ...source, conditions: [...ofAgent("e", parameters.add(agent_id, "text")), ...ofCheck] }
+}
+
+const STATE_RANK = { open: 1, resolved: 0 } as const
+
+const incidents: Source<"incidents"> = (filter, parameters, sort) => {
+  const { agent_id, check_id } = filter
+  const source = { columns: incidentColumns, table: "incident", alias: "i", conditions: [] }
+  const states = filter.state === undefined ? Object.values(STATE_RANK) : [STATE_RANK[filter.state]]
+  const severities =
+    filter.severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[filter.severity]]
+  const isFiltered = filter.state !== undefined || filter.severity !== undefined
+  if (agent_id !== undefined || check_id !== undefined) {
+    return {
+      ...source,
+      preparation: membershipsOf(filter, parameters),
+      joins: "JOIN met ON met.incident_id = i.id",
+      conditions: [
+        `i.state_rank = ANY(${parameters.add(states, "int2[]")})`,
+        `i.severity_rank = ANY(${parameters.add(severities, "int2[]")})`,
+      ],
+    }
+  }
+  if (!isFiltered) return source
+  if (sort !== "status") {
+    return {
+      ...source,
+      spread: [
+        { name: "state_rank", values: parameters.add(states, "int2[]") },
+        { name: "severity_rank", values: parameters.add(severities, "int2[]") },
+      ],
+    }
+  }
+  const fixed = [
+    ...(filter.state === undefined ? [] : [["state_rank", states[0]] as const]),
+    ...(filter.severity === undefined ? [] : [["severity_rank", severities[0]] as const]),
+  ]
+  return {
+    ...source,
+    conditions: fixed.map(([name, rank]) => `i.${name} = ${parameters.add(rank, "int8")}`),
+    fixed: new Set(fixed.map(([name]) => name)),
+  }
+}
+
+/** Incidents in which such a check is or was a member: found first, so that they are what is sorted, and not all incidents. */
+const membershipsOf = (
+  { agent_id, check_id }: ListFilters["incidents"],
+  parameters: Parameters,
+): string => {
+  const conditions = [
+    ...(agent_id === undefined ? [] : [`m.agent_id = ${parameters.add(agent_id, "text")}`]),
+    ...(check_id === undefined ? [] : [`m.check_id = ${parameters.add(check_id, "text")}`]),
+  ]
+  return `WITH met AS MATERIALIZED (
+    SELECT DISTINCT m.incident_id FROM incident_member AS m WHERE ${conditions.join(" AND ")}
+  )`
+}
+
+const outbox: Source<"outbox"> = ({ state, notifier, event_type }, parameters) => {
+  const source = { columns: outboxColumns, table: "outbox", alias: "o", conditions: [] }
+  if (state === undefined && notifier === undefined && event_type === undefined) return source
+  const oneOr = <A>(one: A | undefined, all: ReadonlyArray<A>) =>
+    parameters.add(one === undefined ? all : [one], "text[]")
+  return {
+    ...source,
+    spread: [
+      { name: "state", values: oneOr(state, OutboxState.literals) },
+      { name: "notifier", values: oneOr(notifier, NotifierKind.literals) },
+      { name: "event_type", values: oneOr(event_type, NotificationType.literals) },
+    ],
+  }
+}
+
+/** The source of each list. */
+export const listSources: { readonly [L in ListName]: Source<L> } = {
+  agents: () => ({ columns: agentColumns, table: "agent", alias: "a", conditions: [] }),
+  checks,
+  history,
+  incidents,
+  outbox,
+  blacklist: () => ({
+    columns: keyColumns,
+    table: "agent_key",
+    alias: "k",
+    conditions: ["k.state = 'blocked'"],
+  }),
+}

@@ -1,0 +1,80 @@
+import { type ListName, orderColumns, type SortColumn } from "@tocsin/core/lists/ListDefinitions"
+import type { PageRequest } from "@tocsin/core/lists/PageRequest"
+import type { ListSource } from "./ListSource.ts"
+import { listSources } from "./listSources.ts"
+import { Parameters } from "./Parameters.ts"
+
+/** A statement that reads one page of a list, put together from constant fragments; every value is a parameter. */
+export interface PageStatement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+/** Which way a page is read, and from where, by the columns that rows still differ in. */
+interface Reading {
+  readonly columns: ReadonlyArray<string>
+  readonly isDescending: boolean
+  /** Placeholders of the position to start from, one a column. */
+  readonly from: ReadonlyArray<string> | undefined
+  readonly isInclusive: boolean
+}
+
+/** The statement of a page: a range of an index, whatever the page's depth. */
+export const pageStatement = <L extends ListName>(request: PageRequest<L>): PageStatement => {
+  const parameters = new Parameters()
+  const source = listSources[request.list](request.filter, parameters, request.sort)
+  const reading = readingOf(request, source, parameters)
+  const limit = parameters.add(request.limit, "int8")
+  const text = source.spread === undefined ? plain(source, reading, limit) : spread(source, reading, limit)
+  return { text, values: parameters.values }
+}
+
+const readingOf = <L extends ListName>(
+  { list, sort, direction, isBackward, from }: PageRequest<L>,
+  { fixed }: ListSource,
+  parameters: Parameters,
+): Reading => {
+  const varying = Array.from(orderColumns(list, sort).entries()).filter(([, { name }]) => !fixed?.has(name))
+  return {
+    columns: varying.map(([, column]) => column.name),
+    isDescending: (direction === "desc") !== isBackward,
+    from: from && varying.map(([index, column]) => parameters.add(from.values[index], sqlType(column))),
+    isInclusive: from?.isInclusive ?? false,
+  }
+}
+
+const sqlType = ({ type }: SortColumn<never>): "text" | "int8" => (type === "text" ? "text" : "int8")
+
+const named = (columns: ReadonlyArray<string>, alias: string): ReadonlyArray<string> =>
+  columns.map((column) => `${alias}.${column}`)
+
+/** The rows beyond a position, by row comparison, which an index over these columns answers as one range. */
+const beyond = ({ columns, from, isDescending, isInclusive }: Reading, alias: string): ReadonlyArray<string> => {
+  if (from === undefined) return []
+  const operator = `${isDescending ? "<" : ">"}${isInclusive ? "=" : ""}`
+  return [`(${named(columns, alias).join(", ")}) ${operator} (${from.join(", ")})`]
+}
+
+const inOrder = ({ columns, isDescending }: Reading, alias: string, limit: string): string => {
+  const order = named(columns, alias).map((column) => `${column} ${isDescending ? "DESC" : "ASC"}`)
+  return `ORDER BY ${order.join(", ")} LIMIT ${limit}`
+}
+
+const where = (conditions: ReadonlyArray<string>): string =>
+  conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
+
+const plain = (source: ListSource, reading: Reading, limit: string): string => {
+  const { alias, columns, conditions, joins = "", preparation = "", table } = source
+  return `${preparation} SELECT ${columns} FROM ${table} AS ${alias} ${joins}
+    ${where([...conditions, ...beyond(reading, alias)])} ${inOrder(reading, alias, limit)}`
+}
+
+const spread = ({ alias, columns, table, ...source }: ListSource, reading: Reading, limit: string): string => {
+  const leading = source.spread ?? []
+  const sets = leading.map(({ name, values }) => `unnest(${values}) AS of_${name} (${name})`)
+  const isOf = leading.map(({ name }) => `${alias}.${name} = of_${name}.${name}`)
+  return `SELECT ${columns} FROM ${sets.join(" CROSS JOIN ")} CROSS JOIN LATERAL (
+      SELECT ${alias}.* FROM ${table} AS ${alias}
+      ${where([...source.conditions, ...isOf, ...beyond(reading, alias)])} ${inOrder(reading, alias, limit)}
+    ) AS ${alias} ${inOrder(reading, alias, limit)}`
+}

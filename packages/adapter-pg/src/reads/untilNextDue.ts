@@ -1,0 +1,42 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { Duration, Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import type { PgStatement } from "../client/PgConnection.ts"
+
+const NOW_BY_STORAGE = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
+
+/** Tells how many microseconds it is until the first of several things happens, each the head of an index. */
+const findUntilNextDue: PgStatement = {
+  name: "find_until_next_due",
+  text: `SELECT least(
+           (SELECT min(head.next_attempt_at) - $2::int8
+            FROM unnest($1::text[]) AS wanted (notifier)
+            CROSS JOIN LATERAL (
+              SELECT o.next_attempt_at FROM outbox AS o
+              WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
+              ORDER BY o.next_attempt_at LIMIT 1
+            ) AS head),
+           (SELECT o.leased_until - storage.now FROM outbox AS o
+            WHERE o.state = 'sending' AND o.notifier = ANY($1) AND o.leased_until > storage.now
+            ORDER BY o.leased_until LIMIT 1),
+           (SELECT l.next_at - $2::int8 FROM alert AS l
+            WHERE l.next_at > $2::int8 AND l.leased_until IS NULL ORDER BY l.next_at LIMIT 1),
+           (SELECT l.leased_until - storage.now FROM alert AS l
+            WHERE l.leased_until > storage.now ORDER BY l.leased_until LIMIT 1)
+         ) AS micros
+         FROM (SELECT ${NOW_BY_STORAGE} AS now OFFSET 0) AS storage`,
+}
+
+/** How long until something can be claimed; see `Storage.untilNextDue`. */
+export const untilNextDue = (
+  pg: PgClient["Service"],
+  notifiers: ReadonlyArray<NotifierKind>,
+  now: Instant,
+): Effect.Effect<Duration.Duration | undefined, SqlError.SqlError> =>
+  Effect.map(pg.query(findUntilNextDue, [notifiers, now]), ([row]) => {
+    // int8, which the client reads as a bigint; NULL where nothing waits.
+    const micros = row?.["micros"] as bigint | null | undefined
+    return micros === null || micros === undefined ? undefined : Duration.nanos(micros * 1_000n)
+  })

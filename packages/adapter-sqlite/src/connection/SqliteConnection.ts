@@ -1,0 +1,153 @@
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import { FileIdentity } from "./FileIdentity.ts"
+
+/**
+ * A prepared statement whose rows are arrays, integers as bigint. The type of a row is what its statement selects: rows
+ * were written by this adapter, so they are not decoded through a Schema, which costs more than reading them.
+ */
+export interface Query<Row> {
+  /** The first row. */
+  readonly get: (...parameters: ReadonlyArray<SQLInputValue>) => Row | undefined
+  readonly all: (...parameters: ReadonlyArray<SQLInputValue>) => ReadonlyArray<Row>
+  readonly run: (...parameters: ReadonlyArray<SQLInputValue>) => { readonly changes: number | bigint }
+}
+
+// Another writer is done within a millisecond or two, which is worth waiting for; longer waits leave the event loop free.
+const BUSY_MILLIS = 5
+
+/**
+ * Memory for pages, in KiB: the hot rows (agents, checks) of some 10,000 agents. SQLite's own 2 MB would read them from
+ * the operating system's cache again and again.
+ */
+const CACHE_KIB = 65_536
+
+// What a burst of writes made of the write-ahead log is given back to the disk at the next checkpoint.
+const WAL_KEPT_BYTES = 67_108_864
+
+// An answered request survives the loss of power: the write-ahead log is synced at every commit.
+const SETTINGS = `
+PRAGMA synchronous = FULL;
+PRAGMA cache_size = -${CACHE_KIB};
+PRAGMA journal_size_limit = ${WAL_KEPT_BYTES};
+PRAGMA temp_store = MEMORY;
+`
+
+/** In which a database lives that ends with its connection. For tests. */
+export const IN_MEMORY = ":memory:"
+
+/** One connection to one file, all of it synchronous. Its methods throw what SQLite says; see `SqliteFailures`. */
+export class SqliteConnection {
+  readonly file: string
+  readonly #database: DatabaseSync
+  readonly #identity: FileIdentity | undefined
+  readonly #begin: Query<never>
+  readonly #commit: Query<never>
+  readonly #probe: Query<never>
+
+  private constructor(database: DatabaseSync, file: string) {
+    this.file = file
+    this.#database = database
+    this.#identity = file === IN_MEMORY ? undefined : new FileIdentity(file)
+    this.#begin = this.query("BEGIN IMMEDIATE")
+    this.#commit = this.query("COMMIT")
+    this.#probe = this.query("SELECT 1 FROM sqlite_schema")
+  }
+
+  /** Opens a file for reading; nothing is written to it, not even what a former process left in its write-ahead log. */
+  static openReadOnly(file: string): SqliteConnection {
+    return new SqliteConnection(open(file, true), file)
+  }
+
+  /** Opens a file, or creates it, and switches it to write-ahead logging. */
+  static open(file: string): SqliteConnection {
+    const database = open(file, false)
+    try {
+      const connection = new SqliteConnection(database, file)
+      database.exec(SETTINGS)
+      connection.#logAhead()
+      return connection
+    } catch (cause) {
+      database.close()
+      throw cause
+    }
+  }
+
+  #logAhead(): void {
+    const [mode] = this.query<[mode: string]>("PRAGMA journal_mode = WAL").get() ?? []
+    if (mode === "wal" || this.file === IN_MEMORY) return
+    throw new StorageError({
+      reason: "other",
+      message: `the file system of ${this.file} has no shared memory for SQLite: keep the file on a local disk`,
+    })
+  }
+
+  /** Prepares a statement. Its text is made of constants alone: values are parameters. */
+  query<Row = never>(sql: string): Query<Row> {
+    // The connection is set to arrays of bigint; which columns they hold is in the text.
+    return this.#database.prepare(sql) as unknown as Query<Row>
+  }
+
+  /** Runs statements without parameters or rows. */
+  execute(sql: string): void {
+    this.#database.exec(sql)
+  }
+
+  /**
+   * Runs `use` in one transaction that holds the write lock from its start. Whatever it throws rolls back; what is
+   * returned is on the disk.
+   */
+  transaction<A>(use: () => A): A {
+    this.#identity?.verify()
+    this.#begin.run()
+    try {
+      const result = use()
+      this.#commit.run()
+      return result
+    } catch (cause) {
+      // Some failures have rolled back already. A rollback that fails has nothing to undo: the next BEGIN tells.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
+      throw cause
+    }
+  }
+
+  /** Runs `use` so that all of its reads see the same moment, whatever other processes commit meanwhile. */
+  snapshot<A>(use: () => A): A {
+    this.#database.exec("BEGIN")
+    try {
+      return use()
+    } finally {
+      this.#database.exec("COMMIT")
+    }
+  }
+
+  /** Reads a page, unless it is in memory already, and looks whether the file is still there. */
+  probe(): void {
+    this.#identity?.verify()
+    this.#probe.get()
+  }
+
+  /** Closes at once. */
+  abandon(): void {
+    this.#database.close()
+  }
+
+  /** Moves the write-ahead log into the file, as far as other processes and the disk allow, and closes. */
+  close(): void {
+    try {
+      this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      // Nothing is lost: what stays in the log is read from there at the next start.
+    }
+    this.#database.close()
+  }
+}
+
+const open = (file: string, readOnly: boolean): DatabaseSync =>
+  new DatabaseSync(file, {
+    readOnly,
+    timeout: BUSY_MILLIS,
+    enableForeignKeyConstraints: true,
+    readBigInts: true,
+    returnArrays: true,
+  })

@@ -1,0 +1,60 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { inspectFile } from "./inspectFile.ts"
+import { realDelay } from "./LockPatience.ts"
+import { migrate, verifySchema } from "../migrations/migrate.ts"
+import { IN_MEMORY, SqliteConnection } from "./SqliteConnection.ts"
+import { type LockOptions, whileLocked } from "./whileLocked.ts"
+
+// Another process that moves its log into the file lets it look cut off for a moment.
+const LOOKS = 4
+const BETWEEN_LOOKS_MILLIS = 50
+
+/**
+ * Opens a database at the present schema; creates it where there is none. What must not be opened is refused before
+ * anything is written to it.
+ */
+export const openDatabase = Effect.fnUntraced(function* (
+  file: string,
+  options: LockOptions,
+): Effect.fn.Return<SqliteConnection, StorageError> {
+  const now = yield* Instant.now
+  if (file !== IN_MEMORY && (yield* inspect(file, options, LOOKS)) === "database") {
+    yield* whileLocked(() => verifyUnopened(file), options)
+  }
+  return yield* whileLocked(() => openMigrated(file, now), options)
+})
+
+const inspect = (
+  file: string,
+  options: LockOptions,
+  looks: number,
+): Effect.Effect<"database" | "nothing", StorageError> =>
+  Effect.catch(
+    whileLocked(() => inspectFile(file), options),
+    (error) =>
+      error.reason === "damaged" && looks > 1
+        ? Effect.andThen(realDelay(BETWEEN_LOOKS_MILLIS), inspect(file, options, looks - 1))
+        : Effect.fail(error),
+  )
+
+const verifyUnopened = (file: string): void => {
+  const connection = SqliteConnection.openReadOnly(file)
+  try {
+    verifySchema(connection)
+  } finally {
+    connection.abandon()
+  }
+}
+
+const openMigrated = (file: string, now: Instant.Instant): SqliteConnection => {
+  const connection = SqliteConnection.open(file)
+  try {
+    migrate(connection, now)
+    return connection
+  } catch (cause) {
+    connection.abandon()
+    throw cause
+  }
+}

@@ -1,0 +1,173 @@
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Effect } from "effect"
+import { LockPatience } from "../connection/LockPatience.ts"
+import { isLocked } from "../connection/SqliteFailures.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTask, type Task, type Work } from "./Task.ts"
+import type { LockOptions } from "../connection/whileLocked.ts"
+
+/** Beyond this a sync to the disk is shared by so many that sharing it with more gains nothing. */
+const GROUP_LIMIT = 256
+
+/**
+ * A group takes no more commands after so long, whatever their number: writing takes as long again, and for all that time
+ * the event loop answers nobody else.
+ */
+const GROUP_MILLIS = 10
+
+/**
+ * How many commands are the storage's to finish when it is closed; other callers wait in line for a place. Five seconds'
+ * worth of the largest batches, a quarter of a second of heartbeats.
+ */
+const QUEUE_LIMIT = 4_096
+
+/** Work that searches the tables asks to be run on a workspace that holds nothing else, whose changes no search sees. */
+export class NeedsOwnWorkspace extends Error {}
+
+/**
+ * Group commit: what arrived since the last commit is one transaction, run from start to end without a pause and answered
+ * after its commit. An idle storage commits at once; there is no timer. A group that fails is repeated one command at a
+ * time, so that none fails for a neighbour's sake.
+ */
+export class GroupCommit {
+  readonly #connection: SqliteConnection
+  readonly #persist: (workspace: Workspace) => void
+  readonly #options: LockOptions
+  readonly #queue = new Set<Task>()
+  readonly #line = new Set<Task>()
+  #cancelNext: (() => void) | undefined
+  #lockDelays: LockPatience | undefined
+  #isClosed = false
+
+  constructor(
+    connection: SqliteConnection,
+    options: LockOptions & { readonly persist: (workspace: Workspace) => void },
+  ) {
+    this.#connection = connection
+    this.#persist = options.persist
+    this.#options = options
+  }
+
+  /**
+   * Runs `work` in a transaction and answers after its commit. Interruption takes it back as long as it has not run. With
+   * `isAlone` it has a transaction to itself.
+   */
+  submit<A>(work: Work<A>, { isAlone }: { readonly isAlone: boolean }): Effect.Effect<A, StorageError> {
+    return Effect.callback((resume) => {
+      if (this.#isClosed) return resume(this.#options.failures.closed)
+      const task = makeTask(work, resume, { isAlone, patience: new LockPatience(this.#options.lockMillis) })
+      const place = this.#queue.size < QUEUE_LIMIT ? this.#queue : this.#line
+      place.add(task)
+      this.#scheduleNext()
+      return Effect.sync(() => {
+        if (!this.#queue.delete(task)) this.#line.delete(task)
+      })
+    })
+  }
+
+  /** Finishes what is queued, refuses the rest and all that comes later. */
+  close(): void {
+    this.#isClosed = true
+    while (this.#queue.size > 0 && this.#runGroup()) this.#cancelNext?.()
+    this.#cancelNext?.()
+    for (const task of [...this.#queue, ...this.#line]) task.fail(this.#options.failures.closed)
+    this.#queue.clear()
+    this.#line.clear()
+  }
+
+  #scheduleNext(): void {
+    if (this.#cancelNext !== undefined || this.#queue.size === 0) return
+    const next = setImmediate(() => this.#runGroup())
+    this.#cancelNext = () => clearImmediate(next)
+  }
+
+  #scheduleAfterLock(): void {
+    this.#lockDelays ??= new LockPatience(this.#options.lockMillis)
+    const next = setTimeout(() => this.#runGroup(), this.#lockDelays.nextDelay())
+    this.#cancelNext = () => clearTimeout(next)
+  }
+
+  /** Runs the next group. Returns false when another process's lock is in the way. */
+  #runGroup(): boolean {
+    this.#cancelNext = undefined
+    if (this.#queue.size === 0) return true
+    const group: Array<Task> = []
+    try {
+      this.#connection.transaction(() => this.#decide(group))
+    } catch (cause) {
+      if (isLocked(cause)) return this.#waitForLock(group, cause)
+      this.#recover(group, cause)
+      return true
+    }
+    this.#moveOn()
+    for (const task of group) task.answer()
+    return true
+  }
+
+  #decide(group: Array<Task>): void {
+    const workspace = new Workspace()
+    const endsAt = performance.now() + GROUP_MILLIS
+    for (const task of this.#queue) {
+      const isFirst = group.length === 0
+      if (!isFirst && (task.isAlone || group.length >= GROUP_LIMIT || performance.now() > endsAt)) break
+      this.#queue.delete(task)
+      group.push(task)
+      task.run(workspace, isFirst)
+      if (task.isAlone) break
+    }
+    this.#persist(workspace)
+  }
+
+  #moveOn(): void {
+    this.#lockDelays = undefined
+    for (const task of this.#line) {
+      if (this.#queue.size >= QUEUE_LIMIT) break
+      this.#line.delete(task)
+      this.#queue.add(task)
+    }
+    this.#scheduleNext()
+  }
+
+  /** Nothing of the group was kept: finds out whose fault it was, and lets all others try again. */
+  #recover(group: ReadonlyArray<Task>, cause: unknown): void {
+    const last = group.at(-1)
+    if (last === undefined) return this.#failNext(cause)
+    if (group.length === 1) {
+      this.#moveOn()
+      return last.fail(this.#options.failures.toEffect(cause))
+    }
+    if (cause instanceof NeedsOwnWorkspace) last.isAlone = true
+    else for (const task of group) task.isAlone = true
+    this.#putBack(group)
+    this.#moveOn()
+  }
+
+  /** Not even a transaction could begin: the next command learns why, and the one after it tries again. */
+  #failNext(cause: unknown): void {
+    const [next] = this.#queue
+    if (next !== undefined) this.#queue.delete(next)
+    this.#moveOn()
+    next?.fail(this.#options.failures.toEffect(cause))
+  }
+
+  #waitForLock(group: ReadonlyArray<Task>, cause: unknown): false {
+    this.#putBack(group)
+    this.#scheduleAfterLock()
+    for (const place of [this.#queue, this.#line]) {
+      for (const task of place) {
+        if (!task.patience.isOver) continue
+        place.delete(task)
+        task.fail(this.#options.failures.toEffect(cause))
+      }
+    }
+    return false
+  }
+
+  #putBack(group: ReadonlyArray<Task>): void {
+    if (group.length === 0) return
+    const rest = Array.from(this.#queue)
+    this.#queue.clear()
+    for (const task of [...group, ...rest]) this.#queue.add(task)
+  }
+}

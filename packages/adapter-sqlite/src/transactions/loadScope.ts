@@ -1,0 +1,97 @@
+import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Tables } from "../rows/Tables.ts"
+
+/** Brings the rows that a scope names from the tables into a workspace; searches are `searchScope`'s. */
+export const loadScope = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+  if (scope.agents !== undefined) {
+    for (const id of scope.agents) workspace.agents.load(id, tables.agents.find(id))
+  }
+  loadKeys(tables, workspace, scope)
+  loadChecks(tables, workspace, scope)
+  loadIncidents(tables, workspace, scope)
+  loadMembers(tables, workspace, scope)
+  if (scope.outboxItems !== undefined) {
+    for (const id of scope.outboxItems) workspace.outbox.load(id, tables.outbox.find(id))
+  }
+  if (scope.alerts !== undefined) {
+    for (const ref of scope.alerts) workspace.alerts.load(ref, tables.alerts.find(ref))
+  }
+  if (scope.mark) workspace.marks.load("service", tables.marks.find("service"))
+  if (scope.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
+}
+
+const loadKeys = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+  for (const hash of scope.keys ?? []) workspace.keys.load(hash, tables.keys.find(hash))
+  for (const agentId of scope.keysOfAgents ?? []) {
+    for (const key of tables.keys.ofAgent(agentId)) workspace.keys.load(key.key_hash, key)
+    workspace.keysOfAgents.add(agentId)
+  }
+  for (const id of scope.blacklist ?? []) {
+    const key = tables.keys.findBlocked(id)
+    workspace.blacklist.load(id, key && { id, key_hash: key.key_hash })
+    if (key !== undefined) workspace.keys.load(key.key_hash, key)
+  }
+}
+
+const loadChecks = (tables: Tables, workspace: Workspace, { checks, history }: Scope): void => {
+  const registrationOf = (agentId: AgentId) => workspace.agents.get(agentId)?.registration_id
+  if (checks !== undefined) {
+    const { agent_id } = checks
+    const registration_id = registrationOf(agent_id)
+    if (registration_id !== undefined) {
+      for (const check_id of checks.check_ids) {
+        const ref = { agent_id, registration_id, check_id }
+        workspace.checks.load(ref, tables.checks.find(ref))
+      }
+    }
+  }
+  if (history !== undefined) {
+    const { agent_id, event_ids } = history
+    const registration_id = registrationOf(agent_id)
+    if (registration_id !== undefined) {
+      const known = tables.history.known(agent_id, registration_id, event_ids)
+      workspace.knownEvents.load(registration_id, event_ids, known)
+    }
+  }
+}
+
+const loadIncidents = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+  const load = (incident: IncidentRecord): void => {
+    const { id } = incident
+    workspace.loadIncident(incident, tables.outbox.ofIncident(id), tables.alerts.ofIncident(id))
+  }
+  for (const id of scope.incidents ?? []) {
+    const incident = tables.incidents.find(id)
+    if (incident === undefined) workspace.incidents.load(id, undefined)
+    else load(incident)
+  }
+  for (const ref of scope.openIncidents ?? []) {
+    const incident = tables.incidents.findOpen(ref)
+    if (incident === undefined) workspace.openIncidents.load(ref, undefined)
+    else load(incident)
+  }
+}
+
+const loadMembers = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+  for (const ref of scope.members ?? []) workspace.members.load(ref, tables.members.find(ref))
+  for (const agentId of scope.membersOfAgents ?? []) {
+    for (const member of tables.members.ofAgent(agentId)) workspace.members.load(member, member)
+    workspace.membersOfAgents.add(agentId)
+  }
+  if (scope.worstMembers !== undefined) loadWorst(tables, workspace, scope.worstMembers)
+}
+
+const loadWorst = (
+  tables: Tables,
+  workspace: Workspace,
+  { incident_id, limit }: { readonly incident_id: IncidentId; readonly limit: number },
+): void => {
+  // One more tells whether these are all.
+  const found = tables.members.worst(incident_id, limit + 1)
+  const worst = found.slice(0, limit)
+  for (const member of worst) workspace.members.load(member, member)
+  workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: found.length <= limit })
+}

@@ -1,0 +1,30 @@
+import type { Workspace, WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { Tables } from "../rows/Tables.ts"
+
+/** Writes what a transaction changed, and nothing else; incidents before the rows that refer to them. */
+export const persistChanges = (tables: Tables, workspace: Workspace): void => {
+  const changes = workspace.changes()
+  for (const agent of changes.removedAgents) tables.removedRegistrations.add(agent)
+  for (const change of changes.agents) tables.agents.write(change)
+  for (const change of changes.keys) tables.keys.write(change)
+  for (const change of changes.checks) tables.checks.write(change)
+  tables.incidents.write(changes.incidents)
+  for (const { after } of changes.members) if (after !== undefined) tables.members.write(after)
+  for (const { after } of changes.outbox) if (after !== undefined) tables.outbox.write(after)
+  for (const change of changes.alerts) tables.alerts.write(change)
+  for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
+  for (const row of changes.incidentChanges) tables.incidentChanges.add(row)
+  persistHistory(tables, workspace, changes)
+}
+
+/**
+ * A check may be removed and report again within one group, or the other way round. What was stored before the group goes
+ * in both cases; what the group stored goes with a check that is gone at its end.
+ */
+const persistHistory = (tables: Tables, workspace: Workspace, changes: WorkspaceChanges): void => {
+  for (const check of changes.removedChecks) tables.history.removeCheck(check)
+  for (const row of changes.history) tables.history.add(row)
+  for (const check of changes.removedChecks) {
+    if (workspace.checks.get(check) === undefined) tables.history.removeCheck(check)
+  }
+}

@@ -1,0 +1,66 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Tables } from "../rows/Tables.ts"
+
+/** Whether a scope looks for rows in the tables, which know nothing of what a workspace has made of them. */
+export const isSearch = (scope: Scope): boolean =>
+  scope.claimableOutbox !== undefined ||
+  scope.claimableAlerts !== undefined ||
+  scope.abandonedOutbox !== undefined ||
+  scope.silentAgents !== undefined ||
+  scope.idlePendingAgents !== undefined
+
+/**
+ * Runs the searches of a scope. `now` is the storage's clock too: all processes that can open one file share a machine.
+ * They hold no rows from one another either, since one transaction at a time has the file to itself.
+ */
+export const searchScope = (tables: Tables, workspace: Workspace, scope: Scope, now: Instant): void => {
+  const { found } = workspace
+  if (scope.claimableOutbox !== undefined) {
+    const { notifiers, limit } = scope.claimableOutbox
+    found.claimableOutbox = withIncidents(tables, tables.outbox.due(notifiers, now, limit))
+    found.expiredOutbox = tables.outbox.expired(notifiers, now, limit)
+    found.storageTime = now
+    for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
+    for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
+  }
+  if (scope.claimableAlerts !== undefined) {
+    found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(now, scope.claimableAlerts.limit))
+    found.storageTime = now
+    for (const { row } of found.claimableAlerts) workspace.alerts.load(row, row)
+  }
+  if (scope.abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
+    found.abandonedOutbox = tables.outbox.abandoned(notifiers, untouchedSince, limit)
+    for (const row of found.abandonedOutbox) workspace.outbox.load(row.id, row)
+  }
+  searchAgents(tables, workspace, scope)
+}
+
+const searchAgents = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+  const load = (agents: ReadonlyArray<AgentRecord>): ReadonlyArray<AgentId> =>
+    agents.map((agent) => {
+      workspace.agents.load(agent.agent_id, agent)
+      return agent.agent_id
+    })
+  if (scope.silentAgents !== undefined) {
+    const { seenBefore, limit } = scope.silentAgents
+    workspace.found.silentAgents = load(tables.agents.silent(seenBefore, limit))
+  }
+  if (scope.idlePendingAgents !== undefined) {
+    const { seenBefore, limit } = scope.idlePendingAgents
+    workspace.found.idlePendingAgents = load(tables.agents.idlePending(seenBefore, limit))
+  }
+}
+
+const withIncidents = <Row extends { readonly incident_id: IncidentId }>(
+  tables: Tables,
+  rows: ReadonlyArray<Row>,
+): ReadonlyArray<WithIncident<Row>> =>
+  rows.flatMap((row) => {
+    const incident = tables.incidents.find(row.incident_id)
+    return incident === undefined ? [] : [{ row, incident }]
+  })

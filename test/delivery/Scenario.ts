@@ -1,0 +1,113 @@
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { Arbitrary } from "effect"
+import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
+import { type Answer, deferred, delivered, refused, timedOut } from "./Receivers.ts"
+
+/** Something that happens while the outbox is delivered; numbers named `which` pick from what there is by then. */
+export type Step =
+  | { readonly step: "report"; readonly check: string; readonly status: CheckStatus; readonly loud: boolean; readonly key: string | undefined }
+  | { readonly step: "wait"; readonly millis: number }
+  /** The agent is deleted, and registers anew. */
+  | { readonly step: "remove" }
+  | { readonly step: "replay"; readonly which: number }
+  | { readonly step: "open" }
+  /** A process is stopped in good order, or dies. */
+  | { readonly step: "close" | "crash"; readonly which: number }
+  /** A process cannot reach the storage for a while, or does not hear what becomes of its commands. */
+  | { readonly step: "away" | "lose_replies"; readonly which: number; readonly seconds: number }
+
+/** What happens, and how the receivers and the storage take it. */
+export interface Scenario {
+  readonly steps: ReadonlyArray<Step>
+  /** How the attempts go, in the order in which they are made. */
+  readonly answers: ReadonlyArray<Answer>
+  /** How long commands are on their way to the storage, in the same manner, for each process. */
+  readonly latencies: ReadonlyArray<number>
+  /** Whether a process hears at once of what another one enqueued. */
+  readonly hints: boolean
+  /** For the jitter of the delays. */
+  readonly seed: number
+}
+
+const slow: Answer = { ...delivered, sendingMillis: 9_000, answeringMillis: 5_000 }
+
+const millis = oneOf(0, 0, 1, 40, 2_000)
+const timely = (answer: Answer) =>
+  Arbitrary.map(Arbitrary.all([millis, millis]), ([sendingMillis, answeringMillis]) => ({
+    ...answer,
+    sendingMillis,
+    answeringMillis,
+  }))
+const asking = Arbitrary.map(
+  Arbitrary.all([timely(deferred), oneOf(1, 20, 200, 4_000)]),
+  ([answer, retryAfterSeconds]) => ({ ...answer, retryAfterSeconds }),
+)
+
+const honest: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Answer>]> = [
+  [5, timely(delivered)],
+  [4, timely(deferred)],
+  [1, asking],
+  [1, timely(refused)],
+  [1, Arbitrary.Constant(slow)],
+  [1, Arbitrary.Constant<Answer>({ ...deferred, outcome: "throws" })],
+]
+
+/** Answers of receivers that get exactly what they say they got. */
+const honestAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest)
+/** Those, and some that get more than they say. */
+const anyAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest, [2, Arbitrary.Constant(timedOut)])
+
+const report = Arbitrary.all({
+  step: Arbitrary.Constant("report" as const),
+  check: oneOf("disk", "load", "mail"),
+  status: oneOf("ok", "ok", "critical", "warning", "unknown"),
+  loud: weighted([5, Arbitrary.Constant(true)], [1, Arbitrary.Constant(false)]),
+  key: oneOf(undefined, "shared"),
+})
+const wait = Arbitrary.map(
+  oneOf(0, 1, 50, 2_500, 5_000, 16_000, 61_000, 300_000),
+  (millis): Step => ({ step: "wait", millis }),
+)
+const which = integer(0, 9)
+const open = Arbitrary.Constant<Step>({ step: "open" })
+const remove = Arbitrary.Constant<Step>({ step: "remove" })
+const replay = Arbitrary.map(which, (which): Step => ({ step: "replay", which }))
+const stop = Arbitrary.all({ step: oneOf("close", "crash"), which })
+const away = (...seconds: readonly [number, ...ReadonlyArray<number>]) =>
+  Arbitrary.all({ step: Arbitrary.Constant("away" as const), which, seconds: oneOf(...seconds) })
+const loseReplies = Arbitrary.all({
+  step: Arbitrary.Constant("lose_replies" as const),
+  which,
+  seconds: oneOf(0, 1, 10),
+})
+
+const common: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Step>]> = [
+  [6, wait],
+  [1, remove],
+  [1, replay],
+  [1, open],
+]
+
+/** How many steps a scenario has at most. Give it as `size` too: scenarios grow to it from run to run. */
+export const LONGEST = 40
+
+const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<Answer>) =>
+  Arbitrary.all({
+    steps: Arbitrary.array(step, { maxLength: LONGEST }),
+    answers: Arbitrary.array(answer, { maxLength: LONGEST }),
+    latencies: Arbitrary.array(oneOf(0, 0, 0, 1, 30, 1_500), { maxLength: 12 }),
+    hints: boolean,
+    seed: integer(0, 1_000_000),
+  })
+
+/** Everything that can go wrong does. */
+export const anyScenario: Arbitrary.Arbitrary<Scenario> = scenario(
+  weighted<Step>([8, report], ...common, [2, stop], [1, away(5, 100)], [1, loseReplies]),
+  anyAnswer,
+)
+
+/** No process stops, no message gets lost on its way, and the storage is never away for as long as a lease. */
+export const orderlyScenario: Arbitrary.Arbitrary<Scenario> = scenario(
+  weighted<Step>([8, report], ...common, [1, away(5, 20)]),
+  honestAnswer,
+)

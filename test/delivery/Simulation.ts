@@ -1,0 +1,133 @@
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { Effect, Fiber, Random } from "effect"
+import { TestClock } from "effect/testing"
+import { deliveryLaws } from "./laws.ts"
+import type { OutboxWatch } from "./OutboxWatch.ts"
+import { delivered, makeReceivers, type Receivers } from "./Receivers.ts"
+import { AGENT, enroll, report } from "./reports.ts"
+import type { Scenario, Step } from "./Scenario.ts"
+import { openSite, type Process, type Site } from "./Site.ts"
+
+const NOTIFIERS: ReadonlyArray<NotifierKind> = ["webhook", "messenger"]
+const MOST_PROCESSES = 3
+/** Longer than the longest wait that the steps and answers of a scenario can lead to. */
+const MINUTES_TO_THE_END = 6 * 60
+
+/** What came of a scenario. */
+export interface Course {
+  readonly watch: OutboxWatch
+  readonly receivers: Receivers
+  /** What should not have been, in words. */
+  readonly broken: ReadonlyArray<string>
+}
+
+interface Running {
+  readonly process: Process
+  /** Whether it was kept from giving back what it held. */
+  isSpoilt: boolean
+}
+
+/** Plays a scenario to its end: all is well again, and the clock goes on until no item waits or is being sent. */
+export const play = (scenario: Scenario) => Random.withSeed(run(scenario), scenario.seed)
+
+const run = Effect.fnUntraced(function* ({ steps, answers, latencies, hints }: Scenario) {
+  const closing = new Set<string>()
+  let answered = 0
+  let isWell = false
+  const laws = deliveryLaws({
+    watch: () => site.watch,
+    receivers: () => receivers,
+    isClosing: (client) => closing.has(client),
+  })
+  const receivers = makeReceivers({
+    answerTo: () => (isWell ? undefined : answers[answered++ % answers.length]) ?? delivered,
+    onAttempt: laws.onAttempt,
+  })
+  const site: Site = yield* openSite({ receivers, notifiers: NOTIFIERS, onMove: laws.onMove, hints })
+  const front = yield* site.open("front", { delivers: false })
+  yield* enroll(front, AGENT)
+
+  let running: ReadonlyArray<Running> = []
+  let opened = 0
+  const open = Effect.gen(function* () {
+    opened += 1
+    const process = yield* site.open(`process ${opened}`)
+    process.faults.latencies = latencies.slice(opened - 1)
+    running = [...running, { process, isSpoilt: false }]
+  })
+  const pick = (which: number): Running | undefined => running[which % running.length]
+
+  const stop = Effect.fnUntraced(function* (one: Running, isCrash: boolean) {
+    const { process, isSpoilt } = one
+    running = running.filter((other) => other !== one)
+    closing.add(process.name)
+    if (isCrash) {
+      receivers.cutOff(process.name)
+      process.faults.isAway = true
+    }
+    const held = () =>
+      Array.from(site.watch.items.values()).filter((item) => {
+        const claim = site.watch.moves.findLast(({ after }) => after.id === item.id)
+        return item.state === "sending" && claim?.client === process.name
+      })
+    const check = Effect.sync(() => {
+      if (isCrash || isSpoilt || one.isSpoilt) return
+      for (const item of held()) laws.broken.push(`${process.name} stopped and left ${item.id} to its lease`)
+    })
+    return yield* Effect.forkScoped(Effect.andThen(process.close, check))
+  })
+  const disturb = Effect.fnUntraced(function* (one: Running, seconds: number, fault: "isAway" | "losesReplies") {
+    one.isSpoilt = true
+    one.process.faults[fault] = true
+    const isOver = Effect.sync(() => {
+      if (!closing.has(one.process.name)) one.process.faults[fault] = false
+    })
+    yield* Effect.forkScoped(Effect.andThen(Effect.sleep(seconds * 1_000), isOver))
+  })
+
+  const closings: Array<Fiber.Fiber<void>> = []
+  const take = Effect.fnUntraced(function* (step: Step) {
+    switch (step.step) {
+      case "report":
+        return yield* report(front, [step])
+      case "wait":
+        return yield* TestClock.adjust(step.millis)
+      case "remove":
+        yield* front.admission.remove(AGENT)
+        return yield* enroll(front, AGENT)
+      case "replay": {
+        const failed = Array.from(site.watch.items.values()).filter((item) => item.state === "failed")
+        const item = failed[step.which % failed.length]
+        return item && (yield* Effect.ignore(front.operations.replay(item.id)))
+      }
+      case "open":
+        return running.length < MOST_PROCESSES ? yield* open : undefined
+      case "close":
+      case "crash": {
+        const one = pick(step.which)
+        return one && closings.push(yield* stop(one, step.step === "crash"))
+      }
+      case "away":
+      case "lose_replies": {
+        const one = pick(step.which)
+        return one && (yield* disturb(one, step.seconds, step.step === "away" ? "isAway" : "losesReplies"))
+      }
+    }
+  })
+
+  yield* open
+  for (const step of steps) yield* take(step)
+  isWell = true
+  if (running.length === 0) yield* open
+  const isOver = () =>
+    Array.from(site.watch.items.values()).every((item) => ["sent", "failed", "discarded"].includes(item.state))
+  yield* TestClock.adjust("2 minutes")
+  for (const { process } of running) process.faults.latencies = []
+  for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5) yield* TestClock.adjust("5 minutes")
+  for (const item of site.watch.items.values()) {
+    if (!["sent", "failed", "discarded"].includes(item.state)) laws.broken.push(`${item.id} ends ${item.state}`)
+  }
+  yield* Fiber.awaitAll(closings)
+  const course: Course = { watch: site.watch, receivers, broken: laws.broken }
+  return course
+})

@@ -1,0 +1,115 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import type { OutboxMove, OutboxWatch } from "./OutboxWatch.ts"
+import type { Attempt, Receivers } from "./Receivers.ts"
+
+/** The lease of every process that is watched, in seconds. */
+const LEASE_SECONDS = 60
+const MOST_ATTEMPTS = 14
+const OLDEST_SECONDS = 24 * 3_600
+const LONGEST_RETRY_AFTER_SECONDS = 3_600
+/** Delays before attempts 2…14 (decisions §8). */
+const DELAY_SECONDS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 14_400]
+
+const secondsBetween = (from: Instant.Instant, to: Instant.Instant): number => Number(to - from) / 1_000_000
+
+const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
+const hasEnded = (item: OutboxRecord): boolean => !isWaiting(item) && item.state !== "sending"
+
+/** What the laws look at. */
+export interface Evidence {
+  readonly watch: () => OutboxWatch
+  readonly receivers: () => Receivers
+  /** Whether a process has been told to stop. */
+  readonly isClosing: (client: string) => boolean
+}
+
+/** The laws of decisions §8 about one item's moves and attempts: those broken so far, in words. */
+export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
+  const broken: Array<string> = []
+  const judge = (holds: boolean, item: OutboxRecord, words: string): void => {
+    if (!holds) broken.push(`${item.notifier} ${item.event_type} ${item.incident_seq} of ${item.incident_id}: ${words}`)
+  }
+  const earlier = (item: OutboxRecord): ReadonlyArray<OutboxRecord> =>
+    Array.from(watch().items.values()).filter(
+      (other) =>
+        other.incident_id === item.incident_id &&
+        other.notifier === item.notifier &&
+        other.incident_seq < item.incident_seq,
+    )
+  const attemptOf = (item: OutboxRecord): Attempt | undefined =>
+    receivers().attempts.findLast(
+      ({ notification }) => notification.id === item.id && notification.attempt === item.attempts,
+    )
+
+  const onClaim = (before: OutboxRecord, { after, at }: OutboxMove): void => {
+    judge(after.attempts === before.attempts + 1, after, "an attempt was not counted")
+    judge(after.attempts <= MOST_ATTEMPTS, after, "attempted too often")
+    judge(before.next_attempt_at !== undefined && before.next_attempt_at <= at, after, "claimed before it was due")
+    judge(earlier(after).every(hasEnded), after, "claimed before an earlier one had ended")
+    const lease = after.leased_until === undefined ? 0 : secondsBetween(at, after.leased_until)
+    judge(lease === LEASE_SECONDS, after, `leased for ${lease} s`)
+  }
+
+  const onRetry = (before: OutboxRecord, { after, at, client }: OutboxMove): void => {
+    const attempt = attemptOf(before)
+    const delay = after.next_attempt_at === undefined ? -1 : secondsBetween(at, after.next_attempt_at)
+    const scheduled = DELAY_SECONDS[before.attempts - 1] ?? 0
+    const isScheduled = delay >= scheduled * 0.8 - 1e-6 && delay <= scheduled * 1.2
+    const wasAsked = attempt?.endedAt !== undefined && attempt.answer.outcome === "deferred"
+    const asked = Math.min((wasAsked ? attempt.answer.retryAfterSeconds : undefined) ?? 0, LONGEST_RETRY_AFTER_SECONDS)
+    const isExpired = before.leased_until !== undefined && before.leased_until <= at
+    const isReleased = delay === 0 && isClosing(client)
+    const isTimely = (isScheduled && (delay >= asked || isExpired)) || (asked > 0 && delay === asked) || isReleased
+    judge(isTimely, after, `to be retried in ${delay} s after attempt ${before.attempts}, asked for ${asked} s`)
+    judge(asked < scheduled * 0.8 || delay >= asked || isExpired || isReleased, after, "Retry-After was passed over")
+    judge(before.attempts < MOST_ATTEMPTS, after, "to be retried after the last attempt")
+    judge(secondsBetween(before.counts_from, at) < OLDEST_SECONDS, after, "to be retried though it is too old")
+  }
+
+  const onFailure = (before: OutboxRecord, { after, at }: OutboxMove): void => {
+    const isOver = before.attempts >= MOST_ATTEMPTS || secondsBetween(before.counts_from, at) >= OLDEST_SECONDS
+    judge(isOver || attemptOf(before)?.answer.outcome === "refused", after, "failed without a reason")
+  }
+
+  const onMove = (move: OutboxMove): void => {
+    const { before, after, at, client } = move
+    const from = before?.state ?? "absent"
+    const isAllowed = OutboxTransitions.some((row) => row.from === from && row.to === after.state)
+    judge(isAllowed, after, `went from ${from} to ${after.state}`)
+    judge((after.leased_until !== undefined) === (after.state === "sending"), after, "a lease that is none")
+    judge((after.next_attempt_at !== undefined) === isWaiting(after), after, "due though it does not wait, or the reverse")
+    judge(after.updated_at === at, after, "updated_at is not the time of the move")
+    if (before === undefined) return
+    const attempt = attemptOf(before)
+    if (after.state === "sending") onClaim(before, move)
+    if (before.state === "sending" && after.state === "retry") onRetry(before, move)
+    if (before.state === "sending" && after.state === "failed") onFailure(before, move)
+    if (after.state === "sent") {
+      judge(attempt?.answer.outcome === "delivered" && attempt.client === client, after, "sent, and was not delivered")
+    }
+    if (after.state === "discarded") {
+      judge(watch().incidents.get(after.incident_id)?.state === "resolved", after, "discarded of an open incident")
+      judge(after.event_type === "firing", after, "a resolved was discarded")
+    }
+    if (before.state === "failed") {
+      judge(after.attempts === 0 && after.counts_from === at && after.next_attempt_at === at, after, "replayed wrongly")
+    }
+  }
+
+  const onAttempt = ({ notification, startedAt, client }: Attempt): void => {
+    const item = watch().items.get(notification.id)
+    if (item === undefined) return void broken.push(`an attempt of an item that is not there: ${notification.id}`)
+    judge(item.state === "sending", item, `attempted by ${client} while ${item.state}`)
+    judge(item.attempts === notification.attempt, item, "attempted under another attempt's number")
+    judge(earlier(item).every(hasEnded), item, "attempted before an earlier one had ended")
+    for (const other of receivers().attempts) {
+      if (other.notification.id !== item.id || other.endedAt !== undefined) continue
+      const leaseOver = secondsBetween(other.startedAt, startedAt) >= LEASE_SECONDS - 5
+      judge(leaseOver, item, `attempted by ${client} while ${other.client} holds it`)
+    }
+  }
+
+  return { broken, onMove, onAttempt }
+}

@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect } from "effect"
+import { integer, oneOf } from "./arbitraries.ts"
+import { listings, type NamedPage } from "./listings.ts"
+import { enrollment, life, SIZE } from "./Scenario.ts"
+import { openWorld } from "./World.ts"
+
+const arbitrary = { runs: 150, size: SIZE, maxShrinks: 1_000 }
+const EVERYTHING = 500
+const limits = Arbitrary.array(integer(1, 7), { minLength: 1, maxLength: 5 })
+
+const limitAt = (limits: ReadonlyArray<number>, page: number): number => limits[page % limits.length] ?? 1
+
+describe("a list", () => {
+  it.effect.prop(
+    "that is walked from page to page is the list that is read at once, forward as well as backward",
+    { steps: life, listing: oneOf(...listings), limits },
+    ({ steps, listing, limits }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld({ notifiers: ["debug", "webhook"] })
+        yield* world.play([...enrollment, ...steps])
+        const read = (parameters: Parameters<typeof listing.read>[1]) => listing.read(world.queries(), parameters)
+        const whole = yield* read({ limit: EVERYTHING })
+        assert.strictEqual(whole.next_cursor, null)
+
+        const forward: Array<NamedPage> = [yield* read({ limit: limitAt(limits, 0) })]
+        for (let last = forward[0]; last?.next_cursor; last = forward.at(-1)) {
+          const limit = limitAt(limits, forward.length)
+          assert.lengthOf(last.items, limitAt(limits, forward.length - 1))
+          forward.push(yield* read({ cursor: last.next_cursor, limit }))
+        }
+        assert.deepStrictEqual(forward.flatMap((page) => page.items), whole.items)
+        assert.strictEqual(forward[0]?.prev_cursor, null)
+
+        for (const [at, page] of forward.entries()) {
+          const former = forward[at - 1]
+          if (former === undefined || page.prev_cursor === null) continue
+          const back = yield* read({ cursor: page.prev_cursor, back: true, limit: former.items.length })
+          assert.deepStrictEqual(back.items, former.items)
+          assert.strictEqual(back.prev_cursor === null, at === 1)
+          const again = yield* read({ cursor: back.next_cursor ?? "", limit: limitAt(limits, at) })
+          assert.deepStrictEqual(again.items, page.items)
+        }
+
+        const backward: Array<NamedPage> = forward.slice(-1)
+        for (let first = backward[0]; first?.prev_cursor; first = backward[0]) {
+          backward.unshift(yield* read({ cursor: first.prev_cursor, back: true, limit: limitAt(limits, backward.length) }))
+        }
+        assert.deepStrictEqual(backward.flatMap((page) => page.items), whole.items)
+
+        const first = yield* read({ back: true, limit: limitAt(limits, 0) })
+        assert.deepStrictEqual(first, forward[0])
+      }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "that changes while it is walked shows every row once that was there all the time, and none twice",
+    { steps: life, listing: oneOf(...listings.filter(({ isSteady }) => isSteady)), limits },
+    ({ steps, listing, limits }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld({ notifiers: ["debug", "webhook"] })
+        const half = Math.floor(steps.length / 2)
+        const later = steps.slice(half)
+        yield* world.play([...enrollment, ...steps.slice(0, half)])
+        const read = (parameters: Parameters<typeof listing.read>[1]) => listing.read(world.queries(), parameters)
+        let always = new Set((yield* read({ limit: EVERYTHING })).items)
+        const seen: Array<string> = []
+        let cursor: string | null | undefined
+        for (let pages = 0; cursor !== null; pages++) {
+          const limit = limitAt(limits, pages)
+          const page: NamedPage = yield* read(cursor === undefined ? { limit } : { cursor, limit })
+          seen.push(...page.items)
+          cursor = page.next_cursor
+          yield* world.play(later.splice(0, 2))
+          const present = new Set((yield* read({ limit: EVERYTHING })).items)
+          always = new Set(Array.from(always).filter((name) => present.has(name)))
+        }
+        assert.strictEqual(new Set(seen).size, seen.length)
+        assert.includeMembers(seen, Array.from(always))
+      }),
+    { arbitrary },
+  )
+})

@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { removeCheck } from "@tocsin/core/checks/checkActions"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { inconsistencies } from "./inconsistencies.ts"
+import { observe } from "./observe.ts"
+import { race } from "./race.ts"
+import { agentRecord, incidentIdOf, incidentRecord, keyHashOf, memberRecord, outboxRecord, write } from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { enroll, eventOf, send, start, START_MILLIS } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const [a, disk] = [AgentId.make("a"), CheckId.make("disk")]
+const at = (micros: bigint) => ({ last_seen_at: Instant.fromMicros(start + micros) })
+const pending = (name: string) =>
+  ({ admission_state: "pending", accepted_key_hash: undefined, pending_key_hash: keyHashOf(name) }) as const
+
+const describeSearches = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  it.effect("silent agents: accepted, seen then or earlier, without a heartbeat incident", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const heartbeat_incident_id = incidentIdOf("x")
+      yield* write(replica, [], (workspace) => {
+        workspace.incidents.put(incidentRecord("x"))
+        workspace.agents.put(agentRecord("then", at(0n)))
+        workspace.agents.put(agentRecord("earlier", at(-1_000_000n)))
+        workspace.agents.put(agentRecord("after", at(1n)))
+        workspace.agents.put(agentRecord("known", { ...at(-5n), heartbeat_incident_id }))
+        workspace.agents.put(agentRecord("pending", { ...at(-5n), ...pending("pending") }))
+      })
+      const silent = (limit: number) =>
+        observe(replica, [{ silentAgents: { seenBefore: start, limit } }], ({ found, agents }) =>
+          found.silentAgents.map((id): string | undefined => agents.get(id)?.agent_id),
+        )
+      assert.sameMembers(yield* silent(10), ["then", "earlier"])
+      assert.strictEqual((yield* silent(1)).length, 1)
+    }),
+  )
+
+  it.effect("idle pending agents: pending, seen then or earlier", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* write(replica, [], (workspace) => {
+        for (const [name, micros] of [["then", 0n], ["earlier", -1n], ["after", 1n]] as const) {
+          workspace.agents.put(agentRecord(name, { ...at(micros), ...pending(name) }))
+        }
+        workspace.agents.put(agentRecord("accepted", at(-1n)))
+      })
+      const idle = (limit: number) =>
+        observe(replica, [{ idlePendingAgents: { seenBefore: start, limit } }], ({ found }) =>
+          found.idlePendingAgents.map((id): string => id),
+        )
+      assert.sameMembers(yield* idle(10), ["then", "earlier"])
+      assert.strictEqual((yield* idle(1)).length, 1)
+    }),
+  )
+
+  it.effect("the mark: none at first, then the last one that was left", () =>
+    Effect.gen(function* () {
+      const { storage } = yield* openReplica(subject)
+      assert.isUndefined(yield* storage.mark)
+      yield* TestClock.setTime(START_MILLIS)
+      yield* storage.transact(leaveMark(defaultPolicy))
+      yield* TestClock.adjust("1 hour")
+      yield* storage.transact(leaveMark(defaultPolicy))
+      const now = Instant.fromMillis(START_MILLIS + 3_600_000)
+      assert.deepStrictEqual(yield* storage.mark, { name: "service", marked_at: now, outage_ended_at: now })
+    }),
+  )
+}
+
+const describeSweeps = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  race(subject, { name: "each dead agent opens one incident, however many look for it" }, (replica) =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 30 }, (_, n) => `agent-${n}`)
+      yield* write(replica(0), [], (workspace) => {
+        for (const name of names) workspace.agents.put(agentRecord(name))
+      })
+      const sweep = (n: number) =>
+        replica(n).storage.transact(
+          sweepDeadAgents({ policy: defaultPolicy, incidents: replica(n).incidents, limit: 7 }),
+        )
+      const counts = yield* Effect.forEach(Array.from({ length: 12 }), (_, n) => Effect.all([sweep(n), sweep(n)]), {
+        concurrency: "unbounded",
+      })
+      // Agents that another one holds are passed over, so some may be left for the next round.
+      let [opened, more] = [counts.flat().reduce((sum, count) => sum + count, 0), 1]
+      while (more > 0) opened += more = yield* sweep(0)
+      assert.strictEqual(opened, names.length)
+      const incidents = yield* rowsOf(replica(1), "incidents", { state: "open" })
+      assert.deepStrictEqual(
+        incidents.map((row): string | undefined => row.agent_id).toSorted(),
+        names.toSorted(),
+      )
+      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+    }),
+  )
+
+  race(subject, { name: "marks of several replicas never go back" }, (replica) =>
+    Effect.gen(function* () {
+      const marks = yield* Effect.forEach(
+        Array.from({ length: 20 }),
+        (_, n) => Effect.andThen(replica(n).storage.transact(leaveMark(defaultPolicy)), replica(n).storage.mark),
+        { concurrency: "unbounded" },
+      )
+      const last = (yield* replica(0).storage.mark)?.marked_at ?? 0n
+      assert.isTrue(marks.every((mark) => mark !== undefined && mark.marked_at <= last))
+    }),
+  )
+}
+
+const report = (replica: Replica) =>
+  Effect.forEach([0, 1, 2], (n) => send(replica, "a", [eventOf(n, { exit_code: n, incident_key: "shared" })]))
+
+const describeReads = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  it.effect("check: the one of the present registration, or none", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* enroll(replica, "a")
+      yield* report(replica)
+      assert.strictEqual((yield* replica.storage.check(a, disk))?.exit_code, 2)
+      assert.isUndefined(yield* replica.storage.check(a, CheckId.make("Disk")))
+      assert.isUndefined(yield* replica.storage.check(AgentId.make("b"), disk))
+      yield* replica.admission.remove(a)
+      assert.isUndefined(yield* replica.storage.check(a, disk))
+      yield* enroll(replica, "a")
+      assert.isUndefined(yield* replica.storage.check(a, disk))
+    }),
+  )
+
+  it.effect("a check that was removed goes with its history, and its events count anew", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* enroll(replica, "a")
+      yield* report(replica)
+      yield* send(replica, "a", [eventOf(9, { check_id: "cpu" })])
+      const removed = yield* replica.storage.transact(
+        removeCheck({ agent_id: a, check_id: disk }, replica.incidents),
+      )
+      assert.deepStrictEqual(removed, { outcome: "done", count: 1 })
+      assert.isUndefined(yield* replica.storage.check(a, disk))
+      assert.deepStrictEqual<unknown>(
+        (yield* rowsOf(replica, "history")).map((row) => row.check_id),
+        ["cpu"],
+      )
+      assert.deepStrictEqual(yield* inconsistencies(replica), [])
+      assert.deepStrictEqual(yield* replica.storage.purge(100), 0)
+      const replies = yield* report(replica)
+      assert.deepStrictEqual(
+        replies.map((reply) => reply.accepted),
+        [1, 1, 1],
+      )
+    }),
+  )
+
+  it.effect("incident: its members, present and worst first, and its latest changes and items", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const member = (check: string, changes: Parameters<typeof memberRecord>[1]) =>
+        memberRecord({ incident: "x", agent: "a", check }, changes)
+      yield* write(replica, [], (workspace) => {
+        workspace.incidents.put(incidentRecord("x"))
+        workspace.incidents.put(incidentRecord("y"))
+        workspace.members.put(member("left-long-ago", { change_seq: 1, left_at: start }))
+        workspace.members.put(member("left", { change_seq: 9, left_at: start }))
+        workspace.members.put(member("unknown", { change_seq: 8, severity: "unknown" }))
+        workspace.members.put(member("older", { change_seq: 2 }))
+        workspace.members.put(member("newer", { change_seq: 3 }))
+        workspace.members.put(memberRecord({ incident: "y", agent: "a", check: "other" }))
+        for (const n of [1, 2, 3, 4]) {
+          workspace.outbox.put(outboxRecord(`item ${n}`, n === 4 ? "y" : "x", { incident_seq: n }))
+          workspace.tell({
+            incident_id: incidentIdOf(n === 4 ? "y" : "x"),
+            seq: n,
+            changed_at: start,
+            change: "joined",
+            agent_id: a,
+            check_id: disk,
+            severity: "critical",
+            incident_severity: "critical",
+          })
+        }
+      })
+      const story = (limit: number) =>
+        Effect.map(replica.storage.incident(incidentIdOf("x"), limit), (found) => ({
+          id: found?.incident.id,
+          members: found?.members.map((row): string => row.check_id),
+          changes: found?.changes.map((row) => row.seq),
+          outbox: found?.outbox.map((row) => row.incident_seq),
+        }))
+      const members = ["newer", "older", "unknown", "left", "left-long-ago"]
+      const id = incidentIdOf("x")
+      assert.deepStrictEqual(yield* story(10), { id, members, changes: [3, 2, 1], outbox: [3, 2, 1] })
+      assert.deepStrictEqual(yield* story(2), { id, members: members.slice(0, 2), changes: [3, 2], outbox: [3, 2] })
+      assert.isUndefined(yield* replica.storage.incident(incidentIdOf("none"), 10))
+    }),
+  )
+}
+
+/** Dead agents, marks, and what operators look at one by one (decisions §5, §6). */
+export const livenessSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+  describe("liveness and single rows", () => {
+    describeSearches(subject)
+    describeSweeps(subject)
+    describeReads(subject)
+  })
+}
