@@ -131,7 +131,7 @@ describe("a cursor", () => {
       })
       assert.deepStrictEqual(accepted.flat(), [])
     },
-    { arbitrary: { ...arbitrary, runs: 60 } },
+    { arbitrary: { ...arbitrary, runs: 30 } },
   )
 
   it.prop(

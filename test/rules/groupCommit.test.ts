@@ -82,6 +82,6 @@ describe("commands that share a transaction", () => {
     "do so with many members in one incident",
     { steps: crowd, longest: integer(2, 8) },
     ({ steps, longest }) => comesToTheSame([...enrollment, ...steps], longest, {}),
-    { arbitrary: { ...arbitrary, runs: 40 } },
+    { arbitrary: { ...arbitrary, runs: 20 } },
   )
 })

@@ -1,10 +1,10 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { Effect, Layer } from "effect"
-import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import { EmptiedPostgres } from "./EmptiedPostgres.ts"
 import { storageSuite } from "./storageSuite.ts"
 
 storageSuite({
   name: "PostgreSQL",
-  place: ScratchPostgres.layer,
-  client: Layer.unwrap(Effect.map(ScratchPostgres, ({ url }) => PgStorage.layer({ url }))),
+  place: EmptiedPostgres.layerOfFile(),
+  client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Logger, Queue, Redacted, Result, Schema } from "effect"
+import { Effect, Logger, Queue, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
 import { Alert } from "../src/alertrouter/Alert.ts"

@@ -18,6 +18,20 @@ const complain = (message: string): void => {
   process.exitCode = 1
 }
 
+// One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
+const SAME_REQUEST_MILLIS = 500
+
+/** A second request to stop, while the first is being followed, ends the process at once. */
+const exitOnSecondSignal = (): void => {
+  let first: number | undefined
+  const received = (): void => {
+    first ??= performance.now()
+    if (performance.now() - first > SAME_REQUEST_MILLIS) process.exit(1)
+  }
+  process.on("SIGINT", received)
+  process.on("SIGTERM", received)
+}
+
 const serve = (): void => {
   const settings = readSettings(process.env)
   if (settings._tag === "Failure") return complain(settings.failure.message)
@@ -30,6 +44,7 @@ const serve = (): void => {
     ),
     Effect.provide([loggingLayer(settings.success, process.stderr.isTTY === true), NodeServices.layer]),
   )
+  exitOnSecondSignal()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,
     // A stop on request is no failure: whatever was in flight has been finished.

@@ -1,0 +1,42 @@
+import { afterAll } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+
+/**
+ * A PostgreSQL database without a row. The first is made, with no schema either; later ones are those that were given
+ * back, emptied: much faster than another database and its migrations for every test.
+ */
+export class EmptiedPostgres extends Context.Service<EmptiedPostgres, { readonly url: Redacted.Redacted }>()(
+  "@tocsin/test/storage/EmptiedPostgres",
+) {
+  /** For the tests of the file that calls it: its databases are dropped after all of them. */
+  static readonly layerOfFile = (): Layer.Layer<EmptiedPostgres, SqlError.SqlError> => {
+    const scope = Scope.makeUnsafe()
+    afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+    const idle: Array<Database> = []
+    const take = Effect.suspend(() => {
+      const database = idle.pop()
+      return database === undefined ? Scope.provide(make, scope) : Effect.as(database.empty, database)
+    })
+    return Layer.effect(
+      EmptiedPostgres,
+      Effect.acquireRelease(take, (database) => Effect.sync(() => idle.push(database))),
+    )
+  }
+}
+
+const make = Effect.gen(function* () {
+  const { replica, url } = Context.get(yield* Layer.build(Layer.fresh(ScratchPostgres.layer)), ScratchPostgres)
+  const { sql } = yield* replica({ maxConnections: 1 })
+  const empty = Effect.gen(function* () {
+    const tables = yield* sql<{ readonly name: string }>`
+      SELECT format('%I', tablename) AS name FROM pg_tables
+      WHERE schemaname = 'public' AND tablename <> 'schema_migration'
+    `
+    if (tables.length > 0) yield* sql.unsafe(`TRUNCATE ${tables.map(({ name }) => name).join()} RESTART IDENTITY`)
+  })
+  return { url, empty }
+})
+
+type Database = Effect.Success<typeof make>
