@@ -121,8 +121,10 @@ const run = Effect.fnUntraced(function* ({ steps, answers, latencies, hints }: S
   if (running.length === 0) yield* open
   const isOver = () =>
     Array.from(site.watch.items.values()).every((item) => ["sent", "failed", "discarded"].includes(item.state))
+  // Faults and stops come to their end, and nothing is on its way to the storage any more.
   yield* TestClock.adjust("2 minutes")
   for (const { process } of running) process.faults.latencies = []
+  yield* TestClock.adjust("10 seconds")
   for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5) yield* TestClock.adjust("5 minutes")
   for (const item of site.watch.items.values()) {
     if (!["sent", "failed", "discarded"].includes(item.state)) laws.broken.push(`${item.id} ends ${item.state}`)

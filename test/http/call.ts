@@ -39,6 +39,8 @@ export const call = Effect.fnUntraced(function* (method: string, path: string, m
     ...(made.token !== undefined && { authorization: `Bearer ${made.token}` }),
     ...(made.json !== undefined && { "content-type": "application/json" }),
     ...(isWhole && { "content-length": Buffer.byteLength(body) }),
+    // Node's client frames such a body by itself only where the method is one that usually has one.
+    ...(body !== undefined && !isWhole && { "transfer-encoding": "chunked" }),
     ...made.headers,
   }
   const answer = yield* Effect.callback<Answer>((resume) => {

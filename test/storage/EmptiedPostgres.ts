@@ -27,14 +27,18 @@ export class EmptiedPostgres extends Context.Service<EmptiedPostgres, { readonly
 }
 
 const make = Effect.gen(function* () {
-  const { replica, url } = Context.get(yield* Layer.build(Layer.fresh(ScratchPostgres.layer)), ScratchPostgres)
+  const { replica, url } = Context.get(
+    yield* Layer.build(Layer.fresh(ScratchPostgres.layer)),
+    ScratchPostgres,
+  )
   const { sql } = yield* replica({ maxConnections: 1 })
   const empty = Effect.gen(function* () {
     const tables = yield* sql<{ readonly name: string }>`
       SELECT format('%I', tablename) AS name FROM pg_tables
       WHERE schemaname = 'public' AND tablename <> 'schema_migration'
     `
-    if (tables.length > 0) yield* sql.unsafe(`TRUNCATE ${tables.map(({ name }) => name).join()} RESTART IDENTITY`)
+    // Of a few rows TRUNCATE makes new files for every table and index: ten times as slow.
+    yield* sql.unsafe(tables.map(({ name }) => `DELETE FROM ${name}`).join("; "))
   })
   return { url, empty }
 })

@@ -28,10 +28,10 @@ const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pi
 const UNLIMITED = { perMinute: 0, burst: 0 }
 
 /** Makes a new place, empty. What it returns opens a client there each time it is run. */
-export const newPlace = Effect.fnUntraced(function* <Place, E>(
-  subject: StorageUnderTest<Place, E>,
+export const newPlace = Effect.fnUntraced(function* <Place>(
+  subject: StorageUnderTest<Place>,
   changes: Partial<PolicyOptions> = {},
-): Effect.fn.Return<Effect.Effect<Replica, E, Scope.Scope>, E, Scope.Scope> {
+): Effect.fn.Return<Effect.Effect<Replica, unknown, Scope.Scope>, unknown, Scope.Scope> {
   const policy: PolicyOptions = { ...defaultPolicy, heartbeatRate: UNLIMITED, ...changes }
   const place = yield* Layer.build(Layer.fresh(subject.place))
   let opened = 0
@@ -55,7 +55,7 @@ export const newPlace = Effect.fnUntraced(function* <Place, E>(
 })
 
 /** Opens a new, empty storage. */
-export const openReplica = <Place, E>(
-  subject: StorageUnderTest<Place, E>,
+export const openReplica = <Place>(
+  subject: StorageUnderTest<Place>,
   policy?: Partial<PolicyOptions>,
-): Effect.Effect<Replica, E, Scope.Scope> => Effect.flatten(newPlace(subject, policy))
+): Effect.Effect<Replica, unknown, Scope.Scope> => Effect.flatten(newPlace(subject, policy))

@@ -2,7 +2,7 @@ import type { Storage } from "@tocsin/core/ports/Storage"
 import type { Layer } from "effect"
 
 /** A storage as its suite needs it: where it can live, and how it is reached there. */
-export interface StorageUnderTest<Place, E> {
+export interface StorageUnderTest<Place, E = unknown> {
   /** Stands in the names of the tests. */
   readonly name: string
   /**
@@ -18,3 +18,7 @@ export interface StorageUnderTest<Place, E> {
    */
   readonly onlyOneClient?: string
 }
+
+/** Why tests of two clients are skipped, as the end of their names; nothing where they run. */
+export const because = ({ onlyOneClient }: { readonly onlyOneClient?: string }): string =>
+  onlyOneClient === undefined ? "" : ` (skipped: ${onlyOneClient})`

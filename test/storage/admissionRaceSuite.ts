@@ -17,7 +17,7 @@ const names = (length: number): ReadonlyArray<string> => range(length).map((n) =
 const outcomeOf = <A, E extends { readonly _tag: string }, R>(action: Effect.Effect<A, E, R>) =>
   Effect.match(action, { onSuccess: (reply): A | string => reply, onFailure: (error) => error._tag })
 
-const describeRegistrations = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "of two keys for one agent id, one is pending and one is refused" }, (replica) =>
     Effect.gen(function* () {
       const agents = names(12)
@@ -45,7 +45,8 @@ const describeRegistrations = <Place, E>(subject: StorageUnderTest<Place, E>): v
         (key) =>
           Effect.forEach(
             [0, 1],
-            (n) => outcomeOf(replica(n).ingest.heartbeat(keyOf(`key ${key}`), heartbeatOf(`agent-${key}-${n}`))),
+            (n) =>
+              outcomeOf(replica(n).ingest.heartbeat(keyOf(`key ${key}`), heartbeatOf(`agent-${key}-${n}`))),
             atOnce,
           ),
         atOnce,
@@ -89,7 +90,7 @@ const describeRegistrations = <Place, E>(subject: StorageUnderTest<Place, E>): v
   )
 }
 
-const describeActions = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "accepting at once counts once" }, (replica) =>
     Effect.gen(function* () {
       const agents = names(8)
@@ -124,82 +125,96 @@ const describeActions = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
     }),
   )
 
-  race(subject, { name: "accepting, blocking and removing all at once deal with each agent once" }, (replica) =>
-    Effect.gen(function* () {
-      const agents = names(40)
-      yield* register(replica(0), ...agents)
-      const [accepted, blocked, removed] = yield* Effect.all(
-        [
-          replica(0).admission.acceptAll({ includeRotation: true }),
-          replica(1).admission.blockAll,
-          replica(2).admission.removeAll,
-        ],
-        atOnce,
-      )
-      assert.strictEqual(accepted.count + blocked.count + removed.count, agents.length)
-      assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, accepted.count)
-      assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, blocked.count)
-    }),
+  race(
+    subject,
+    { name: "accepting, blocking and removing all at once deal with each agent once" },
+    (replica) =>
+      Effect.gen(function* () {
+        const agents = names(40)
+        yield* register(replica(0), ...agents)
+        const [accepted, blocked, removed] = yield* Effect.all(
+          [
+            replica(0).admission.acceptAll({ includeRotation: true }),
+            replica(1).admission.blockAll,
+            replica(2).admission.removeAll,
+          ],
+          atOnce,
+        )
+        assert.strictEqual(accepted.count + blocked.count + removed.count, agents.length)
+        assert.strictEqual((yield* rowsOf(replica(0), "agents")).length, accepted.count)
+        assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, blocked.count)
+      }),
   )
 }
 
-const describeEndings = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
-  race(subject, { name: "blocking against events leaves no trace of the agent but its blocked key" }, (replica) =>
-    Effect.gen(function* () {
-      const agents = names(12)
-      yield* enroll(replica(0), ...agents)
-      const outcomes = yield* Effect.forEach(
-        agents.flatMap((agent) => [0, 1, 2, 3].map((n) => [agent, n] as const)),
-        ([agent, n]): Effect.Effect<unknown> => {
-          const events = [eventOf(2 * n, { incident_key: "shared" }), eventOf(2 * n + 1, { check_id: "cpu", exit_code: n })]
-          return n === 2
-            ? Effect.orDie(replica(n).admission.block(AgentId.make(agent)))
-            : outcomeOf(send(replica(n), agent, events))
-        },
-        atOnce,
-      )
-      const refusals = outcomes.filter((outcome) => typeof outcome === "string")
-      assert.deepStrictEqual(
-        refusals.filter((refusal) => refusal !== "AgentBlocked"),
-        [],
-      )
-      assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, agents.length)
-      for (const list of ["agents", "checks", "history"] as const) {
-        assert.deepStrictEqual(yield* rowsOf(replica(1), list), [])
-      }
-      assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
-      assert.deepStrictEqual(yield* rowsOf(replica(0), "outbox", { state: "pending" }), [])
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-    }),
+const describeEndings = <Place>(subject: StorageUnderTest<Place>): void => {
+  race(
+    subject,
+    { name: "blocking against events leaves no trace of the agent but its blocked key" },
+    (replica) =>
+      Effect.gen(function* () {
+        const agents = names(12)
+        yield* enroll(replica(0), ...agents)
+        const outcomes = yield* Effect.forEach(
+          agents.flatMap((agent) => [0, 1, 2, 3].map((n) => [agent, n] as const)),
+          ([agent, n]): Effect.Effect<unknown> => {
+            const events = [
+              eventOf(2 * n, { incident_key: "shared" }),
+              eventOf(2 * n + 1, { check_id: "cpu", exit_code: n }),
+            ]
+            return n === 2
+              ? Effect.orDie(replica(n).admission.block(AgentId.make(agent)))
+              : outcomeOf(send(replica(n), agent, events))
+          },
+          atOnce,
+        )
+        const refusals = outcomes.filter((outcome) => typeof outcome === "string")
+        assert.deepStrictEqual(
+          refusals.filter((refusal) => refusal !== "AgentBlocked"),
+          [],
+        )
+        assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, agents.length)
+        for (const list of ["agents", "checks", "history"] as const) {
+          assert.deepStrictEqual(yield* rowsOf(replica(1), list), [])
+        }
+        assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
+        assert.deepStrictEqual(yield* rowsOf(replica(0), "outbox", { state: "pending" }), [])
+        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+      }),
   )
 
-  race(subject, { name: "deleting against events and heartbeats leaves a new pending agent or none" }, (replica) =>
-    Effect.gen(function* () {
-      const agents = names(12)
-      yield* enroll(replica(0), ...agents)
-      yield* Effect.forEach(
-        agents.flatMap((agent) => [0, 1, 2, 3, 4].map((n) => [agent, n] as const)),
-        ([agent, n]): Effect.Effect<unknown> => {
-          if (n === 2) return Effect.orDie(replica(n).admission.remove(AgentId.make(agent)))
-          if (n === 3) return outcomeOf(replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent)))
-          return outcomeOf(send(replica(n), agent, [eventOf(n, { incident_key: `shared ${n}`, exit_code: n })]))
-        },
-        atOnce,
-      )
-      const left = yield* rowsOf(replica(0), "agents")
-      assert.isTrue(left.every((agent) => agent.admission_state === "pending"))
-      assert.deepStrictEqual(yield* rowsOf(replica(1), "checks"), [])
-      assert.deepStrictEqual(yield* rowsOf(replica(1), "history"), [])
-      assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-      // Those that are back start from nothing, with the very events of before.
-      yield* replica(0).admission.acceptAll({ includeRotation: false })
-      const replies = yield* Effect.forEach(left, (agent) => send(replica(1), agent.agent_id, [eventOf(0)]))
-      assert.deepStrictEqual(
-        replies,
-        left.map(() => ({ accepted: 1, deduplicated: 0 })),
-      )
-    }),
+  race(
+    subject,
+    { name: "deleting against events and heartbeats leaves a new pending agent or none" },
+    (replica) =>
+      Effect.gen(function* () {
+        const agents = names(12)
+        yield* enroll(replica(0), ...agents)
+        yield* Effect.forEach(
+          agents.flatMap((agent) => [0, 1, 2, 3, 4].map((n) => [agent, n] as const)),
+          ([agent, n]): Effect.Effect<unknown> => {
+            if (n === 2) return Effect.orDie(replica(n).admission.remove(AgentId.make(agent)))
+            if (n === 3) return outcomeOf(replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent)))
+            return outcomeOf(
+              send(replica(n), agent, [eventOf(n, { incident_key: `shared ${n}`, exit_code: n })]),
+            )
+          },
+          atOnce,
+        )
+        const left = yield* rowsOf(replica(0), "agents")
+        assert.isTrue(left.every((agent) => agent.admission_state === "pending"))
+        assert.deepStrictEqual(yield* rowsOf(replica(1), "checks"), [])
+        assert.deepStrictEqual(yield* rowsOf(replica(1), "history"), [])
+        assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
+        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+        // Those that are back start from nothing, with the very events of before.
+        yield* replica(0).admission.acceptAll({ includeRotation: false })
+        const replies = yield* Effect.forEach(left, (agent) => send(replica(1), agent.agent_id, [eventOf(0)]))
+        assert.deepStrictEqual(
+          replies,
+          left.map(() => ({ accepted: 1, deduplicated: 0 })),
+        )
+      }),
   )
 
   race(subject, { name: "an agent deleted and registered anew at the same moment is a new one" }, (replica) =>
@@ -240,7 +255,7 @@ const describeEndings = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
 }
 
 /** Keys and agents that several requests decide about at the same moment (decisions §3). */
-export const admissionRaceSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("admission at the same moment", () => {
     describeRegistrations(subject)
     describeActions(subject)

@@ -17,8 +17,10 @@ const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unkn
 const expectEqual = (what: string, found: unknown, expected: unknown): ReadonlyArray<string> =>
   Object.is(found, expected) ? [] : [`${what} is ${String(found)}, not ${String(expected)}`]
 
-const countBy = <Row extends { readonly status: CheckStatus }>(rows: ReadonlyArray<Row>, status: CheckStatus) =>
-  rows.filter((row) => row.status === status).length
+const countBy = <Row extends { readonly status: CheckStatus }>(
+  rows: ReadonlyArray<Row>,
+  status: CheckStatus,
+) => rows.filter((row) => row.status === status).length
 
 const ofAgent = (agent: AgentRecord, checks: ReadonlyArray<CheckRecord>): ReadonlyArray<string> => {
   const own = checks.filter((check) => check.agent_id === agent.agent_id)
@@ -36,7 +38,11 @@ const ofCheck = (check: CheckRecord, history: ReadonlyArray<StoredHistoryRecord>
   const name = `${check.agent_id}/${check.check_id}`
   const newest = history.find((row) => row.agent_id === check.agent_id && row.check_id === check.check_id)
   return [
-    ...expectEqual(`whether ${name} is in an incident`, check.incident_id !== undefined, check.status !== "ok"),
+    ...expectEqual(
+      `whether ${name} is in an incident`,
+      check.incident_id !== undefined,
+      check.status !== "ok",
+    ),
     ...expectEqual(`the newest stored status of ${name}`, newest?.status, check.status),
     ...expectEqual(`the newest stored exit code of ${name}`, newest?.exit_code, check.exit_code),
   ]
@@ -54,9 +60,13 @@ const ofOpen = (incident: IncidentRecord, members: ReadonlyArray<MemberRecord>):
   ]
 }
 
-const ofIncident = (incident: IncidentRecord, members: ReadonlyArray<MemberRecord>): ReadonlyArray<string> => {
+const ofIncident = (
+  incident: IncidentRecord,
+  members: ReadonlyArray<MemberRecord>,
+): ReadonlyArray<string> => {
   const own = members.filter((member) => member.incident_id === incident.id)
-  const count = (severity: MemberRecord["severity"]) => own.filter((member) => member.severity === severity).length
+  const count = (severity: MemberRecord["severity"]) =>
+    own.filter((member) => member.severity === severity).length
   const name = `incident ${incident.incident_key}`
   return [
     ...(["warning", "unknown", "critical"] as const).flatMap((severity) =>
@@ -104,8 +114,14 @@ export const inconsistencies = Effect.fnUntraced(function* (
         ),
       ]).join(" "),
     ),
-    ...duplicates("open incidents", open.map((incident) => `${incident.kind}/${incident.incident_key}`)),
-    ...duplicates("rows of event", history.map((row) => `${row.registration_id}/${row.event_id}`)),
+    ...duplicates(
+      "open incidents",
+      open.map((incident) => `${incident.kind}/${incident.incident_key}`),
+    ),
+    ...duplicates(
+      "rows of event",
+      history.map((row) => `${row.registration_id}/${row.event_id}`),
+    ),
     ...expectEqual("open_incidents", counts.open_incidents, open.length),
     ...STATUSES.flatMap((status) =>
       expectEqual(`the sum of checks_${status}`, counts[`checks_${status}`], countBy(checks, status)),

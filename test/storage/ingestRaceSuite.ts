@@ -17,9 +17,10 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n
 const STATUSES: ReadonlyArray<CheckStatus> = ["critical", "ok", "warning", "unknown"]
 
 /** The n-th status of a sender: any two senders differ, and each ends as `n` says. */
-const statusOf = (sender: number, n: number): CheckStatus => STATUSES[(sender * 7 + n * (sender + 1)) % 4] ?? "ok"
+const statusOf = (sender: number, n: number): CheckStatus =>
+  STATUSES[(sender * 7 + n * (sender + 1)) % 4] ?? "ok"
 
-const describeBatches = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "a batch sent many times at once counts once" }, (replica) =>
     Effect.gen(function* () {
       yield* enroll(replica(0), "a")
@@ -77,7 +78,7 @@ const describeBatches = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
   )
 }
 
-const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "one incident opens, however many open it" }, (replica) =>
     Effect.gen(function* () {
       const agents = range(24).map((n) => `agent-${n}`)
@@ -86,7 +87,8 @@ const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void 
         const say = (changes: EventChanges) =>
           Effect.forEach(
             agents,
-            (agent, n) => send(replica(n), agent, [eventOf(2 * round + (changes.status === "ok" ? 1 : 0), changes)]),
+            (agent, n) =>
+              send(replica(n), agent, [eventOf(2 * round + (changes.status === "ok" ? 1 : 0), changes)]),
             atOnce,
           )
         yield* say({ incident_key: "shared" })
@@ -132,52 +134,60 @@ const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void 
           ),
         atOnce,
       )
-      const expected = agents.flatMap((_, index) => [event(index, 2 * rounds - 2), event(index, 2 * rounds - 1)])
+      const expected = agents.flatMap((_, index) => [
+        event(index, 2 * rounds - 2),
+        event(index, 2 * rounds - 1),
+      ])
       const counts = yield* replica(0).queries.summary
       for (const status of STATUSES) {
         const count = expected.filter((last) => last.status === status).length
         assert.strictEqual(counts[`checks_${status}`], count, status)
       }
       assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-      const calm = range(2).map((n) => eventOf(100 + n, { check_id: `check-${n}`, status: "ok", exit_code: 0 }))
+      const calm = range(2).map((n) =>
+        eventOf(100 + n, { check_id: `check-${n}`, status: "ok", exit_code: 0 }),
+      )
       yield* Effect.forEach(agents, (agent, n) => send(replica(n), agent, calm), atOnce)
       assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
       assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
     }),
   )
 
-  race(subject, { name: "heartbeats, events and shared incidents in crossing order end without a deadlock" }, (replica) =>
-    Effect.gen(function* () {
-      const agents = range(8).map((n) => `agent-${n}`)
-      yield* enroll(replica(0), ...agents)
-      const keys = range(6).map((n) => `key ${n}`)
-      yield* Effect.forEach(
-        range(80),
-        (n): Effect.Effect<unknown, unknown> => {
-          const agent = agents[n % agents.length] ?? ""
-          // Ever another check first, so that incidents are met in every order.
-          const events = keys.map((_, k) => {
-            const at = (k + n) % keys.length
-            return eventOf(n, {
-              event_id: eventOf(1_000 * n + at).event_id,
-              check_id: `check-${at}`,
-              incident_key: keys[at] ?? "",
-              status: statusOf(at, n),
+  race(
+    subject,
+    { name: "heartbeats, events and shared incidents in crossing order end without a deadlock" },
+    (replica) =>
+      Effect.gen(function* () {
+        const agents = range(8).map((n) => `agent-${n}`)
+        yield* enroll(replica(0), ...agents)
+        const keys = range(6).map((n) => `key ${n}`)
+        yield* Effect.forEach(
+          range(80),
+          (n): Effect.Effect<unknown, unknown> => {
+            const agent = agents[n % agents.length] ?? ""
+            // Ever another check first, so that incidents are met in every order.
+            const events = keys.map((_, k) => {
+              const at = (k + n) % keys.length
+              return eventOf(n, {
+                event_id: eventOf(1_000 * n + at).event_id,
+                check_id: `check-${at}`,
+                incident_key: keys[at] ?? "",
+                status: statusOf(at, n),
+              })
             })
-          })
-          return n % 5 === 4
-            ? replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent))
-            : send(replica(n), agent, events)
-        },
-        atOnce,
-      )
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-    }),
+            return n % 5 === 4
+              ? replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent))
+              : send(replica(n), agent, events)
+          },
+          atOnce,
+        )
+        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+      }),
   )
 }
 
 /** Results that arrive at the same moment: whatever the order they are committed in, the sums are right. */
-export const ingestRaceSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const ingestRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("results at the same moment", () => {
     describeBatches(subject)
     describeIncidents(subject)

@@ -63,7 +63,11 @@ const shownBy = (replica: Replica) =>
       summary: incident?.summary,
       agent_id: incident?.agent_id,
       check_id: incident?.check_id,
-      members: [incident?.members_warning ?? 0, incident?.members_unknown ?? 0, incident?.members_critical ?? 0],
+      members: [
+        incident?.members_warning ?? 0,
+        incident?.members_unknown ?? 0,
+        incident?.members_critical ?? 0,
+      ],
     }
   })
 
@@ -78,7 +82,13 @@ const speaker = (replica: Replica) => {
       agent,
       said.map(({ check, status, output }) => {
         sent += 1
-        return eventOf(sent, { check_id: check, status, exit_code: RANKS[status], output, incident_key: "shared" })
+        return eventOf(sent, {
+          check_id: check,
+          status,
+          exit_code: RANKS[status],
+          output,
+          incident_key: "shared",
+        })
       }),
     )
     for (const each of said) expected.hear(each)
@@ -91,7 +101,10 @@ const severities: ReadonlyArray<CheckStatus> = ["warning", "unknown", "critical"
 
 const anySeverity = Effect.map(Random.nextIntBetween(0, 3), (n) => severities[n] ?? "critical")
 
-const fill = Effect.fnUntraced(function* ({ say }: ReturnType<typeof speaker>, agents: ReadonlyArray<string>) {
+const fill = Effect.fnUntraced(function* (
+  { say }: ReturnType<typeof speaker>,
+  agents: ReadonlyArray<string>,
+) {
   for (const agent of agents) {
     const said: Array<Said> = []
     for (let n = 0; n < CHECKS_PER_AGENT; n++) {
@@ -125,7 +138,9 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
     const status = isLeaving ? ("ok" as const) : yield* anySeverity
     const changing = some.filter((member) => member.status !== status)
     if (changing.length > 0) {
-      yield* say(changing.map(({ agent, check }) => ({ agent, check, status, output: `${agent} ${check} ${round}` })))
+      yield* say(
+        changing.map(({ agent, check }) => ({ agent, check, status, output: `${agent} ${check} ${round}` })),
+      )
     }
   }
   const incidents = yield* rowsOf(replica, "incidents")
@@ -137,7 +152,7 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
 })
 
 /** Incidents of thousands of members, and agents of thousands of checks (decisions §7). */
-export const largeIncidentSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const largeIncidentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("large incidents", () => {
     it.effect(
       "members that leave in any order leave the right summary, severity and counts",
@@ -175,7 +190,10 @@ export const largeIncidentSuite = <Place, E>(subject: StorageUnderTest<Place, E>
             ["b"],
           )
           assert.strictEqual((yield* rowsOf(replica, "outbox", { state: "pending" })).length, 1)
-          assert.deepStrictEqual<unknown>(yield* rowsOf(replica, "checks", { agent_id: AgentId.make("a") }), [])
+          assert.deepStrictEqual<unknown>(
+            yield* rowsOf(replica, "checks", { agent_id: AgentId.make("a") }),
+            [],
+          )
         }),
       TIMEOUT_MILLIS,
     )

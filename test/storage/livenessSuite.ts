@@ -10,7 +10,15 @@ import { TestClock } from "effect/testing"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
 import { race } from "./race.ts"
-import { agentRecord, incidentIdOf, incidentRecord, keyHashOf, memberRecord, outboxRecord, write } from "./records.ts"
+import {
+  agentRecord,
+  incidentIdOf,
+  incidentRecord,
+  keyHashOf,
+  memberRecord,
+  outboxRecord,
+  write,
+} from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, send, start, START_MILLIS } from "./samples.ts"
@@ -21,7 +29,7 @@ const at = (micros: bigint) => ({ last_seen_at: Instant.fromMicros(start + micro
 const pending = (name: string) =>
   ({ admission_state: "pending", accepted_key_hash: undefined, pending_key_hash: keyHashOf(name) }) as const
 
-const describeSearches = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("silent agents: accepted, seen then or earlier, without a heartbeat incident", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
@@ -47,7 +55,11 @@ const describeSearches = <Place, E>(subject: StorageUnderTest<Place, E>): void =
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* write(replica, [], (workspace) => {
-        for (const [name, micros] of [["then", 0n], ["earlier", -1n], ["after", 1n]] as const) {
+        for (const [name, micros] of [
+          ["then", 0n],
+          ["earlier", -1n],
+          ["after", 1n],
+        ] as const) {
           workspace.agents.put(agentRecord(name, { ...at(micros), ...pending(name) }))
         }
         workspace.agents.put(agentRecord("accepted", at(-1n)))
@@ -75,7 +87,7 @@ const describeSearches = <Place, E>(subject: StorageUnderTest<Place, E>): void =
   )
 }
 
-const describeSweeps = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "each dead agent opens one incident, however many look for it" }, (replica) =>
     Effect.gen(function* () {
       const names = Array.from({ length: 30 }, (_, n) => `agent-${n}`)
@@ -86,9 +98,13 @@ const describeSweeps = <Place, E>(subject: StorageUnderTest<Place, E>): void => 
         replica(n).storage.transact(
           sweepDeadAgents({ policy: defaultPolicy, incidents: replica(n).incidents, limit: 7 }),
         )
-      const counts = yield* Effect.forEach(Array.from({ length: 12 }), (_, n) => Effect.all([sweep(n), sweep(n)]), {
-        concurrency: "unbounded",
-      })
+      const counts = yield* Effect.forEach(
+        Array.from({ length: 12 }),
+        (_, n) => Effect.all([sweep(n), sweep(n)]),
+        {
+          concurrency: "unbounded",
+        },
+      )
       // Agents that another one holds are passed over, so some may be left for the next round.
       let [opened, more] = [counts.flat().reduce((sum, count) => sum + count, 0), 1]
       while (more > 0) opened += more = yield* sweep(0)
@@ -106,7 +122,8 @@ const describeSweeps = <Place, E>(subject: StorageUnderTest<Place, E>): void => 
     Effect.gen(function* () {
       const marks = yield* Effect.forEach(
         Array.from({ length: 20 }),
-        (_, n) => Effect.andThen(replica(n).storage.transact(leaveMark(defaultPolicy)), replica(n).storage.mark),
+        (_, n) =>
+          Effect.andThen(replica(n).storage.transact(leaveMark(defaultPolicy)), replica(n).storage.mark),
         { concurrency: "unbounded" },
       )
       const last = (yield* replica(0).storage.mark)?.marked_at ?? 0n
@@ -118,7 +135,7 @@ const describeSweeps = <Place, E>(subject: StorageUnderTest<Place, E>): void => 
 const report = (replica: Replica) =>
   Effect.forEach([0, 1, 2], (n) => send(replica, "a", [eventOf(n, { exit_code: n, incident_key: "shared" })]))
 
-const describeReads = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("check: the one of the present registration, or none", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
@@ -197,14 +214,19 @@ const describeReads = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
       const members = ["newer", "older", "unknown", "left", "left-long-ago"]
       const id = incidentIdOf("x")
       assert.deepStrictEqual(yield* story(10), { id, members, changes: [3, 2, 1], outbox: [3, 2, 1] })
-      assert.deepStrictEqual(yield* story(2), { id, members: members.slice(0, 2), changes: [3, 2], outbox: [3, 2] })
+      assert.deepStrictEqual(yield* story(2), {
+        id,
+        members: members.slice(0, 2),
+        changes: [3, 2],
+        outbox: [3, 2],
+      })
       assert.isUndefined(yield* replica.storage.incident(incidentIdOf("none"), 10))
     }),
   )
 }
 
 /** Dead agents, marks, and what operators look at one by one (decisions §5, §6). */
-export const livenessSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const livenessSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("liveness and single rows", () => {
     describeSearches(subject)
     describeSweeps(subject)

@@ -35,7 +35,8 @@ export const keyHashOf = (name: string): KeyHash => KeyHash.make(hash(`key of ${
 export const blacklistIdOf = (name: string): BlacklistId => BlacklistId.make(hash(`bl1:${keyHashOf(name)}`))
 
 /** Names for rows that a test puts into a storage itself. */
-export const registrationIdOf = (name: string): RegistrationId => RegistrationId.make(uuid(`registration ${name}`))
+export const registrationIdOf = (name: string): RegistrationId =>
+  RegistrationId.make(uuid(`registration ${name}`))
 export const incidentIdOf = (name: string): IncidentId => IncidentId.make(uuid(`incident ${name}`))
 export const outboxIdOf = (name: string): OutboxId => OutboxId.make(uuid(`outbox ${name}`))
 
@@ -62,7 +63,10 @@ export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): A
 })
 
 /** The blocked key of that name. */
-export const blockedKeyRecord = (name: string, changes: Partial<BlockedKeyRecord> = {}): BlockedKeyRecord => ({
+export const blockedKeyRecord = (
+  name: string,
+  changes: Partial<BlockedKeyRecord> = {},
+): BlockedKeyRecord => ({
   key_hash: keyHashOf(name),
   key_fingerprint: KeyFingerprint.make(keyHashOf(name).slice(0, 16)),
   agent_id: AgentId.make(name),
@@ -113,7 +117,11 @@ export const memberRecord = (
 })
 
 /** A pending firing of `incidentRecord(incident)`. */
-export const outboxRecord = (name: string, incident: string, changes: Partial<OutboxRecord> = {}): OutboxRecord => ({
+export const outboxRecord = (
+  name: string,
+  incident: string,
+  changes: Partial<OutboxRecord> = {},
+): OutboxRecord => ({
   id: outboxIdOf(name),
   notifier: "debug",
   state: "pending",

@@ -5,7 +5,15 @@ import type { RetentionBounds } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { observe } from "./observe.ts"
 import { race } from "./race.ts"
-import { agentRecord, alertRecord, incidentIdOf, incidentRecord, memberRecord, outboxRecord, write } from "./records.ts"
+import {
+  agentRecord,
+  alertRecord,
+  incidentIdOf,
+  incidentRecord,
+  memberRecord,
+  outboxRecord,
+  write,
+} from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { eventId, eventOf, start } from "./samples.ts"
@@ -22,7 +30,8 @@ const putHistory = (replica: Replica, name: string) => {
   return replica.storage.transact(function* (workspace) {
     yield { agents: [agent_id] }
     workspace.putAgent(agent)
-    for (const n of range(6)) workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: at(n) })
+    for (const n of range(6))
+      workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: at(n) })
     const cpu = eventOf(9, { check_id: "cpu" })
     workspace.store({ ...cpu, agent_id, registration_id, received_at: at(0) })
   })
@@ -34,7 +43,7 @@ const eventsOf = (replica: Replica, ...numbers: ReadonlyArray<number>) =>
     return rows.map((row) => names.get(row.event_id))
   })
 
-const describeHistory = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeHistory = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("history: what was received before, but for the newest row of each check, in pieces", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
@@ -55,7 +64,9 @@ const describeHistory = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
         replica,
         [{ agents: [agent_id] }, { history: { agent_id, event_ids: all.map(eventId) } }],
         ({ agents, knownEvents }) =>
-          all.filter((n) => knownEvents.has((agents.get(agent_id) ?? agentRecord("b")).registration_id, eventId(n))),
+          all.filter((n) =>
+            knownEvents.has((agents.get(agent_id) ?? agentRecord("b")).registration_id, eventId(n)),
+          ),
       )
       assert.deepStrictEqual(known, [5, 9])
     }),
@@ -82,7 +93,7 @@ const describeHistory = <Place, E>(subject: StorageUnderTest<Place, E>): void =>
   )
 }
 
-const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("incidents: those resolved before, with their members, story and alerts", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
@@ -91,7 +102,9 @@ const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void 
         workspace.incidents.put(incidentRecord("open"))
         for (const n of range(4)) workspace.incidents.put(incidentRecord(`resolved ${n}`, resolved(n)))
         for (const name of ["open", ...range(4).map((n) => `resolved ${n}`)]) {
-          workspace.members.put(memberRecord({ incident: name, agent: "a", check: "disk" }, { left_at: start }))
+          workspace.members.put(
+            memberRecord({ incident: name, agent: "a", check: "disk" }, { left_at: start }),
+          )
           workspace.alerts.put(alertRecord(name))
           workspace.tell({
             incident_id: incidentIdOf(name),
@@ -153,7 +166,7 @@ const describeIncidents = <Place, E>(subject: StorageUnderTest<Place, E>): void 
 }
 
 /** What outlives its time goes, and nothing else (decisions §10). */
-export const retentionSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const retentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     describeHistory(subject)
     describeIncidents(subject)

@@ -44,7 +44,7 @@ const defectOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
 /** A command whose decision throws is as if it had never been; those beside it are as if it had not been there. */
-export const rollbackSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const rollbackSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("a decision that throws", () => {
     it.effect("is a defect of its caller, and keeps nothing", () =>
       Effect.gen(function* () {

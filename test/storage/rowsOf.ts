@@ -17,7 +17,14 @@ const defaults: { readonly [L in ListName]: ListQuery<L> } = {
 const EVERYTHING = 1_000_000
 
 /** The names of all lists. */
-export const LISTS: ReadonlyArray<ListName> = ["agents", "checks", "history", "incidents", "outbox", "blacklist"]
+export const LISTS: ReadonlyArray<ListName> = [
+  "agents",
+  "checks",
+  "history",
+  "incidents",
+  "outbox",
+  "blacklist",
+]
 
 /** All rows of a list that a filter leaves, in the list's usual order. */
 export const rowsOf = <L extends ListName>(

@@ -2,20 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import { Effect } from "effect"
 import { observe } from "./observe.ts"
-import {
-  agentRecord,
-  blacklistIdOf,
-  incidentIdOf,
-  incidentRecord,
-  keyHashOf,
-  memberRecord,
-  outboxIdOf,
-  outboxRecord,
-  registrationIdOf,
-  write,
-} from "./records.ts"
+import { agentRecord, blacklistIdOf, keyHashOf, registrationIdOf } from "./records.ts"
 import { openReplica } from "./Replica.ts"
-import { enroll, eventId, eventOf, heartbeatOf, keyOf, register, send, start } from "./samples.ts"
+import { enroll, eventId, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const [a, b, c, nobody] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("c"), AgentId.make("nobody")]
@@ -25,9 +14,9 @@ const named = (name: string) => ({ kind: "named" as const, incident_key: Inciden
 /** More than one statement of SQLite or PostgreSQL takes as parameters. */
 const MANY = 70_000
 
-/** What a decision sees of each part of a Scope: rows that exist, rows that do not, and no others. */
-export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
-  describe("scopes", () => {
+/** What a decision sees of each part of a Scope that concerns agents: rows that exist, rows that do not, and no others. */
+export const scopeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("scopes of agents", () => {
     it.effect("agents: those named, present or known to be absent", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
@@ -57,7 +46,10 @@ export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void 
         )
         assert.deepStrictEqual(states, ["superseded", "accepted", "blocked", "pending", undefined])
         const hashes = yield* observe(replica, [{ keysOfAgents: [a, nobody] }], (workspace) => ({
-          a: workspace.keys.group("a").map((key) => key.key_hash).toSorted(),
+          a: workspace.keys
+            .group("a")
+            .map((key) => key.key_hash)
+            .toSorted(),
           isKnown: [a, nobody, c].map((id) => workspace.keysOfAgents.has(id)),
           isOtherLoaded: workspace.keys.isLoaded(keyHashOf("c")),
         }))
@@ -136,7 +128,11 @@ export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void 
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a", "b")
-        yield* send(replica, "a", [eventOf(1), eventOf(2, { check_id: "cpu" }), eventOf(3, { check_id: "cpu" })])
+        yield* send(replica, "a", [
+          eventOf(1),
+          eventOf(2, { check_id: "cpu" }),
+          eventOf(3, { check_id: "cpu" }),
+        ])
         yield* send(replica, "b", [eventOf(4)])
         const event_ids = [1, 2, 3, 4, 5].map(eventId)
         const seen = yield* observe(
@@ -149,133 +145,6 @@ export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void 
         )
         // The third repeats the second, so no row was stored for it.
         assert.deepStrictEqual(seen, [true, true, false, false, false])
-      }),
-    )
-
-    it.effect("incidents by id and open ones by key, with their outbox but for discarded items", () =>
-      Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
-        const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
-        yield* write(replica, [], (workspace) => {
-          workspace.incidents.put(incidentRecord("x"))
-          workspace.incidents.put(incidentRecord("automatic x", { ...named("x"), kind: "automatic" }))
-          workspace.incidents.put(incidentRecord("old x", { ...named("x"), state: "resolved", resolved_at: start }))
-          workspace.incidents.put(incidentRecord("y", { state: "resolved", resolved_at: start }))
-          for (const state of states) workspace.outbox.put(outboxRecord(state, "x", { state }))
-          workspace.outbox.put(outboxRecord("of old", "old x"))
-        })
-        const refs = [named("x"), { ...named("x"), kind: "automatic" as const }, named("y"), named("z")]
-        const kept = states.filter((state) => state !== "discarded").toSorted()
-        const byKey = yield* observe(replica, [{ openIncidents: refs }], (workspace) => ({
-          ids: refs.map((ref) => workspace.openIncidents.get(ref)?.id),
-          rows: refs.map((ref) => workspace.openIncident(ref)?.kind),
-          items: workspace.outbox.group(incidentIdOf("x")).map((item) => item.state).toSorted(),
-          isOldLoaded: workspace.outbox.isLoaded(outboxIdOf("of old")),
-        }))
-        assert.deepStrictEqual(byKey, {
-          ids: [incidentIdOf("x"), incidentIdOf("automatic x"), undefined, undefined],
-          rows: ["named", "automatic", undefined, undefined],
-          items: kept,
-          isOldLoaded: false,
-        })
-        const ids = ["x", "old x", "nothing"].map(incidentIdOf)
-        const byId = yield* observe(replica, [{ incidents: ids }], (workspace) => ({
-          states: ids.map((id) => workspace.incidents.get(id)?.state),
-          items: ids.map((id) => workspace.outbox.group(id).length),
-          open: workspace.openIncidents.get(named("x"))?.id,
-        }))
-        assert.deepStrictEqual(byId, {
-          states: ["open", "resolved", undefined],
-          items: [kept.length, 1, 0],
-          open: incidentIdOf("x"),
-        })
-      }),
-    )
-
-    it.effect("members by name, present, past or absent; of agents, the present ones alone", () =>
-      Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
-        const member = (incident: string, agent: string, check: string, left = false) =>
-          memberRecord({ incident, agent, check }, left ? { left_at: start } : {})
-        const present = [member("x", "a", "disk"), member("y", "a", "disk"), member("x", "b", "disk")]
-        const past = [member("x", "a", "cpu", true), member("x", "c", "disk", true)]
-        yield* write(replica, [], (workspace) => {
-          for (const name of ["x", "y"]) workspace.incidents.put(incidentRecord(name))
-          for (const row of [...present, ...past]) workspace.members.put(row)
-        })
-        const refs = [member("x", "a", "disk"), member("x", "a", "cpu"), member("y", "b", "disk")]
-        const byName = yield* observe(
-          replica,
-          [{ incidents: [incidentIdOf("x"), incidentIdOf("y")], members: refs }],
-          ({ members }) => refs.map((ref) => members.get(ref)?.left_at),
-        )
-        assert.deepStrictEqual(byName, [undefined, start, undefined])
-        const ofAgents = yield* observe(replica, [{ membersOfAgents: [a, c, nobody] }], (workspace) => ({
-          a: workspace
-            .membershipsOf(a)
-            .map((row) => `${row.incident_id}/${row.check_id}`)
-            .toSorted(),
-          others: [b, c, nobody].map((id) => workspace.membershipsOf(id).length),
-          isKnown: [a, b, c, nobody].map((id) => workspace.membersOfAgents.has(id)),
-        }))
-        assert.deepStrictEqual(ofAgents, {
-          a: [`${incidentIdOf("x")}/disk`, `${incidentIdOf("y")}/disk`].toSorted(),
-          others: [0, 0, 0],
-          isKnown: [true, false, true, true],
-        })
-      }),
-    )
-
-    it.effect("the worst members of an incident, as many as asked for", () =>
-      Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
-        const rows = (["warning", "critical", "unknown", "critical", "warning", "unknown"] as const).map(
-          (severity, index) =>
-            memberRecord(
-              { incident: "x", agent: "a", check: `c${index}` },
-              { severity, change_seq: 10 + index },
-            ),
-        )
-        yield* write(replica, [], (workspace) => {
-          for (const name of ["x", "empty"]) workspace.incidents.put(incidentRecord(name))
-          for (const row of rows) workspace.members.put(row)
-          const gone = { change_seq: 99, left_at: start }
-          workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "gone" }, gone))
-          workspace.members.put(memberRecord({ incident: "empty", agent: "a", check: "gone" }, gone))
-        })
-        const worst = (name: string, limit: number) => {
-          const incident_id = incidentIdOf(name)
-          const scopes = [{ incidents: [incident_id] }, { worstMembers: { incident_id, limit } }]
-          return observe(replica, scopes, (workspace) => {
-            const ranking = workspace.rankings.get(incident_id)
-            return {
-              members: workspace
-                .membersOf(incident_id)
-                .map((member): string => member.check_id)
-                .toSorted(),
-              floor: ranking?.floor?.check_id,
-              complete: ranking?.complete,
-              limit: ranking?.limit,
-            }
-          })
-        }
-        assert.deepStrictEqual<unknown>(yield* worst("x", 1), { members: ["c3"], floor: "c3", complete: false, limit: 1 })
-        assert.deepStrictEqual<unknown>(yield* worst("x", 4), {
-          members: ["c1", "c2", "c3", "c5"],
-          floor: "c2",
-          complete: false,
-          limit: 4,
-        })
-        const all = ["c0", "c1", "c2", "c3", "c4", "c5"]
-        assert.deepStrictEqual<unknown>(yield* worst("x", 7), { members: all, floor: "c0", complete: true, limit: 7 })
-        assert.deepStrictEqual<unknown>(yield* worst("empty", 8), {
-          members: [],
-          floor: undefined,
-          complete: true,
-          limit: 8,
-        })
-        // Asked for exactly as many as there are, a storage may not know that there are no more.
-        assert.deepStrictEqual<unknown>((yield* worst("x", 6)).members, all)
       }),
     )
 
@@ -364,7 +233,9 @@ export const scopeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void 
           yield { keys: [keyHashOf("a")], keysOfAgents: [a] }
         })
         assert.strictEqual((yield* replica.storage.agent(a))?.hostname, "changed")
-        const key = yield* observe(replica, [{ keys: [keyHashOf("a")] }], ({ keys }) => keys.get(keyHashOf("a")))
+        const key = yield* observe(replica, [{ keys: [keyHashOf("a")] }], ({ keys }) =>
+          keys.get(keyHashOf("a")),
+        )
         assert.isUndefined(key)
       }),
     )

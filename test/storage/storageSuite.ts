@@ -1,30 +1,62 @@
 import { describe } from "@effect/vitest"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
-import { deliverySuite } from "./deliverySuite.ts"
+import { claimSuite } from "./claimSuite.ts"
+import { incidentScopeSuite } from "./incidentScopeSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { largeIncidentSuite } from "./largeIncidentSuite.ts"
-import { listSuite } from "./listSuite.ts"
+import { listSuite } from "./lists/listSuite.ts"
 import { livenessSuite } from "./livenessSuite.ts"
-import { modelSuite } from "./modelSuite.ts"
-import { pagingSuite } from "./pagingSuite.ts"
+import { modelSuite } from "./model/modelSuite.ts"
+import { pagingSuite } from "./lists/pagingSuite.ts"
+import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
+import { purgeSuite } from "./purgeSuite.ts"
 import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
-import { roundTripSuite } from "./roundTripSuite.ts"
+import { agentRowSuite } from "./rows/agentRowSuite.ts"
+import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
 import { scopeSuite } from "./scopeSuite.ts"
-import { textSuite } from "./textSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { textSuite } from "./textSuite.ts"
 
-export const storageSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+/**
+ * What every storage has to pass to be one: the whole contract of the port `Storage`, by tests that know nothing of what
+ * is behind it. To put another storage to it, describe the storage in a test file of its own:
+ *
+ * ```ts
+ * storageSuite({
+ *   name: "SQLite",
+ *   // A new, empty place each time it is built, removed with its scope.
+ *   place: ScratchFolder.layer,
+ *   // A client of the storage there. Tests of two replicas build it twice at one place.
+ *   client: Layer.unwrap(
+ *     Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
+ *   ),
+ * })
+ * ```
+ *
+ * A storage of which a place can have one client only says why in `onlyOneClient`: the tests that need two are skipped
+ * and print that reason. Most tests run on TestClock; those in which many act at once run on the live clock, so a
+ * storage may pause between attempts there. Rules, not speed, are tested: nothing fails for being slow before its timeout.
+ *
+ * Random tests print a seed, a path and the smallest counterexample when they fail; `PROPERTY_SEED` and `PROPERTY_PATH`
+ * in the environment run that one again, and `PROPERTY_RUNS=20` runs each twenty times as often. The largest of them,
+ * `modelSuite`, tells random stories to the storage and to the memory storage, and compares all that both say and hold.
+ */
+export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`storage: ${subject.name}`, () => {
     portSuite(subject)
     scopeSuite(subject)
-    roundTripSuite(subject)
+    incidentScopeSuite(subject)
+    agentRowSuite(subject)
+    incidentRowSuite(subject)
     textSuite(subject)
     listSuite(subject)
     pagingSuite(subject)
-    deliverySuite(subject)
+    claimSuite(subject)
+    outboxSuite(subject)
     livenessSuite(subject)
+    purgeSuite(subject)
     retentionSuite(subject)
     rollbackSuite(subject)
     ingestRaceSuite(subject)

@@ -49,7 +49,7 @@ const HOSTILE = [
 ]
 
 /** Text comes back as it was sent, from an agent's request to an operator's list. */
-export const textSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const textSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("text", () => {
     it.effect("every character of Unicode but NUL and surrogates, in outputs of up to 8192 bytes", () =>
       Effect.gen(function* () {
@@ -60,8 +60,12 @@ export const textSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void =
         for (const batch of chunksOf(events, MAX_BATCH)) yield* send(replica, "a", batch)
         const history = yield* rowsOf(replica, "history")
         assert.strictEqual(history.length, outputs.length)
-        const checks = new Map((yield* rowsOf(replica, "checks")).map((row) => [`${row.check_id}`, row.summary]))
-        const incidents = new Map((yield* rowsOf(replica, "incidents")).map((row) => [`${row.check_id}`, row.summary]))
+        const checks = new Map(
+          (yield* rowsOf(replica, "checks")).map((row) => [`${row.check_id}`, row.summary]),
+        )
+        const incidents = new Map(
+          (yield* rowsOf(replica, "incidents")).map((row) => [`${row.check_id}`, row.summary]),
+        )
         // Compared one by one: the difference of two such texts is no help to anyone.
         const changed = outputs.flatMap((output, n) => {
           const check = `check-${n}`
@@ -89,19 +93,26 @@ export const textSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void =
     it.effect("hostnames, incident keys and errors that look like something else", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
-        const odd = HOSTILE.map((text) => Array.from(text.replaceAll(/\p{Cc}/gu, "")).slice(0, 253).join("")).filter(
-          (text) => text !== "",
-        )
+        const odd = HOSTILE.map((text) =>
+          Array.from(text.replaceAll(/\p{Cc}/gu, ""))
+            .slice(0, 253)
+            .join(""),
+        ).filter((text) => text !== "")
         for (const [n, hostname] of odd.entries()) {
           yield* replica.ingest.heartbeat(keyOf(`agent-${n}`), heartbeatOf(`agent-${n}`, { hostname }))
         }
-        const hostnames = new Map((yield* rowsOf(replica, "agents")).map((row) => [`${row.agent_id}`, row.hostname]))
+        const hostnames = new Map(
+          (yield* rowsOf(replica, "agents")).map((row) => [`${row.agent_id}`, row.hostname]),
+        )
         assert.deepStrictEqual(
           odd.map((_, n) => hostnames.get(`agent-${n}`)),
           odd,
         )
         yield* replica.admission.blockAll
-        assert.deepStrictEqual((yield* rowsOf(replica, "blacklist")).map((row) => row.hostname).toSorted(), odd.toSorted())
+        assert.deepStrictEqual(
+          (yield* rowsOf(replica, "blacklist")).map((row) => row.hostname).toSorted(),
+          odd.toSorted(),
+        )
         yield* enroll(replica, "a")
         yield* send(
           replica,

@@ -31,11 +31,20 @@ const drainFirst = Layer.effectDiscard(
   }),
 )
 
+/** Where to listen, and for whom. */
+export type ServerOptions = NodeServer.ListenOptions & ApiRoutes.ApiOptions
+
 /** Serves the v1 API until its scope closes. Fails when it cannot listen. */
-export const layer = (options: NodeServer.ListenOptions & ApiRoutes.ApiOptions) =>
+export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options), options)
+
+/** The same with what operators do beyond the contract, under /ops/v1. Requires Operations too. */
+export const layerWithOperations = (options: ServerOptions) =>
+  serve(Layer.merge(ApiRoutes.layer(options), ApiRoutes.operations(options)), options)
+
+const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: NodeServer.ListenOptions) =>
   drainFirst.pipe(
     Layer.provideMerge(
-      HttpRouter.serve(ApiRoutes.layer(options), {
+      HttpRouter.serve(routes, {
         routerConfig,
         disableLogger: true,
         disableListenLog: true,

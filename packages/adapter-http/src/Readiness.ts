@@ -1,4 +1,5 @@
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/workspace/Decision"
 import { Context, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
 
 const PROBE_INTERVAL = Duration.seconds(1)
@@ -36,13 +37,29 @@ export class Readiness extends Context.Service<
         Effect.sync(() => {
           if (error.reason === "full") hasSpace = false
         })
-      const noteSuccess = Effect.sync(() => {
-        hasSpace = true
-      })
+      const transactWithoutSpace = <A>(command: Command<A>) =>
+        Effect.suspend(() => {
+          let isWrite = false
+          const observed: Command<A> = function* (workspace, now) {
+            const reply = yield* command(workspace, now)
+            isWrite = Object.values(workspace.changes()).some((rows) => rows.length > 0)
+            return reply
+          }
+          return Effect.tap(storage.transact(observed), () =>
+            Effect.sync(() => {
+              // What wrote nothing proves nothing.
+              if (isWrite) hasSpace = true
+            }),
+          )
+        })
       const watched = Storage.of({
         ...storage,
         transact: (command) =>
-          Effect.tapError(Effect.tap(storage.transact(command), noteSuccess), noteFailure),
+          Effect.suspend(() =>
+            hasSpace
+              ? Effect.tapError(storage.transact(command), noteFailure)
+              : transactWithoutSpace(command),
+          ),
       })
       return Context.make(
         Readiness,

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/workspace/Decision"
+import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
+import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Readiness } from "../src/Readiness.ts"
@@ -9,24 +11,31 @@ const failure = (reason: StorageFailure) => new StorageError({ reason, message: 
 
 /** A storage that does as it is told, and the readiness that watches it. */
 const watched = Effect.gen(function* () {
-  const told: {
-    probe: Effect.Effect<void, StorageError>
-    write: Effect.Effect<never, StorageError> | undefined
-  } = {
+  const told: { probe: Effect.Effect<void, StorageError>; refusal: StorageFailure | undefined } = {
     probe: Effect.void,
-    write: undefined,
+    refusal: undefined,
   }
   const storage = Layer.mock(Storage, {
     probe: Effect.suspend(() => told.probe),
-    transact: () => Effect.suspend(() => told.write ?? Effect.die("written")),
+    transact: (command) =>
+      Effect.suspend(() =>
+        told.refusal === undefined
+          ? Effect.succeed(decideSync(command(new Workspace(), Instant.fromMicros(0n)), () => {}))
+          : Effect.fail(failure(told.refusal)),
+      ),
   })
   const context = yield* Layer.build(Readiness.layer.pipe(Layer.provide(storage)))
   const { transact } = Context.get(context, Storage)
-  const command: Command<never> = () => {
-    throw new Error("a command of this test is never run")
-  }
-  return { told, readiness: Context.get(context, Readiness), write: Effect.exit(transact(command)) }
+  const run = (command: Command<void>) => Effect.exit(transact(command))
+  return { told, readiness: Context.get(context, Readiness), write: run(writing), look: run(looking) }
 })
+
+const writing: Command<void> = function* (workspace, now) {
+  yield {}
+  workspace.marks.put({ name: "service", marked_at: now, outage_ended_at: undefined })
+}
+
+const looking: Command<void> = function* () {}
 
 describe("readiness", () => {
   it.effect("is known from the start", () =>
@@ -73,16 +82,17 @@ describe("readiness", () => {
 
   it.effect("ends when a write is refused for want of space, until one succeeds", () =>
     Effect.gen(function* () {
-      const { told, readiness, write } = yield* watched
-      told.write = Effect.fail(failure("full"))
+      const { told, readiness, write, look } = yield* watched
+      told.refusal = "full"
       yield* write
       assert.isFalse(yield* readiness.isReady)
-      told.write = Effect.fail(failure("timed_out"))
+      told.refusal = "timed_out"
       yield* write
       yield* TestClock.adjust("10 seconds")
       assert.isFalse(yield* readiness.isReady)
-      // The type of a stub that succeeds with what nobody reads.
-      told.write = Effect.void as Effect.Effect<never>
+      told.refusal = undefined
+      yield* look
+      assert.isFalse(yield* readiness.isReady)
       yield* write
       assert.isTrue(yield* readiness.isReady)
     }),
@@ -91,7 +101,7 @@ describe("readiness", () => {
   it.effect("is not touched by writes that fail otherwise", () =>
     Effect.gen(function* () {
       const { told, readiness, write } = yield* watched
-      told.write = Effect.fail(failure("timed_out"))
+      told.refusal = "timed_out"
       yield* write
       assert.isTrue(yield* readiness.isReady)
     }),

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { checksumOf, type Migration } from "./Migration.ts"
 import { migration as initial } from "./migrations/0001_initial.ts"
@@ -14,16 +14,20 @@ const OLDEST_SERVER = 150_000
 
 /**
  * Longer than a migration of a large database takes, so that replicas that start together wait for the one that migrates;
- * short enough that whoever starts them learns what is wrong. The lock's number is any that nothing else locks.
+ * short enough that whoever starts them learns what is wrong.
  */
-const BEGIN = [
-  "BEGIN",
-  "SET LOCAL lock_timeout = '120s'",
-  "SET LOCAL statement_timeout = 0",
-  "SET LOCAL idle_in_transaction_session_timeout = 0",
-].join("; ")
+const PATIENCE = Duration.minutes(2)
+
+const begin = (patience: Duration.Duration): string =>
+  [
+    "BEGIN",
+    `SET LOCAL lock_timeout = ${Math.ceil(Duration.toMillis(patience))}`,
+    "SET LOCAL statement_timeout = 0",
+    "SET LOCAL idle_in_transaction_session_timeout = 0",
+  ].join("; ")
+
+// The number is any that nothing else locks.
 const LOCK = "SELECT pg_advisory_xact_lock(7243197000)"
-const LOCK_TIMED_OUT = "LockTimeoutError"
 
 const CREATE_LEDGER = `CREATE TABLE schema_migration (
   id integer PRIMARY KEY,
@@ -85,13 +89,20 @@ const verifySchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, know
   return applied.length
 })
 
+/** How to migrate, for tests. */
+interface MigrateOptions {
+  readonly known?: ReadonlyArray<Migration>
+  /** The longest wait for another process that migrates. */
+  readonly patience?: Duration.Duration
+}
+
 /**
  * Brings the database to the present schema, in one transaction. A process that starts at the same moment waits for the
  * lock and then finds nothing left to do. A database that is up to date is only read. Fails with `newer` where it went
  * through migrations that this code does not know, and with `in_use` where another process migrates for too long.
  */
 export const migrate = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, known: ReadonlyArray<Migration> = migrations) {
+  function* (sql: SqlClient.SqlClient, { known = migrations, patience = PATIENCE }: MigrateOptions = {}) {
     yield* verifyServer(sql)
     if ((yield* verifySchema(sql, known)) === known.length) return
     const now = yield* Instant.now
@@ -105,9 +116,13 @@ export const migrate = Effect.fnUntraced(
         yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
       }
     })
-    yield* Effect.provideService(sql.withTransaction(migrateLocked), SqlClient.BeginTransaction, BEGIN)
+    yield* Effect.provideService(
+      sql.withTransaction(migrateLocked),
+      SqlClient.BeginTransaction,
+      begin(patience),
+    )
   },
   Effect.catchTag("SqlError", (error) =>
-    Effect.fail(error.reason._tag === LOCK_TIMED_OUT ? migrating : toStorageError(error)),
+    Effect.fail(error.reason._tag === "LockTimeoutError" ? migrating : toStorageError(error)),
   ),
 )

@@ -57,6 +57,13 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     },
   ],
   [
+    "42P07",
+    {
+      reason: "other",
+      message: "the database holds tables of another program: give Tocsin an empty database of its own",
+    },
+  ],
+  [
     "53100",
     {
       reason: "full",

@@ -18,6 +18,12 @@ const complain = (message: string): void => {
   process.exitCode = 1
 }
 
+const explain = (failure: { readonly _tag: string; readonly message: string; readonly cause?: unknown }): string => {
+  if (failure._tag !== "ServeError") return failure.message
+  const reason = failure.cause instanceof Error ? failure.cause.message : "the address cannot be listened on"
+  return `${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`
+}
+
 // One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
 const SAME_REQUEST_MILLIS = 500
 
@@ -39,7 +45,7 @@ const serve = (): void => {
     Effect.tapErrorTag(["StartFailure", "StorageError", "PepperChanged", "ServeError"], (failure) =>
       Effect.andThen(
         Effect.logDebug("the start failed", failure),
-        Effect.sync(() => complain(`Tocsin cannot start: ${failure.message}`)),
+        Effect.sync(() => complain(`Tocsin cannot start: ${explain(failure)}`)),
       ),
     ),
     Effect.provide([loggingLayer(settings.success, process.stderr.isTTY === true), NodeServices.layer]),

@@ -39,10 +39,12 @@ export const service = (settings: Settings) =>
       ).pipe(Layer.provideMerge(RandomIds.layer), Layer.provideMerge(configuration(settings)))
       const usecases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer)
       const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
-      const server = HttpServer.layer({
+      const server = HttpServer.layerWithOperations({
         host: settings.SERVICE_HOST,
         port: settings.SERVICE_PORT,
         uiTokens: tokens,
+        readTokens: settings.SERVICE_READ_TOKEN,
+        trustedHops: settings.SERVICE_TRUST_PROXY,
       })
       return announcement(settings).pipe(
         Layer.provide(server),

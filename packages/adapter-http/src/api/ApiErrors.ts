@@ -81,6 +81,13 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   )
 }
 
+/** The token may read and change nothing (decisions §1, §10). */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fields, {
+  description: "The token may read and change nothing.",
+}) {
+  static readonly wire = onWire(Forbidden, "forbidden", "ForbiddenError")
+}
+
 /** The agent key is blocked. */
 export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", fields, {
   description: "The agent key is blocked.",
@@ -163,9 +170,9 @@ export class Internal extends Schema.TaggedError<Internal>()(
       {
         decode: ({ body: { error }, headers: { "retry-after": retryAfterSeconds } }) =>
           new Internal({ ...error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }),
-        encode: ({ retryAfterSeconds, ...error }) => ({
+        encode: (error) => ({
           body: bodyOf("internal", error),
-          headers: { ...(retryAfterSeconds !== undefined && { "retry-after": retryAfterSeconds }) },
+          headers: error.retryAfterSeconds === undefined ? {} : { "retry-after": error.retryAfterSeconds },
         }),
       },
     ),

@@ -1,6 +1,6 @@
 import { Context, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Unauthorized } from "./ApiErrors.ts"
+import { Forbidden, Unauthorized } from "./ApiErrors.ts"
 
 /** The key that the agent of this request authenticates with. */
 export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
@@ -28,11 +28,11 @@ export class AgentAuthentication extends HttpApiMiddleware.Service<
 export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAuthentication>()(
   "@tocsin/adapter-http/api/OperatorAuthentication",
   {
-    error: Unauthorized.wire,
+    error: [Unauthorized.wire, Forbidden.wire],
     requiredForClient: true,
     security: {
       uiToken: HttpApiSecurity.bearer.pipe(
-        HttpApiSecurity.annotate(OpenApi.Description, "A token of SERVICE_AUTH_TOKEN."),
+        HttpApiSecurity.annotate(OpenApi.Description, "A token of SERVICE_AUTH_TOKEN, or to read only, of SERVICE_READ_TOKEN."),
       ),
     },
   },

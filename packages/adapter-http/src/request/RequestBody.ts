@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http"
-import { Effect, Stream } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { ByteSize, Effect } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
 import { RequestId } from "../RequestId.ts"
 
@@ -27,10 +27,10 @@ const tooLarge = Effect.flatMap(RequestId, (request_id) =>
 )
 
 /** Whether a request announces a body. */
-export const hasBody = ({ headers }: Request): boolean =>
+const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** Straight from Node: a fourth of what it costs through a Stream, and every heartbeat comes this way. */
+/** Straight from Node: what most requests of a busy server come by, and the cheapest way. */
 const readFromNode = (source: IncomingMessage) =>
   Effect.callback<Uint8Array, PayloadTooLarge | Validation>((resume) => {
     const chunks: Array<Buffer> = []
@@ -50,29 +50,25 @@ const readFromNode = (source: IncomingMessage) =>
     source.on("close", () => resume(cutShort))
   })
 
-const readFromStream = (request: Request) =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    return Stream.runForEach(request.stream, (chunk) => {
-      size += chunk.length
-      if (size > MAX_BODY_BYTES) return tooLarge
-      chunks.push(chunk)
-      return Effect.void
-    }).pipe(
-      Effect.catchTag("HttpServerError", () => cutShort),
-      Effect.map((): Uint8Array => Buffer.concat(chunks)),
-    )
-  })
+const maxBodySize = ByteSize.fromInputUnsafe(MAX_BODY_BYTES)
+
+const readFromAnywhere = (request: Request) =>
+  request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBodySize),
+    Effect.catch(({ reason }): Effect.Effect<never, PayloadTooLarge | Validation> =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : cutShort,
+    ),
+    Effect.map((buffer) => new Uint8Array(buffer)),
+  )
 
 /** Reads a body of at most 1 MiB. Never holds more than that; a larger one is refused as soon as it is seen to be. */
 const read = (request: Request): Effect.Effect<Uint8Array, PayloadTooLarge | Validation> => {
   const { source, headers } = request
   if (Number(headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
-  // A client that expects 100 Continue gets it only from the stream.
+  // A client that expects 100 Continue gets it from the platform only.
   return source instanceof IncomingMessage && headers["expect"] === undefined
     ? readFromNode(source)
-    : readFromStream(request)
+    : readFromAnywhere(request)
 }
 
 /** Reads a body that is of no interest, so that its size is known. */

@@ -1,5 +1,6 @@
 import { Effect, Layer, type Redacted } from "effect"
-import { Unauthorized } from "../api/ApiErrors.ts"
+import { HttpServerRequest } from "effect/http"
+import { Forbidden, Unauthorized } from "../api/ApiErrors.ts"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
 import * as BearerToken from "./BearerToken.ts"
 import { RequestId } from "../RequestId.ts"
@@ -12,27 +13,45 @@ const notWellFormed = refuse(
 )
 const notForAgents = refuse("this token is not an agent key; an agent uses a key of its own")
 const notValid = refuse("this token is not valid; use one of those in SERVICE_AUTH_TOKEN")
+const readOnly = Effect.flatMap(RequestId, (request_id) =>
+  Effect.fail(new Forbidden({ message: "this token may only read; use one of SERVICE_AUTH_TOKEN", request_id })),
+)
+
+const READING = new Set(["GET", "HEAD"])
+const isReading = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method }) =>
+  READING.has(method) ? Effect.void : readOnly,
+)
+
+/** The operators' tokens: those that may do everything, and those that may read only (decisions §10). */
+export interface OperatorTokens {
+  readonly uiTokens: ReadonlyArray<Redacted.Redacted>
+  readonly readTokens?: ReadonlyArray<Redacted.Redacted> | undefined
+}
 
 /**
  * Both authentications. A UI token is refused where an agent key belongs, so that the operators' secret can never be
  * registered as one (decisions §1).
  */
-export const layer = (
-  uiTokens: ReadonlyArray<Redacted.Redacted>,
-): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
+export const layer = ({
+  uiTokens,
+  readTokens = [],
+}: OperatorTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
   const isUiToken = BearerToken.isOneOf(uiTokens)
+  const isReadToken = BearerToken.isOneOf(readTokens)
   return Layer.mergeAll(
     Layer.succeed(AgentAuthentication, {
       agentKey: (httpEffect, { credential }) => {
         if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        if (isUiToken(credential)) return notForAgents
+        if (isUiToken(credential) || isReadToken(credential)) return notForAgents
         return Effect.provideService(httpEffect, AgentKey, credential)
       },
     }),
     Layer.succeed(OperatorAuthentication, {
       uiToken: (httpEffect, { credential }) => {
         if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        return isUiToken(credential) ? httpEffect : notValid
+        if (isUiToken(credential)) return httpEffect
+        if (!isReadToken(credential)) return notValid
+        return Effect.andThen(isReading, httpEffect)
       },
     }),
   )

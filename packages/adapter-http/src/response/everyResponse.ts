@@ -86,18 +86,21 @@ export const layer = HttpRouter.middleware(
       httpEffect: Effect.Effect<Response, Types.unhandled>,
       // Every error is handled here; the router's type wants to hear of those of the routes all the same.
     ): Effect.fn.Return<Response, Types.unhandled, HttpServerRequest.HttpServerRequest> {
-      const request = withPlainPath(yield* HttpServerRequest.HttpServerRequest)
+      const received = yield* HttpServerRequest.HttpServerRequest
+      const request = withPlainPath(received)
       const requestId = inboundRequestId(request.headers["x-request-id"]) ?? (yield* newRequestId)
-      const answer = (
-        lacksHost(request) ? Effect.succeed(errorResponse(withoutHost, requestId)) : httpEffect
-      ).pipe(
+      const routed =
+        request === received
+          ? httpEffect
+          : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+      const response = lacksHost(request) ? Effect.succeed(errorResponse(withoutHost, requestId)) : routed
+      const answer = response.pipe(
         Effect.catchCause((cause) => failed(cause, request, requestId)),
         // Known only now: answers to what began before the server is to stop close their connections, too.
-        Effect.flatMap((response) =>
-          Effect.map(isDraining, (draining) => complete(response, request, requestId, draining)),
+        Effect.flatMap((made) =>
+          Effect.map(isDraining, (draining) => complete(made, request, requestId, draining)),
         ),
         Effect.provideService(RequestId, requestId),
-        Effect.provideService(HttpServerRequest.HttpServerRequest, request),
       )
       return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer
     })

@@ -7,6 +7,7 @@ import type {
 } from "@tocsin/core/admission/AdmissionErrors"
 import type { ValidationError } from "@tocsin/core/contract/ValidationError"
 import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect } from "effect"
 import * as ApiErrors from "../api/ApiErrors.ts"
 import { RequestId } from "../RequestId.ts"
@@ -17,6 +18,8 @@ export type CoreError =
   | AgentNotAccepted
   | AgentNotFound
   | KeyConflict
+  | NotFound
+  | StateConflict
   | RateLimited
   | StorageError
   | ValidationError
@@ -34,6 +37,9 @@ const answers = {
   AgentNotFound: ({ message }: AgentNotFound, request_id: string) =>
     new ApiErrors.NotFound({ message, request_id }),
   KeyConflict: ({ message }: KeyConflict, request_id: string) =>
+    new ApiErrors.Conflict({ message, request_id }),
+  NotFound: ({ message }: NotFound, request_id: string) => new ApiErrors.NotFound({ message, request_id }),
+  StateConflict: ({ message }: StateConflict, request_id: string) =>
     new ApiErrors.Conflict({ message, request_id }),
   RateLimited: ({ message, retryAfterSeconds }: RateLimited, request_id: string) =>
     new ApiErrors.RateLimited({ message, request_id, retryAfterSeconds }),

@@ -86,6 +86,32 @@ layer(server, { excludeTestServices: true })("a request body", (it) => {
     }),
   )
 
+  it.effect("that was asked for is as small as others", () =>
+    Effect.gen(function* () {
+      const head =
+        "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer agent-key\r\n" +
+        "Connection: close\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
+      const chunk = (size: number) => `${size.toString(16)}\r\n${" ".repeat(size)}\r\n`
+      const send = (size: number) =>
+        exchange((socket) => {
+          socket.write(head)
+          socket.once("data", () => socket.write(`${chunk(size)}0\r\n\r\n`))
+        })
+      assert.match(yield* send(MAX_BODY_BYTES), /HTTP\/1.1 400 /)
+      assert.match(yield* send(MAX_BODY_BYTES + 1), /HTTP\/1.1 413 /)
+    }),
+  )
+
+  it.effect("that ends early keeps nothing waiting", () =>
+    Effect.gen(function* () {
+      const head = "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer agent-key\r\n"
+      yield* exchange((socket) => {
+        socket.write(`${head}Content-Length: 100\r\n\r\n{`, () => socket.destroy())
+      })
+      assert.strictEqual((yield* push(JSON.stringify(heartbeat))).status, 202)
+    }),
+  )
+
   it.effect.each([
     ["not JSON", "{"],
     ["empty", ""],

@@ -53,7 +53,7 @@ layer(server, { excludeTestServices: true })("every response", (it) => {
       assert.strictEqual(received.status, 500)
       assert.strictEqual(errorOf(received).code, "internal")
       assert.notInclude(received.body, "secret")
-      const line = logs.find((logged) => logged.includes("a secret cause"))
+      const line = logs.findLast((logged) => logged.includes("a secret cause"))
       assert.include(line, '"level":"ERROR"')
       assert.include(line, REQUEST_ID)
     }),

@@ -82,9 +82,8 @@ export interface TargetPolicy {
  * and private ones where the policy says so (decisions §9). What is no IP address is refused.
  */
 export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
-  // getaddrinfo may name the interface of a link-local address: fe80::1%eth0.
-  const bare = address.replace(/%.*$/, "")
-  const version = isIP(bare)
+  // Also with the interface that getaddrinfo may name: fe80::1%eth0.
+  const version = isIP(address)
   const list = policy.denyPrivateTargets ? metadataAndPrivate : metadata
-  return version === 0 || list.check(bare, version === 4 ? "ipv4" : "ipv6")
+  return version === 0 || list.check(address, version === 4 ? "ipv4" : "ipv6")
 }

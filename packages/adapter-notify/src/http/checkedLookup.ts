@@ -21,5 +21,5 @@ export const checkedLookup =
       const allowed = addresses.filter(({ address }) => !isRefusedAddress(address, policy))
       const first = allowed[0]
       if (first === undefined) return callback(new TargetRefused("no allowed address"), [])
-      return options.all === true ? callback(null, [...addresses]) : callback(null, first.address, first.family)
+      return options.all === true ? callback(null, allowed) : callback(null, first.address, first.family)
     })

@@ -116,6 +116,17 @@ describe("fitted to Slack", () => {
   })
 })
 
+describe("what is beyond any limit", () => {
+  it.each([
+    ["Slack", slackMedium, 3_000],
+    ["Telegram", telegramMedium, 4_096],
+  ] as const)("is cut to what %s takes", (_name, medium, limit) => {
+    const told = incidentText({ ...firing, summary: "x".repeat(9_000) }, medium)
+    assert.strictEqual(told.length, limit)
+    assert.match(told, /\nx+…\nSince /)
+  })
+})
+
 // Code units of every kind: escapes, pairs and halves of them, joiners, marks, controls, directions.
 const oddText = (maxLength: number) =>
   fc

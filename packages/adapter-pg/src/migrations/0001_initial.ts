@@ -141,7 +141,7 @@ CREATE INDEX incident_member_worst
   ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
 CREATE INDEX incident_member_ever ON incident_member (agent_id, check_id, incident_id);
-CREATE INDEX incident_member_by_check_id ON incident_member (check_id, incident_id);
+CREATE INDEX incident_member_by_check_id ON incident_member (check_id, incident_id, agent_id);
 
 CREATE TABLE incident_change (
   incident_id text COLLATE "C" NOT NULL,

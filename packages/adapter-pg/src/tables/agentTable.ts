@@ -64,20 +64,23 @@ export const findAgent: PgStatement = {
   text: `SELECT ${agentColumns} FROM agent AS a WHERE a.agent_id = $1`,
 }
 
-/** Locks accepted agents that were last seen by `$1` and have no heartbeat incident, passing over locked ones. */
+/**
+ * Locks accepted agents that were last seen by `$1` and have no heartbeat incident, passing over locked ones. A pass over
+ * all agents: an index on a column that every heartbeat moves would cost more.
+ */
 export const lockSilentAgents: PgStatement = {
   name: "lock_silent_agents",
   text: `SELECT ${agentColumns} FROM agent AS a
          WHERE a.admission_state = 'accepted' AND a.last_seen_at <= $1 AND a.heartbeat_incident_id IS NULL
-         LIMIT $2 FOR UPDATE SKIP LOCKED`,
+         ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
 }
 
-/** Locks pending agents that were last seen by `$1`, passing over locked ones. */
+/** Locks pending agents that were last seen by `$1`, passing over locked ones; an index holds pending ones. */
 export const lockIdlePendingAgents: PgStatement = {
   name: "lock_idle_pending_agents",
   text: `SELECT ${agentColumns} FROM agent AS a
          WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
-         LIMIT $2 FOR UPDATE SKIP LOCKED`,
+         ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
 }
 
 /** Makes registrations wait for each other until the transaction ends. The number is any that nothing else locks. */

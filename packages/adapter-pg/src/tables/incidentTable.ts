@@ -49,9 +49,10 @@ export const lockIncidents: PgStatement = {
          FROM (
            SELECT unnest($1::text[]) AS id
            UNION
-           SELECT o.id
-           FROM json_to_recordset($2) AS wanted (kind text, incident_key text)
-           JOIN incident AS o ON o.kind = wanted.kind AND o.incident_key = wanted.incident_key AND o.state = 'open'
+           SELECT (
+             SELECT o.id FROM incident AS o
+             WHERE o.kind = given.kind AND o.incident_key = given.incident_key AND o.state = 'open'
+           ) FROM json_to_recordset($2) AS given (kind text, incident_key text)
          ) AS wanted
          JOIN incident AS i ON i.id = wanted.id
          ORDER BY i.id FOR UPDATE OF i`,

@@ -51,7 +51,10 @@ export const lockOutbox: PgStatement = {
   text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`,
 }
 
-/** Locks items that are due by `$2` and behind no other of their incident, longest due first, passing over locked ones. */
+/**
+ * Locks items that are due by `$2` and behind no other of their incident, longest due first, passing over locked ones.
+ * OFFSET 0 makes PostgreSQL look for earlier items one incident at a time.
+ */
 export const lockClaimableOutbox: PgStatement = {
   name: "lock_claimable_outbox",
   text: `SELECT claimable.*
@@ -63,7 +66,8 @@ export const lockClaimableOutbox: PgStatement = {
              AND NOT EXISTS (
                SELECT FROM outbox AS earlier
                WHERE earlier.incident_id = o.incident_id AND earlier.notifier = o.notifier
-                 AND earlier.incident_seq < o.incident_seq AND earlier.state IN ('pending', 'sending', 'retry')
+                 AND earlier.incident_seq < o.incident_seq AND earlier.state NOT IN ('sent', 'failed', 'discarded')
+               OFFSET 0
              )
            ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
          ) AS claimable

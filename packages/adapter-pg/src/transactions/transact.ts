@@ -15,13 +15,14 @@ import { settleCommit } from "./settleCommit.ts"
 
 /**
  * Begins a transaction whose statements find rows by index. Prepared statements keep their plans, and one that was made
- * while a table was small would read all of it long after it has grown.
+ * while a table was small would read all of it long after it has grown. Compiling is not worth it for any of them.
  */
 const BEGIN = [
   "BEGIN ISOLATION LEVEL READ COMMITTED",
   "SET LOCAL enable_seqscan = off",
   "SET LOCAL enable_hashjoin = off",
   "SET LOCAL enable_mergejoin = off",
+  "SET LOCAL jit = off",
 ].join("; ")
 
 interface Decided<A> {

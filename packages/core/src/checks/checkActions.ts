@@ -35,7 +35,7 @@ const onCheck =
  */
 export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id: CheckId }) =>
   onCheck(ref, function* (workspace, _agent, check) {
-    if (check.last_observed_at === check.received_at) return 0
+    if (check.last_observed_at <= check.received_at) return 0
     workspace.checks.put({ ...check, last_observed_at: check.received_at })
     return 1
   })

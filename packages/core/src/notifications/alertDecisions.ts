@@ -1,15 +1,17 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
+import type { WithIncident, Workspace } from "../workspace/Workspace.ts"
 import type { AlertRecord } from "./AlertRecord.ts"
+import { startAlert } from "./endAlerts.ts"
 import { incidentFacts } from "./incidentFacts.ts"
 import type { Notification } from "./Notification.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 
 /** A firing alert is sent again so often, because the router forgets what is not repeated (decisions §9). */
-export const RESEND_EVERY = Duration.seconds(60)
+const RESEND_EVERY = Duration.seconds(60)
 /** An ended alert is sent again for so long. */
 const RESEND_ENDED_FOR = Duration.minutes(5)
 
@@ -21,40 +23,30 @@ export interface ClaimedAlert {
 
 /**
  * Notes that the alert router was told of an incident at a severity, so that it is told again until the incident ends or
- * has another severity. The alert of an incident that has ended meanwhile is ended at once.
+ * has another severity. Where that happened meanwhile, what was told is ended at once, and the present severity is sent: one
+ * that was told before is not enqueued again, but its label set has to be at the router while it counts.
  */
 export function* recordDelivered(workspace: Workspace, item: OutboxRecord, now: Instant.Instant): Decision<void> {
   if (item.notifier !== "alert_router" || item.event_type !== "firing") return
   yield* ensure(workspace, { incidents: [item.incident_id] })
   const incident = workspace.incidents.get(item.incident_id)
   if (incident === undefined) return
-  const isCurrent = incident.state === "open" && incident.severity === item.severity
+  const { id, severity } = incident
+  const isFiring = (of: AlertRecord["severity"]) =>
+    workspace.alerts.group(id).some((alert) => alert.severity === of && alert.ended_at === undefined)
+  if (incident.state === "open" && severity === item.severity) {
+    startAlert(workspace, incident, Instant.plus(now, RESEND_EVERY))
+    return
+  }
+  const told = workspace.alerts.group(id).find((alert) => alert.severity === item.severity)
   workspace.alerts.put({
-    incident_id: item.incident_id,
+    incident_id: id,
     severity: item.severity,
-    next_at: isCurrent ? Instant.plus(now, RESEND_EVERY) : now,
-    ended_at: isCurrent ? undefined : (incident.resolved_at ?? now),
-    leased_until: undefined,
-  })
-  if (incident.state === "open" && !isCurrent) sendCurrent(workspace, incident.severity, item, now)
-}
-
-/** A severity that was told once is not enqueued again, but its label set has to be at the router while it counts. */
-const sendCurrent = (
-  workspace: Workspace,
-  severity: AlertRecord["severity"],
-  item: OutboxRecord,
-  now: Instant.Instant,
-): void => {
-  const current = workspace.alerts.group(item.incident_id).find((alert) => alert.severity === severity)
-  if (current !== undefined && current.ended_at === undefined) return
-  workspace.alerts.put({
-    incident_id: item.incident_id,
-    severity,
     next_at: now,
-    ended_at: undefined,
-    leased_until: undefined,
+    ended_at: incident.resolved_at ?? now,
+    leased_until: told?.leased_until,
   })
+  if (incident.state === "open" && !isFiring(severity)) startAlert(workspace, incident, now)
 }
 
 /** Claims alerts that are to be sent again. */
@@ -66,26 +58,62 @@ export const claimAlerts =
       const { claimableAlerts, storageTime } = workspace.found
       if (storageTime === undefined) throw new Error("the storage did not tell its time")
       const leased_until = Instant.plus(storageTime, input.lease)
-      return claimableAlerts.map(({ row, incident }) => {
-        const alert = { ...row, leased_until }
+      const claimed: Array<ClaimedAlert> = []
+      for (const found of claimableAlerts) {
+        if (yield* isOutdone(workspace, found)) {
+          workspace.alerts.delete(found.row)
+          continue
+        }
+        const alert = { ...found.row, leased_until }
         workspace.alerts.put(alert)
-        return { alert, incident: incidentFacts(incident) }
-      })
+        claimed.push({ alert, incident: incidentFacts(found.incident) })
+      }
+      return claimed
     })()
 
-/** Ends such a claim: due again in a minute, or gone once it was sent as ended for long enough. */
-export const settleAlert =
-  (claimed: AlertRecord): Command<void> =>
+/**
+ * Whether an alert has ended and a later incident fires under the very same labels: to the router the two are one, and
+ * sending the old one as ended would end the new one.
+ */
+function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
+  if (row.ended_at === undefined || incident.state === "open") return false
+  const ref = { kind: incident.kind, incident_key: incident.incident_key }
+  yield* ensure(workspace, { openIncidents: [ref] })
+  const open = workspace.openIncident(ref)
+  if (open === undefined || !isOpenedAlike(open, incident)) return false
+  return workspace.alerts
+    .group(open.id)
+    .some((alert) => alert.severity === row.severity && alert.ended_at === undefined)
+}
+
+const isOpenedAlike = (a: IncidentRecord, b: IncidentRecord): boolean =>
+  a.opener_agent_id === b.opener_agent_id && a.opener_check_id === b.opener_check_id
+
+/** Ends such a claim once it was sent: due again in a minute, or gone when it was sent as ended for long enough. */
+export const settleAlert = (claimed: AlertRecord): Command<void> =>
+  onHeld(claimed, (workspace, alert, now) => {
+    // One that ended, or fires again, since it was claimed is due at once.
+    const isOutdated = alert.ended_at !== claimed.ended_at
+    const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
+    if (isOver && !isOutdated) workspace.alerts.delete(alert)
+    else {
+      const next_at = isOutdated ? now : Instant.plus(now, RESEND_EVERY)
+      workspace.alerts.put({ ...alert, next_at, leased_until: undefined })
+    }
+  })
+
+/** Gives such a claim back, because the service stops: another replica may take it at once. */
+export const releaseAlert = (claimed: AlertRecord): Command<void> =>
+  onHeld(claimed, (workspace, alert) => workspace.alerts.put({ ...alert, leased_until: undefined }))
+
+const onHeld =
+  (
+    claimed: AlertRecord,
+    act: (workspace: Workspace, alert: AlertRecord, now: Instant.Instant) => void,
+  ): Command<void> =>
   (workspace, now) =>
     (function* () {
       yield* ensure(workspace, { alerts: [claimed] })
       const alert = workspace.alerts.get(claimed)
-      if (alert === undefined || alert.leased_until !== claimed.leased_until) return
-      const isOver = claimed.ended_at !== undefined && now >= Instant.plus(claimed.ended_at, RESEND_ENDED_FOR)
-      if (isOver) workspace.alerts.delete(claimed)
-      else {
-        // One that ended while it was being sent as firing is due at once.
-        const next_at = alert.ended_at === claimed.ended_at ? Instant.plus(now, RESEND_EVERY) : now
-        workspace.alerts.put({ ...alert, next_at, leased_until: undefined })
-      }
+      if (alert !== undefined && alert.leased_until === claimed.leased_until) act(workspace, alert, now)
     })()

@@ -1,0 +1,64 @@
+import { Agent } from "@tocsin/core/contract/Agent"
+import { CheckState } from "@tocsin/core/contract/CheckState"
+import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import { Incident } from "@tocsin/core/contract/Incident"
+import { InstantFromString } from "@tocsin/core/contract/Instant"
+import { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
+import { NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import { StoredCheckResultEvent } from "@tocsin/core/contract/StoredCheckResultEvent"
+import { Schema } from "effect"
+
+/** Paths of /ops/v1. */
+export const OutboxPath = Schema.Struct({ id: OutboxId })
+export const IncidentPath = Schema.Struct({ id: IncidentId })
+export const NotifierPath = Schema.Struct({ notifier: NotifierKind })
+export const CheckPath = Schema.Struct({ agent_id: AgentId, check_id: CheckId })
+
+/** What the receiver of a test message said. */
+export const NotifierTest = Schema.Struct({
+  outcome: Schema.Literals(["delivered", "deferred", "refused"]).annotate({
+    description: "delivered; deferred: a notification would be tried again; refused: it would not.",
+  }),
+  status: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status, if it gave one." }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "What went wrong." }),
+}).annotate({ identifier: "NotifierTest", description: "What became of a test message." })
+
+const Member = Schema.Struct({
+  agent_id: AgentId,
+  check_id: Schema.String,
+  severity: Severity,
+  summary: Schema.NullOr(Schema.String),
+  joined_at: InstantFromString,
+  left_at: Schema.NullOr(InstantFromString).annotate({ description: "Null while it is a member." }),
+}).annotate({ identifier: "IncidentMember" })
+
+const Change = Schema.Struct({
+  at: InstantFromString,
+  change: Schema.Literals(["joined", "worsened", "improved", "left"]),
+  agent_id: AgentId,
+  check_id: Schema.String,
+  severity: Severity.annotate({ description: "The member's; of one that left, the last it had." }),
+  incident_severity: Schema.NullOr(Severity).annotate({ description: "Null when the incident resolved." }),
+}).annotate({ identifier: "IncidentChange" })
+
+/** One incident with its members and its timeline, newest first. */
+export const IncidentDetail = Schema.Struct({
+  incident: Incident,
+  members: Schema.Array(Member).annotate({ description: "At most 200: present ones first, worst first." }),
+  timeline: Schema.Array(Change).annotate({ description: "At most 200, newest first." }),
+  deliveries: Schema.Array(NotificationOutboxItem).annotate({ description: "At most 200, newest first." }),
+}).annotate({ identifier: "IncidentDetail", description: "An incident with its members and its story." })
+
+/** Why a check is in the state it is in. */
+export const CheckExplanation = Schema.Struct({
+  agent: Agent,
+  check: CheckState,
+  reasons: Schema.Array(Schema.String).annotate({ description: "What holds, a sentence each." }),
+  received_at: InstantFromString,
+  age_seconds: Schema.Finite.annotate({ description: "How long ago the last applied result arrived." }),
+  skew_seconds: Schema.Finite.annotate({
+    description: "Arrival minus observed_at of that result; negative where the agent's clock is ahead.",
+  }),
+  last_change: Schema.NullOr(StoredCheckResultEvent),
+  incident: Schema.NullOr(Incident),
+}).annotate({ identifier: "CheckExplanation", description: "Why a check is in the state it is in." })

@@ -1,0 +1,208 @@
+import { assert, layer } from "@effect/vitest"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { agentRecord } from "@tocsin/test/storage/records"
+import { Effect, Fiber, Redacted } from "effect"
+import { inspect } from "node:util"
+import { eventually } from "./client/eventually.ts"
+import { openStorage } from "./openStorage.ts"
+import { waitingForLocks } from "./waitingForLocks.ts"
+
+const { agent_id } = agentRecord("a")
+
+/** Writes the agent `a`, over the one that is there. */
+const write: Command<void> = function* (workspace) {
+  yield { agents: [agent_id] }
+  workspace.putAgent(agentRecord("a", { checks_ok: (workspace.agents.get(agent_id)?.checks_ok ?? 0) + 1 }))
+}
+
+/** An error as its reason, once it is certain that nothing in it tells the URL or its password. */
+const reasonOf = (error: StorageError, url: Redacted.Redacted): string => {
+  const { password } = new URL(Redacted.value(url))
+  const shown = `${error.message} ${inspect(error, { depth: 20 })} ${JSON.stringify(error)}`
+  assert.notInclude(shown, password)
+  assert.notInclude(shown, Redacted.value(url))
+  assert.notMatch(error.message, /\n/)
+  return error.reason
+}
+
+const setUp = Effect.gen(function* () {
+  const scratch = yield* ScratchPostgres
+  const storage = yield* openStorage({ url: scratch.url })
+  const admin = yield* scratch.replica({ maxConnections: 1 })
+  yield* storage.transact(write)
+  const [database] = yield* admin.sql<{ name: string }>`SELECT current_database() AS name`
+  return { admin, scratch, storage, database: database?.name ?? "", url: scratch.url }
+})
+
+layer(ScratchPostgres.layer)("a storage whose database", (it) => {
+  it.effect("goes away is unavailable, and works again once it is back", () =>
+    Effect.gen(function* () {
+      const { scratch, storage, url } = yield* setUp
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* scratch.away
+          const requests = [
+            storage.transact(write),
+            storage.agent(agent_id),
+            storage.purge(10),
+            storage.probe,
+            storage.establish("pepper_check", "x"),
+          ]
+          for (const request of requests) {
+            assert.strictEqual(reasonOf(yield* Effect.flip(request), url), "unavailable")
+          }
+        }),
+      )
+      yield* storage.transact(write)
+      yield* storage.probe
+    }),
+  )
+
+  it.effect("does not answer is unavailable within the bounds, and works again once it does", () =>
+    Effect.gen(function* () {
+      const { url } = yield* ScratchPostgres
+      const network = yield* faultyNetwork(url)
+      const bounds = { connectTimeout: "300 millis", replyTimeout: "200 millis" } as const
+      const storage = yield* openStorage({ url: network.url, ...bounds })
+      yield* storage.transact(write)
+      yield* network.holdReplies
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "unavailable")
+      yield* network.passReplies
+      yield* storage.transact(write)
+    }),
+  )
+
+  it.effect("takes no changes is read-only, is still read, and takes them again", () =>
+    Effect.gen(function* () {
+      const { admin, database, scratch, storage, url } = yield* setUp
+      const { sql } = admin
+      yield* sql`ALTER DATABASE ${sql(database)} SET default_transaction_read_only = on`
+      yield* scratch.killConnections
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "read_only")
+      assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url), "read_only")
+      // A storage that has nothing to migrate starts there too.
+      const other = yield* openStorage({ url })
+      assert.strictEqual((yield* other.agent(agent_id))?.agent_id, agent_id)
+      yield* sql.unsafe(`BEGIN READ WRITE; ALTER DATABASE ${database} RESET default_transaction_read_only; COMMIT`)
+      yield* eventually(Effect.isSuccess(storage.transact(write)))
+    }),
+  )
+
+  it.effect("has no room is full, and goes on once there is some", () =>
+    Effect.gen(function* () {
+      const { admin, storage, url } = yield* setUp
+      const { sql } = admin
+      yield* sql.unsafe(`
+        CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+        CREATE TRIGGER disk_full BEFORE UPDATE ON agent FOR EACH ROW EXECUTE FUNCTION disk_full()
+      `)
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "full")
+      yield* sql`DROP TRIGGER disk_full ON agent`
+      yield* storage.transact(write)
+    }),
+  )
+
+  it.effect("has no connection left is unavailable, and says so", () =>
+    Effect.gen(function* () {
+      const { admin, database, storage, url } = yield* setUp
+      const { sql } = admin
+      const name = `limited_${database.slice(-8)}`
+      yield* Effect.acquireRelease(sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'not to be told' CONNECTION LIMIT 0`), () =>
+        Effect.orDie(sql.unsafe(`DROP ROLE ${name}`)),
+      )
+      const limited = new URL(Redacted.value(url))
+      limited.username = name
+      limited.password = "not to be told"
+      const limitedUrl = Redacted.make(limited.href)
+      const error = yield* Effect.flip(openStorage({ url: limitedUrl }))
+      assert.strictEqual(reasonOf(error, limitedUrl), "unavailable")
+      assert.include(error.message, "max_connections")
+      yield* storage.transact(write)
+    }),
+  )
+
+  it.effect("refuses the password, does not exist or has no address stops the start, each in its own words", () =>
+    Effect.gen(function* () {
+      const { url } = yield* ScratchPostgres
+      const changed = (change: (address: URL) => void) => {
+        const address = new URL(Redacted.value(url))
+        change(address)
+        return Redacted.make(address.href)
+      }
+      const urls = [
+        changed((address) => Object.assign(address, { password: "wrong-password" })),
+        changed((address) => Object.assign(address, { pathname: "no_such_database" })),
+        changed((address) => Object.assign(address, { port: "1" })),
+      ]
+      const errors = yield* Effect.forEach(urls, (wrong) => Effect.flip(openStorage({ url: wrong })))
+      for (const [index, error] of errors.entries()) {
+        assert.strictEqual(reasonOf(error, urls[index] ?? url), "unavailable")
+      }
+      assert.strictEqual(new Set(errors.map((error) => error.message)).size, urls.length)
+      const unusable = Redacted.make("https://user:zzword@host/database")
+      const error = yield* Effect.flip(openStorage({ url: unusable }))
+      assert.strictEqual(error.reason, "other")
+      assert.notInclude(inspect(error, { depth: 20 }), "zzword")
+    }),
+  )
+})
+
+layer(ScratchPostgres.layer)("a storage whose rows are locked by another program", (it) => {
+  const setUpLocked = Effect.gen(function* () {
+    const scratch = yield* ScratchPostgres
+    const bounds = { maxConnections: 3, connectTimeout: "500 millis", statementTimeout: "400 millis" } as const
+    const storage = yield* openStorage({ url: scratch.url, ...bounds })
+    yield* storage.transact(write)
+    return { scratch, storage, holder: yield* scratch.replica(), observer: yield* scratch.replica() }
+  })
+
+  it.effect("gives up in time, and goes on once they are free", () =>
+    Effect.gen(function* () {
+      const { holder, scratch, storage } = yield* setUpLocked
+      const error = yield* holder.sql.withTransaction(
+        Effect.andThen(holder.sql`LOCK TABLE agent`, Effect.flip(storage.transact(write))),
+      )
+      assert.strictEqual(reasonOf(error, scratch.url), "timed_out")
+      yield* storage.transact(write)
+    }),
+  )
+
+  it.effect("answers the probe, though every connection waits", () =>
+    Effect.gen(function* () {
+      const { holder, observer, scratch } = yield* setUpLocked
+      const storage = yield* openStorage({ url: scratch.url, maxConnections: 3 })
+      const waiting = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* holder.sql`LOCK TABLE agent`
+          const fibers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(storage.transact(write)))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 3))
+          yield* storage.probe
+          return fibers
+        }),
+      )
+      yield* Fiber.joinAll(waiting)
+    }),
+  )
+
+  it.effect("lets go of them when a caller no longer waits", () =>
+    Effect.gen(function* () {
+      const { holder, observer, scratch } = yield* setUpLocked
+      const storage = yield* openStorage({ url: scratch.url })
+      yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = ${agent_id} FOR UPDATE`
+          const fiber = yield* Effect.forkChild(storage.transact(write))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          yield* Fiber.interrupt(fiber)
+          assert.strictEqual(yield* waitingForLocks(observer), 0)
+        }),
+      )
+      yield* storage.transact(write)
+    }),
+  )
+})

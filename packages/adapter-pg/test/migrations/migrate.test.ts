@@ -1,0 +1,160 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { readdirSync } from "node:fs"
+import { checksumOf, type Migration } from "../../src/Migration.ts"
+import { migrate, migrations } from "../../src/migrate.ts"
+import { openStorage } from "../openStorage.ts"
+
+const next: Migration = { id: migrations.length + 1, name: "next", sql: "CREATE TABLE next (id integer)" }
+const extended = [...migrations, next]
+
+const applied = ({ sql }: Replica) =>
+  sql<{ id: number; checksum: string; applied_at: bigint }>`
+    SELECT id, checksum, applied_at FROM schema_migration ORDER BY id
+  `
+
+const tables = ({ sql }: Replica) =>
+  Effect.map(
+    sql<{ name: string }>`SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+    (rows) => rows.map((row) => row.name),
+  )
+
+/** An empty database of its own for one test. */
+const emptyDatabase = Effect.flatMap(Layer.build(Layer.fresh(ScratchPostgres.layer)), (services) =>
+  Effect.provide(
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      return { scratch, observer: yield* scratch.replica(), url: scratch.url }
+    }),
+    services,
+  ),
+)
+
+const changedPath = (url: Redacted.Redacted, database: string): Redacted.Redacted =>
+  Redacted.make(Object.assign(new URL(Redacted.value(url)), { pathname: database }).href)
+
+layer(Layer.empty)("migrating a database", (it) => {
+  it.effect("runs each migration once, however many processes start at the same moment", () =>
+    Effect.gen(function* () {
+      const { observer, url } = yield* emptyDatabase
+      yield* TestClock.setTime(1_000)
+      yield* Effect.all(
+        Array.from({ length: 5 }, () => openStorage({ url, maxConnections: 2 })),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(
+        yield* applied(observer),
+        migrations.map((migration) => ({
+          id: migration.id,
+          checksum: checksumOf(migration),
+          applied_at: 1_000_000n,
+        })),
+      )
+    }),
+  )
+
+  it.effect("adds what is missing, and keeps what is there", () =>
+    Effect.gen(function* () {
+      const { observer } = yield* emptyDatabase
+      yield* migrate(observer.sql)
+      yield* observer.sql`INSERT INTO established VALUES ('pepper_check', 'kept')`
+      yield* migrate(observer.sql, { known: extended })
+      assert.deepStrictEqual(
+        (yield* applied(observer)).map((row) => row.id),
+        extended.map((migration) => migration.id),
+      )
+      assert.include(yield* tables(observer), "next")
+      assert.deepStrictEqual(yield* observer.sql`SELECT value FROM established`, [{ value: "kept" }])
+    }),
+  )
+
+  it.effect("refuses a database that is newer than the code, and leaves it alone", () =>
+    Effect.gen(function* () {
+      const { observer, url } = yield* emptyDatabase
+      yield* migrate(observer.sql, { known: extended })
+      const error = yield* Effect.flip(openStorage({ url }))
+      assert.strictEqual(error.reason, "newer")
+      assert.lengthOf(yield* applied(observer), extended.length)
+    }),
+  )
+
+  it.effect("refuses a database that went through another form of a migration", () =>
+    Effect.gen(function* () {
+      const { observer } = yield* emptyDatabase
+      yield* migrate(observer.sql, { known: extended })
+      const edited = [...migrations, { ...next, sql: `${next.sql};` }]
+      const error = yield* Effect.flip(migrate(observer.sql, { known: edited }))
+      assert.strictEqual(error.reason, "other")
+      assert.include(error.message, `${next.id} (next)`)
+    }),
+  )
+
+  it.effect("leaves nothing of a migration that fails, nor of those before it", () =>
+    Effect.gen(function* () {
+      const { observer } = yield* emptyDatabase
+      const failing = { ...next, sql: "CREATE TABLE half (id integer); SELECT 1 / 0" }
+      const error = yield* Effect.flip(migrate(observer.sql, { known: [...migrations, failing] }))
+      assert.strictEqual(error.reason, "other")
+      assert.deepStrictEqual(yield* tables(observer), [])
+      yield* migrate(observer.sql)
+    }),
+  )
+
+  it.effect("refuses a database with tables of another program", () =>
+    Effect.gen(function* () {
+      const { observer, url } = yield* emptyDatabase
+      yield* observer.sql`CREATE TABLE incident (theirs text)`
+      const error = yield* Effect.flip(openStorage({ url }))
+      assert.strictEqual(error.reason, "other")
+      assert.include(error.message, "another program")
+      assert.deepStrictEqual(yield* tables(observer), ["incident"])
+    }),
+  )
+
+  it.effect("refuses a database that cannot hold all text", () =>
+    Effect.gen(function* () {
+      const { observer } = yield* emptyDatabase
+      const name = "tocsin_test_latin1"
+      yield* Effect.acquireRelease(
+        observer.sql.unsafe(
+          `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`,
+        ),
+        () => Effect.orDie(observer.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)),
+      )
+      const { scratch } = yield* emptyDatabase
+      const latin1 = yield* scratch.replica({ url: changedPath(scratch.url, name) })
+      const error = yield* Effect.flip(migrate(latin1.sql))
+      assert.strictEqual(error.reason, "other")
+      assert.include(error.message, "UTF8")
+    }),
+  )
+
+  it.effect("gives up in time when another process goes on migrating", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      const holder = yield* scratch.replica()
+      const error = yield* holder.sql.withTransaction(
+        Effect.andThen(
+          migrate(holder.sql),
+          Effect.flip(migrate(observer.sql, { patience: Duration.millis(200) })),
+        ),
+      )
+      assert.strictEqual(error.reason, "in_use")
+      yield* migrate(observer.sql, { patience: Duration.millis(200) })
+    }),
+  )
+})
+
+describe("migrations", () => {
+  it("are numbered without gaps, each in a file of its number and name", () => {
+    const files = readdirSync(new URL("../../src/migrations", import.meta.url)).toSorted()
+    const names = migrations.map(({ id, name }) => `${String(id).padStart(4, "0")}_${name}.ts`)
+    assert.deepStrictEqual(files, names)
+    assert.deepStrictEqual(
+      migrations.map(({ id }) => id),
+      migrations.map((_, index) => index + 1),
+    )
+  })
+})

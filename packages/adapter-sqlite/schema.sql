@@ -1,0 +1,214 @@
+-- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
+-- one adds its line and its objects here.
+-- 1 initial sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
+
+CREATE TABLE agent (
+  agent_id TEXT NOT NULL PRIMARY KEY,
+  registration_id TEXT NOT NULL,
+  admission_state TEXT NOT NULL,
+  observed_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  registered_at INTEGER NOT NULL,
+  checks_ok INTEGER NOT NULL,
+  checks_warning INTEGER NOT NULL,
+  checks_critical INTEGER NOT NULL,
+  checks_unknown INTEGER NOT NULL,
+  key_fingerprint TEXT NOT NULL,
+  accepted_key_hash TEXT,
+  pending_key_hash TEXT,
+  heartbeat_incident_id TEXT,
+  hostname TEXT NOT NULL,
+  features TEXT NOT NULL,
+  labels TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE agent_key (
+  key_hash TEXT NOT NULL PRIMARY KEY,
+  key_fingerprint TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  blacklist_id TEXT,
+  blocked_at INTEGER,
+  hostname TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX agent_key_blacklist_id ON agent_key (blacklist_id) WHERE state = 'blocked';
+
+CREATE INDEX agent_key_blocked ON agent_key (blocked_at, blacklist_id) WHERE state = 'blocked';
+
+CREATE INDEX agent_key_of_agent ON agent_key (agent_id) WHERE state <> 'blocked';
+
+CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending';
+
+CREATE INDEX agent_with_pending_key ON agent (agent_id) WHERE pending_key_hash IS NOT NULL;
+
+CREATE TABLE alert (
+  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  severity TEXT NOT NULL,
+  next_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  leased_until INTEGER,
+  claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
+  PRIMARY KEY (incident_id, severity)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX alert_due ON alert (claimable_order);
+
+CREATE TABLE check_event (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  observed_at INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  exit_code INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  output_truncated INTEGER NOT NULL,
+  notifications_enabled INTEGER NOT NULL,
+  is_latest INTEGER NOT NULL DEFAULT 1,
+  incident_key TEXT,
+  output TEXT,
+  UNIQUE (agent_id, event_id, registration_id)
+) STRICT;
+
+CREATE INDEX check_event_by_check_id ON check_event (check_id);
+
+CREATE INDEX check_event_of_agent ON check_event (registration_id);
+
+CREATE INDEX check_event_of_check ON check_event (registration_id, check_id);
+
+CREATE INDEX check_event_replaced ON check_event (received_at) WHERE is_latest = 0;
+
+CREATE TABLE check_state (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  exit_code INTEGER NOT NULL,
+  last_observed_at INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  incident_id TEXT,
+  incident_key TEXT,
+  seen_event_ids TEXT NOT NULL,
+  summary TEXT,
+  PRIMARY KEY (agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE established (
+  name TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE incident (
+  id TEXT NOT NULL PRIMARY KEY,
+  kind TEXT NOT NULL,
+  incident_key TEXT NOT NULL,
+  state TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  agent_id TEXT,
+  check_id TEXT,
+  opener_agent_id TEXT NOT NULL,
+  opener_check_id TEXT NOT NULL,
+  opened_at INTEGER NOT NULL,
+  resolved_at INTEGER,
+  member_changes INTEGER NOT NULL,
+  members_warning INTEGER NOT NULL,
+  members_unknown INTEGER NOT NULL,
+  members_critical INTEGER NOT NULL,
+  state_rank INTEGER NOT NULL AS (CASE state WHEN 'open' THEN 1 WHEN 'resolved' THEN 0 END) STORED,
+  severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
+  resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
+  summary TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX incident_by_opened_at ON incident (state_rank, severity_rank, opened_at, id);
+
+CREATE INDEX incident_by_resolved_at ON incident (state_rank, severity_rank, resolved_order, id);
+
+CREATE TABLE incident_change (
+  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  changed_at INTEGER NOT NULL,
+  change TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  incident_severity TEXT,
+  PRIMARY KEY (incident_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE incident_member (
+  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  change_seq INTEGER NOT NULL,
+  joined_at INTEGER NOT NULL,
+  left_at INTEGER,
+  severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
+  is_present INTEGER NOT NULL AS (left_at IS NULL) STORED,
+  summary TEXT,
+  PRIMARY KEY (incident_id, agent_id, check_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX incident_member_by_check_id ON incident_member (check_id, incident_id);
+
+CREATE INDEX incident_member_ever ON incident_member (agent_id, check_id, incident_id);
+
+CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
+
+CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
+
+CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
+
+CREATE TABLE mark (
+  name TEXT NOT NULL PRIMARY KEY,
+  marked_at INTEGER NOT NULL,
+  outage_ended_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outbox (
+  id TEXT NOT NULL PRIMARY KEY,
+  notifier TEXT NOT NULL,
+  state TEXT NOT NULL,
+  incident_id TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  incident_seq INTEGER NOT NULL,
+  severity TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  next_attempt_at INTEGER,
+  leased_until INTEGER,
+  created_at INTEGER NOT NULL,
+  counts_from INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  summary TEXT,
+  last_error TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX outbox_by_created_at ON outbox (state, notifier, event_type, created_at, id);
+
+CREATE INDEX outbox_by_updated_at ON outbox (state, notifier, event_type, updated_at, id);
+
+CREATE INDEX outbox_due ON outbox (notifier, next_attempt_at) WHERE state IN ('pending', 'retry');
+
+CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
+
+CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
+
+CREATE TABLE removed_registration (
+  registration_id TEXT NOT NULL PRIMARY KEY,
+  agent_id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE schema_migration (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sqlite_sequence(name,seq);

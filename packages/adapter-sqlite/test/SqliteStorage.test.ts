@@ -1,0 +1,108 @@
+import { existsSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { agentRecord } from "@tocsin/test/storage/records"
+import { Effect } from "effect"
+import { afterEach, vi } from "vitest"
+import { SqliteConnection } from "../src/connection/SqliteConnection.ts"
+import { agentIds, names, openStorage, putAgent, scratchFile } from "./ScratchFile.ts"
+
+describe("the file", () => {
+  it.effect("holds everything after it was closed, and no log stays beside it", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      yield* Effect.scoped(Effect.flatMap(openStorage(file), (storage) => storage.transact(putAgent("a"))))
+      assert.isFalse(existsSync(`${file}-wal`))
+      const storage = yield* openStorage(file)
+      assert.deepStrictEqual(yield* storage.agent(AgentId.make("a")), agentRecord("a"))
+    }),
+  )
+
+  it.effect("removed or replaced while it is open: nothing is acknowledged until it is back", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const storage = yield* openStorage(file)
+      yield* storage.transact(putAgent("a"))
+      const refused = Effect.forEach([storage.transact(putAgent("lost")), storage.probe], (use) =>
+        Effect.flip(Effect.asVoid(use)),
+      )
+      renameSync(file, `${file}.away`)
+      for (const error of yield* refused) {
+        assert.strictEqual(error.reason, "unavailable")
+        assert.include(error.message, "was removed or moved")
+      }
+      writeFileSync(file, "")
+      for (const error of yield* refused) {
+        assert.strictEqual(error.reason, "unavailable")
+        assert.include(error.message, "was replaced")
+      }
+      renameSync(`${file}.away`, file)
+      yield* storage.probe
+      yield* storage.transact(putAgent("b"))
+      assert.deepStrictEqual(yield* agentIds(storage), ["a", "b"])
+    }),
+  )
+
+  it.effect("in memory: nothing outlives the storage, and no file appears", () =>
+    Effect.gen(function* () {
+      const first = yield* openStorage(":memory:")
+      const second = yield* openStorage(":memory:")
+      yield* first.transact(putAgent("a"))
+      yield* first.probe
+      assert.deepStrictEqual(yield* agentIds(first), ["a"])
+      assert.deepStrictEqual(yield* agentIds(second), [])
+      assert.isFalse(existsSync(":memory:"))
+    }),
+  )
+})
+
+describe("a full disk", () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it.effect("refuses by name what does not fit, loses nothing, and goes on when there is space", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      let connection: SqliteConnection | undefined
+      const open = SqliteConnection.open.bind(SqliteConnection)
+      vi.spyOn(SqliteConnection, "open").mockImplementation((path) => (connection = open(path)))
+      const storage = yield* openStorage(file)
+      const pages = connection?.query<[bigint]>("PRAGMA page_count").get()?.[0]
+      connection?.execute(`PRAGMA max_page_count = ${Number(pages) + 10}`)
+      const exits = yield* Effect.forEach(
+        names(400),
+        (name) => Effect.result(storage.transact(putAgent(name, { hostname: "x".repeat(200) }))),
+        { concurrency: "unbounded" },
+      )
+      const kept = exits.flatMap((exit) => (exit._tag === "Success" ? [exit.success] : []))
+      const reasons = exits.flatMap((exit) => (exit._tag === "Failure" ? [exit.failure.reason] : []))
+      assert.isAbove(kept.length, 0)
+      assert.deepStrictEqual(Array.from(new Set(reasons)), ["full"])
+      assert.deepStrictEqual(yield* agentIds(storage), kept)
+      yield* storage.probe
+      connection?.execute("PRAGMA max_page_count = 100000")
+      yield* Effect.forEach(names(400), (name) => storage.transact(putAgent(name)), {
+        concurrency: "unbounded",
+      })
+      assert.deepStrictEqual(yield* agentIds(storage), names(400))
+    }),
+  )
+})
+
+describe("the write-ahead log", () => {
+  it.effect("stays small, however much is written", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const storage = yield* openStorage(file)
+      for (let round = 0; round < 40; round++) {
+        yield* Effect.forEach(names(1_000), (name) => storage.transact(putAgent(name)), {
+          concurrency: "unbounded",
+        })
+      }
+      assert.isBelow(statSync(`${file}-wal`).size, 16 * 1024 * 1024)
+      assert.isTrue(existsSync(dirname(file)))
+    }),
+  )
+})

@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import type { StorageFailure } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+
+const PAGE_BYTES = 4096
+
+/** Writes agents into a new storage and closes it. */
+const writeDatabase = (file: string, count = 500) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const storage = yield* openStorage(file)
+      yield* Effect.forEach(names(count), (name) => storage.transact(putAgent(name)), {
+        concurrency: "unbounded",
+      })
+    }),
+  )
+
+const withSql = (file: string, sql: string): void => {
+  const database = new DatabaseSync(file)
+  database.exec(sql)
+  database.close()
+}
+
+interface Refusal {
+  readonly name: string
+  readonly reason: StorageFailure
+  readonly says: string
+  /** Makes of a good database, closed, what is to be refused. */
+  readonly spoil: (file: string) => void
+}
+
+const refusals: ReadonlyArray<Refusal> = [
+  {
+    name: "a file that is no database",
+    reason: "damaged",
+    says: "is no SQLite database",
+    spoil: (file) => writeFileSync(file, "agents: none\n".repeat(100)),
+  },
+  {
+    name: "a file too short for a header",
+    reason: "damaged",
+    says: "is no SQLite database",
+    spoil: (file) => truncateSync(file, 50),
+  },
+  {
+    name: "a file that was cut off",
+    reason: "damaged",
+    says: "was cut off",
+    spoil: (file) => truncateSync(file, statSync(file).size / 2),
+  },
+  {
+    name: "a file that lacks its last bytes",
+    reason: "damaged",
+    says: "was cut off",
+    spoil: (file) => truncateSync(file, statSync(file).size - 1),
+  },
+  {
+    name: "an empty file beside its log",
+    reason: "damaged",
+    says: "is empty although",
+    spoil: (file) => {
+      writeFileSync(`${file}-wal`, readFileSync(file))
+      truncateSync(file, 0)
+    },
+  },
+  {
+    name: "a file with garbage after its first page",
+    reason: "damaged",
+    says: "restore the file from a backup",
+    spoil: (file) => {
+      const size = statSync(file).size
+      const descriptor = openSync(file, "r+")
+      writeSync(descriptor, Buffer.alloc(size - PAGE_BYTES, 0xa5), 0, size - PAGE_BYTES, PAGE_BYTES)
+      closeSync(descriptor)
+    },
+  },
+  {
+    name: "a database that is newer than the code",
+    reason: "newer",
+    says: "newer version of Tocsin",
+    spoil: (file) => withSql(file, "INSERT INTO schema_migration VALUES (9999, 'to come', 'unknown', 0)"),
+  },
+  {
+    name: "a database of another build",
+    reason: "other",
+    says: "another form of migration 1",
+    spoil: (file) => withSql(file, "UPDATE schema_migration SET checksum = 'other' WHERE id = 1"),
+  },
+  {
+    name: "a database of another program",
+    reason: "other",
+    says: "another program",
+    spoil: (file) => {
+      rmSync(file)
+      withSql(file, "CREATE TABLE bookmark (url TEXT)")
+    },
+  },
+]
+
+const checksum = (file: string): string => createHash("sha256").update(readFileSync(file)).digest("hex")
+
+/** One clause that says what is wrong, one that says what to do. */
+const isOneSentence = (message: string): boolean =>
+  /^[^\n]+[:,] [^\n]+[^.\n]$/.test(message) && !message.includes(". ")
+
+describe("what is refused at the start", () => {
+  it.effect.each(refusals)("$name", ({ reason, says, spoil }) =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      yield* writeDatabase(file)
+      spoil(file)
+      const before = checksum(file)
+      const error = yield* Effect.flip(Effect.scoped(openStorage(file)))
+      assert.strictEqual(error.reason, reason)
+      assert.include(error.message, says)
+      assert.include(error.message, file)
+      assert.isTrue(isOneSentence(error.message), error.message)
+      assert.strictEqual(checksum(file), before)
+    }),
+  )
+
+  it.effect("a folder that is not there, and a place that is no file", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const nowhere = join(dirname(file), "missing", "tocsin.db")
+      const missing = yield* Effect.flip(Effect.scoped(openStorage(nowhere)))
+      assert.strictEqual(missing.reason, "unavailable")
+      assert.include(missing.message, "create it")
+      mkdirSync(file)
+      const folder = yield* Effect.flip(Effect.scoped(openStorage(file)))
+      assert.strictEqual(folder.reason, "unavailable")
+      assert.include(folder.message, "no regular file")
+      assert.isFalse(existsSync(dirname(nowhere)))
+    }),
+  )
+})
+
+describe("what looks odd at the start, and is not", () => {
+  it.effect("an empty file is a new database", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      writeFileSync(file, "")
+      const storage = yield* openStorage(file)
+      assert.deepStrictEqual(yield* agentIds(storage), [])
+    }),
+  )
+
+  it.effect("a file that is short because its process ended while it moved its log into it", () =>
+    Effect.gen(function* () {
+      const [file, copy] = [yield* scratchFile, yield* scratchFile]
+      const storage = yield* openStorage(file)
+      yield* Effect.forEach(names(50), (name) => storage.transact(putAgent(name)), {
+        concurrency: "unbounded",
+      })
+      copyFileSync(`${file}-wal`, `${copy}-wal`)
+      withSql(file, "PRAGMA wal_checkpoint(PASSIVE)")
+      copyFileSync(file, copy)
+      // The first page is moved first, and says how long the file is going to be.
+      truncateSync(copy, PAGE_BYTES)
+      const recovered = yield* openStorage(copy)
+      assert.deepStrictEqual(yield* agentIds(recovered), names(50))
+    }),
+  )
+
+  it.effect("not so where the log lacks a page as well", () =>
+    Effect.gen(function* () {
+      const [file, copy] = [yield* scratchFile, yield* scratchFile]
+      yield* writeDatabase(file)
+      const storage = yield* openStorage(file)
+      yield* storage.transact(putAgent("a"))
+      for (const suffix of ["", "-wal"]) copyFileSync(`${file}${suffix}`, `${copy}${suffix}`)
+      truncateSync(copy, PAGE_BYTES * 4)
+      const error = yield* Effect.flip(openStorage(copy))
+      assert.strictEqual(error.reason, "damaged")
+      assert.include(error.message, "was cut off")
+    }),
+  )
+})
+
+describe("damage that shows later", () => {
+  it.effect("is an error by name for those who meet it, reading or writing", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      yield* writeDatabase(file, 5_000)
+      const pages = statSync(file).size / PAGE_BYTES
+      const descriptor = openSync(file, "r+")
+      // Behind the schema; agents fill most of the file.
+      for (let page = Math.floor(pages / 2); page < pages; page++) {
+        writeSync(descriptor, Buffer.alloc(PAGE_BYTES, 0xa5), 0, PAGE_BYTES, page * PAGE_BYTES)
+      }
+      closeSync(descriptor)
+      const storage = yield* openStorage(file)
+      const error = yield* Effect.flip(agentIds(storage))
+      assert.strictEqual(error.reason, "damaged")
+      const written = yield* Effect.forEach(names(5_000), (name) =>
+        Effect.result(storage.transact(putAgent(name))),
+      )
+      const reasons = written.map((result) => (result._tag === "Failure" ? result.failure.reason : "kept"))
+      assert.deepStrictEqual(Array.from(new Set(reasons)).toSorted(), ["damaged", "kept"])
+    }),
+  )
+})

@@ -1,0 +1,28 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { describe } from "@effect/vitest"
+import { Layer } from "effect"
+import { authenticationSuite } from "./authenticationSuite.ts"
+import { bodySizeSuite } from "./bodySizeSuite.ts"
+import { cursorSuite } from "./cursorSuite.ts"
+import { endpointSuite } from "./endpointSuite.ts"
+import { eventFieldSuite } from "./eventFieldSuite.ts"
+import { filterSuite } from "./filterSuite.ts"
+import { heartbeatFieldSuite } from "./heartbeatFieldSuite.ts"
+import { orderSuite } from "./orderSuite.ts"
+import { pathSuite } from "./pathSuite.ts"
+import { querySuite } from "./querySuite.ts"
+
+const subject = { name: "memory", place: Layer.empty, client: MemoryStorage.layer }
+
+describe("HTTP contract: memory", () => {
+  describe("endpoints", () => endpointSuite(subject))
+  describe("authentication", () => authenticationSuite(subject))
+  describe("paths", () => pathSuite(subject))
+  describe("order of checks", () => orderSuite(subject))
+  describe("size of bodies", () => bodySizeSuite(subject))
+  describe("fields of heartbeats", () => heartbeatFieldSuite(subject))
+  describe("fields of events", () => eventFieldSuite(subject))
+  describe("queries", () => querySuite(subject))
+  describe("filters", () => filterSuite(subject))
+  describe("cursors", () => cursorSuite(subject))
+})

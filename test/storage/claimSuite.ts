@@ -1,0 +1,179 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { claimAlerts } from "@tocsin/core/notifications/alertDecisions"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { Duration, Effect } from "effect"
+import { observe } from "./observe.ts"
+import { after, claimable, ENDED, enqueue, FAR_OFF, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
+import { race } from "./race.ts"
+import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, write } from "./records.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { start } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
+  it.effect("items that are due, longest due first, with their incidents", () =>
+    Effect.gen(function* () {
+      const replica = yield* openWith(subject, [
+        ["now", "a", { next_attempt_at: start }],
+        ["earlier", "b", { next_attempt_at: after(-5), state: "retry", attempts: 2 }],
+        ["earliest", "c", { next_attempt_at: after(-60) }],
+        ["not yet", "d", { next_attempt_at: Instant.fromMicros(start + 1n) }],
+        ["of another notifier", "e", { notifier: "webhook" }],
+        ["sent", "f", ENDED],
+        ["failed", "g", { ...ENDED, state: "failed" }],
+        ["discarded", "h", { ...ENDED, state: "discarded" }],
+        ["being sent", "i", sending(FAR_OFF)],
+      ])
+      const found = yield* claimable(replica, 10)
+      assert.deepStrictEqual(
+        found.claimableOutbox.map(({ row, incident }) => [row.id, row.state, incident.id]),
+        [
+          [outboxIdOf("earliest"), "pending", incidentIdOf("c")],
+          [outboxIdOf("earlier"), "retry", incidentIdOf("b")],
+          [outboxIdOf("now"), "pending", incidentIdOf("a")],
+        ],
+      )
+      assert.deepStrictEqual(found.expiredOutbox, [])
+      const first = yield* claimable(replica, 2)
+      assert.deepStrictEqual(
+        first.claimableOutbox.map(({ row }) => row.id),
+        ids("earliest", "earlier"),
+      )
+      const both = yield* claimable(replica, 10, ["webhook", "debug", "messenger"])
+      assert.sameMembers(
+        both.claimableOutbox.map(({ row }) => row.id),
+        [...ids("now", "earlier", "earliest", "of another notifier")],
+      )
+      assert.deepStrictEqual((yield* claimable(replica, 10, [])).claimableOutbox, [])
+    }),
+  )
+
+  it.effect("no item before the earlier ones of its incident and notifier have ended", () =>
+    Effect.gen(function* () {
+      const replica = yield* openWith(subject, [
+        ["behind pending", "a", { incident_seq: 2 }],
+        ["pending, not due", "a", { incident_seq: 1, next_attempt_at: after(60) }],
+        ["behind retry", "b", { incident_seq: 7 }],
+        ["retry, not due", "b", { incident_seq: 3, state: "retry", next_attempt_at: after(60) }],
+        ["behind sending", "c", { incident_seq: 2 }],
+        ["sending", "c", { incident_seq: 1, ...sending(FAR_OFF) }],
+        ["behind due", "d", { incident_seq: 2, next_attempt_at: after(-60) }],
+        ["due", "d", { incident_seq: 1 }],
+        ["behind ended", "e", { incident_seq: 4 }],
+        ["sent", "e", { ...ENDED, incident_seq: 1 }],
+        ["failed", "e", { ...ENDED, state: "failed", incident_seq: 2 }],
+        ["discarded", "e", { ...ENDED, state: "discarded", incident_seq: 3 }],
+        ["behind another notifier", "f", { incident_seq: 2 }],
+        ["of another notifier", "f", { incident_seq: 1, notifier: "webhook", next_attempt_at: after(60) }],
+      ])
+      const { claimableOutbox } = yield* claimable(replica, 100)
+      assert.sameMembers(
+        claimableOutbox.map(({ row }) => row.id),
+        [...ids("due", "behind ended", "behind another notifier")],
+      )
+    }),
+  )
+
+  it.effect("items whose lease ran out by the storage's clock, which it tells", () =>
+    Effect.gen(function* () {
+      const replica = yield* openWith(subject, [
+        ["lost", "a", sending(LONG_AGO)],
+        ["lost too", "b", sending(LONG_AGO)],
+        ["held", "c", sending(FAR_OFF)],
+        ["lost by another", "d", { ...sending(LONG_AGO), notifier: "webhook" }],
+      ])
+      const found = yield* claimable(replica, 10)
+      assert.sameMembers(
+        found.expiredOutbox.map((row) => row.id),
+        [...ids("lost", "lost too")],
+      )
+      assert.strictEqual((yield* claimable(replica, 1)).expiredOutbox.length, 1)
+      const [first = 0n, second = 0n] = [found.storageTime, (yield* claimable(replica, 1)).storageTime]
+      assert.isTrue(first > LONG_AGO && first < FAR_OFF && second >= first, `${first} then ${second}`)
+    }),
+  )
+
+  it.effect("alerts that are due and not held, longest due first, with their incidents", () =>
+    Effect.gen(function* () {
+      const replica = yield* openWith(subject, [])
+      yield* write(replica, [], (workspace) => {
+        for (const name of ["a", "b", "c", "d", "e"]) workspace.incidents.put(incidentRecord(name))
+        workspace.alerts.put(alertRecord("a", { next_at: start }))
+        workspace.alerts.put(alertRecord("a", { severity: "warning", next_at: after(-9), ended_at: start }))
+        workspace.alerts.put(alertRecord("b", { next_at: after(-5), leased_until: LONG_AGO }))
+        workspace.alerts.put(alertRecord("c", { next_at: after(-60), leased_until: FAR_OFF }))
+        workspace.alerts.put(alertRecord("d", { next_at: after(1) }))
+      })
+      const found = (limit: number) =>
+        observe(replica, [{ claimableAlerts: { limit } }], (workspace) =>
+          workspace.found.claimableAlerts.map(({ row, incident }) => [row.severity, incident.id]),
+        )
+      const all = [
+        ["warning", incidentIdOf("a")],
+        ["critical", incidentIdOf("b")],
+        ["critical", incidentIdOf("a")],
+      ]
+      assert.deepStrictEqual(yield* found(10), all)
+      assert.deepStrictEqual(yield* found(2), all.slice(0, 2))
+    }),
+  )
+}
+
+const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
+
+const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
+  race(subject, { name: "an item is claimed by one, and a resolved after its firing" }, (replica) =>
+    Effect.gen(function* () {
+      const incidents = range(30)
+      yield* enqueue(
+        replica(0),
+        incidents.flatMap((n) => [
+          [`firing ${n}`, `${n}`, { incident_seq: 1 }] as const,
+          [`resolved ${n}`, `${n}`, { incident_seq: 2, event_type: "resolved" }] as const,
+        ]),
+      )
+      const claim = (n: number) =>
+        replica(n).storage.transact(
+          claimOutbox({ notifiers: ["debug"], limit: 7, lease: Duration.hours(1), random: 0 }),
+        )
+      const workers = range(8).map((n) => Effect.forEach(range(6), () => claim(n)))
+      const claimed = (yield* Effect.all(workers, { concurrency: "unbounded" })).flat(2)
+      const names = claimed.map((item) => item.claim.id)
+      assert.deepStrictEqual(names.toSorted(), [...ids(...incidents.map((n) => `firing ${n}`))].toSorted())
+      const stored = yield* rowsOf(replica(1), "outbox", { state: "sending" })
+      assert.deepStrictEqual(
+        stored.map((row) => [row.attempts, row.event_type]),
+        incidents.map(() => [1, "firing"]),
+      )
+    }),
+  )
+
+  race(subject, { name: "an alert is claimed by one" }, (replica) =>
+    Effect.gen(function* () {
+      const incidents = range(20).map((n) => `incident ${n}`)
+      yield* write(replica(0), [], (workspace) => {
+        for (const name of incidents) {
+          workspace.incidents.put(incidentRecord(name))
+          workspace.alerts.put(alertRecord(name, { next_at: LONG_AGO }))
+        }
+      })
+      const claim = (n: number) =>
+        replica(n).storage.transact(claimAlerts({ limit: 6, lease: Duration.hours(1) }))
+      const workers = range(8).map((n) => Effect.forEach(range(4), () => claim(n)))
+      const claimed = (yield* Effect.all(workers, { concurrency: "unbounded" })).flat(2)
+      assert.deepStrictEqual(
+        claimed.map(({ alert }) => alert.incident_id).toSorted(),
+        incidents.map(incidentIdOf).toSorted(),
+      )
+    }),
+  )
+}
+
+/** What those who deliver can claim, and that none claims what another holds (decisions §8, §9). */
+export const claimSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("claims", () => {
+    describeClaims(subject)
+    describeClaimRaces(subject)
+  })
+}

@@ -1,0 +1,214 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ListFilters } from "@tocsin/core/lists/ListDefinitions"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { Effect } from "effect"
+import { populate, population } from "./population.ts"
+import { openReplica, type Replica } from "../Replica.ts"
+import { rowsOf } from "../rowsOf.ts"
+import type { StorageUnderTest } from "../StorageUnderTest.ts"
+
+const EVERYTHING = 1_000
+
+type Value = string | number | bigint
+
+/** Ascending by the first value that differs; text by its bytes, which for these names is by its code units. */
+const by =
+  <Row>(...values: ReadonlyArray<(row: Row) => Value>) =>
+  (a: Row, b: Row): number => {
+    for (const of of values) {
+      const [left, right] = [of(a), of(b)]
+      if (left !== right) return left < right ? -1 : 1
+    }
+    return 0
+  }
+
+const directed = <Row>(
+  rows: ReadonlyArray<Row>,
+  order: (a: Row, b: Row) => number,
+  direction: "asc" | "desc",
+) => (direction === "asc" ? rows.toSorted(order) : rows.toSorted(order).toReversed())
+
+const DIRECTIONS = ["asc", "desc"] as const
+
+const LATEST = 10n ** 30n
+
+const INCIDENT_ORDERS = {
+  status: by<(typeof population.incidents)[0]>(
+    (row) => (row.state === "open" ? 1 : 0),
+    (row) => ["warning", "unknown", "critical"].indexOf(row.severity),
+    (row) => row.opened_at,
+    (row) => row.id,
+  ),
+  opened_at: by<(typeof population.incidents)[0]>(
+    (row) => row.opened_at,
+    (row) => row.id,
+  ),
+  resolved_at: by<(typeof population.incidents)[0]>(
+    (row) => row.resolved_at ?? LATEST,
+    (row) => row.id,
+  ),
+}
+
+const OUTBOX_ORDERS = {
+  created_at: by<(typeof population.outbox)[0]>(
+    (row) => row.created_at,
+    (row) => row.id,
+  ),
+  updated_at: by<(typeof population.outbox)[0]>(
+    (row) => row.updated_at,
+    (row) => row.id,
+  ),
+}
+
+const [a, b, disk, cpu] = [AgentId.make("a"), AgentId.make("b"), CheckId.make("disk"), CheckId.make("cpu")]
+
+const incidentFilters: ReadonlyArray<ListFilters["incidents"]> = [
+  undefined,
+  "open" as const,
+  "resolved" as const,
+]
+  .flatMap((state) =>
+    ([undefined, "warning", "critical", "unknown"] as const).map((severity) => ({ state, severity })),
+  )
+  .flatMap((filter) => [undefined, a, b, AgentId.make("nobody")].map((agent_id) => ({ ...filter, agent_id })))
+  .flatMap((filter) => [undefined, disk, cpu].map((check_id) => ({ ...filter, check_id })))
+
+const incidentsBy = (filter: ListFilters["incidents"]) =>
+  population.incidents.filter(
+    (row) =>
+      (filter.state ?? row.state) === row.state &&
+      (filter.severity ?? row.severity) === row.severity &&
+      population.members.some(
+        (member) =>
+          member.incident_id === row.id &&
+          (filter.agent_id ?? member.agent_id) === member.agent_id &&
+          (filter.check_id ?? member.check_id) === member.check_id,
+      ),
+  )
+
+const outboxFilters: ReadonlyArray<ListFilters["outbox"]> = (
+  [undefined, "pending", "sending", "sent", "retry", "failed", "discarded"] as const
+)
+  .flatMap((state) => ([undefined, "debug", "webhook"] as const).map((notifier) => ({ state, notifier })))
+  .flatMap((filter) =>
+    ([undefined, "firing", "resolved"] as const).map((event_type) => ({ ...filter, event_type })),
+  )
+
+const outboxBy = (filter: ListFilters["outbox"]) =>
+  population.outbox.filter(
+    (row) =>
+      (filter.state ?? row.state) === row.state &&
+      (filter.notifier ?? row.notifier) === row.notifier &&
+      (filter.event_type ?? row.event_type) === row.event_type,
+  )
+
+const open = <Place>(subject: StorageUnderTest<Place>) => Effect.tap(openReplica(subject), populate)
+
+const all = { from: undefined, isBackward: false, limit: EVERYTHING }
+
+const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
+  let found = 0
+  for (const filter of incidentFilters) {
+    for (const sort of ["status", "opened_at", "resolved_at"] as const) {
+      for (const direction of DIRECTIONS) {
+        const rows = yield* storage.page({ list: "incidents", filter, sort, direction, ...all })
+        const expected = directed(incidentsBy(filter), INCIDENT_ORDERS[sort], direction)
+        assert.deepStrictEqual(
+          rows.map((row) => row.id),
+          expected.map((row) => row.id),
+          `${sort} ${direction} ${JSON.stringify(filter)}`,
+        )
+        found += rows.length
+      }
+    }
+  }
+  // The filters find something, or nothing was tested.
+  assert.isAbove(found, 1_000)
+})
+
+const outboxIsListed = Effect.fnUntraced(function* ({ storage }: Replica) {
+  for (const filter of outboxFilters) {
+    for (const sort of ["created_at", "updated_at"] as const) {
+      for (const direction of DIRECTIONS) {
+        const rows = yield* storage.page({ list: "outbox", filter, sort, direction, ...all })
+        const expected = directed(outboxBy(filter), OUTBOX_ORDERS[sort], direction)
+        assert.deepStrictEqual(
+          rows.map((row) => row.id),
+          expected.map((row) => row.id),
+          `${sort} ${direction} ${JSON.stringify(filter)}`,
+        )
+      }
+    }
+  }
+})
+
+const agentsAndChecksAreListed = Effect.fnUntraced(function* (replica: Replica) {
+  const agents = yield* rowsOf(replica, "agents")
+  assert.deepStrictEqual<unknown>(
+    agents.map((row) => row.agent_id),
+    ["10", "9", "A", "B", "Z", "_", "a", "a-1", "a.1", "a1", "a:1", "b"],
+  )
+  const order = by<(typeof population.checks)[0]>(
+    (row) => row.agent_id,
+    (row) => row.check_id,
+  )
+  for (const agent_id of [undefined, a, b, AgentId.make("nobody")]) {
+    assert.deepStrictEqual(
+      (yield* rowsOf(replica, "checks", { agent_id })).map((row) => `${row.agent_id}/${row.check_id}`),
+      population.checks
+        .filter((row) => (agent_id ?? row.agent_id) === row.agent_id)
+        .toSorted(order)
+        .map((row) => `${row.agent_id}/${row.check_id}`),
+    )
+  }
+})
+
+const historyIsListed = Effect.fnUntraced(function* (replica: Replica) {
+  for (const agent_id of [undefined, b, AgentId.make("A"), AgentId.make("nobody")]) {
+    for (const check_id of [undefined, disk, cpu, CheckId.make("none")]) {
+      const rows = yield* rowsOf(replica, "history", { agent_id, check_id })
+      const expected = population.history
+        .filter(
+          (row) => (agent_id ?? row.agent_id) === row.agent_id && (check_id ?? row.check_id) === row.check_id,
+        )
+        .toReversed()
+      assert.deepStrictEqual(
+        rows.map((row) => row.event_id),
+        expected.map((row) => row.event_id),
+      )
+    }
+  }
+})
+
+const blacklistIsListed = Effect.fnUntraced(function* (replica: Replica) {
+  const order = by<(typeof population.blocked)[0]>(
+    (row) => row.blocked_at,
+    (row) => row.blacklist_id,
+  )
+  assert.deepStrictEqual(
+    (yield* rowsOf(replica, "blacklist")).map((row) => row.blacklist_id),
+    population.blocked
+      .toSorted(order)
+      .toReversed()
+      .map((row) => row.blacklist_id),
+  )
+})
+
+/** What each list holds and in which order, by the words of decisions §7 and §10 rather than by the core's tables. */
+export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("lists", () => {
+    it.effect("agents and checks in the order of their bytes", () =>
+      Effect.flatMap(open(subject), agentsAndChecksAreListed),
+    )
+    it.effect("history, newest stored first, by agent and check", () =>
+      Effect.flatMap(open(subject), historyIsListed),
+    )
+    it.effect("blacklist, newest first", () => Effect.flatMap(open(subject), blacklistIsListed))
+    it.effect("incidents by every filter, sort and direction", () =>
+      Effect.flatMap(open(subject), incidentsAreListed),
+    )
+    it.effect("outbox by every filter, sort and direction", () =>
+      Effect.flatMap(open(subject), outboxIsListed),
+    )
+  })
+}

@@ -1,0 +1,102 @@
+import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import { CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import {
+  agentRecord,
+  blockedKeyRecord,
+  incidentRecord,
+  memberRecord,
+  outboxRecord,
+  write,
+} from "../records.ts"
+import type { Replica } from "../Replica.ts"
+import { eventOf, start } from "../samples.ts"
+
+const pick = <const A>(values: readonly [A, ...ReadonlyArray<A>], n: number): A =>
+  values[n % values.length] ?? values[0]
+
+/** A few instants only, so that many rows share one and ids decide. */
+const at = (n: number): Instant.Instant => Instant.fromMicros(start + BigInt(n))
+
+/** In no language's order, and in the order of bytes neither. */
+const AGENTS = ["b", "A", "a-1", "a.1", "B", "a", "_", "Z", "a:1", "a1", "10", "9"] as const
+const CHECKS = ["disk", "CPU", "cpu", "a"] as const
+
+const agents: ReadonlyArray<AgentRecord> = AGENTS.map((name) => agentRecord(name))
+
+const checks: ReadonlyArray<CheckRecord> = agents.flatMap(({ agent_id, registration_id }, n) =>
+  CHECKS.slice(0, 1 + (n % CHECKS.length)).map((check_id) => ({
+    agent_id,
+    registration_id,
+    check_id: CheckId.make(check_id),
+    status: "ok" as const,
+    exit_code: 0,
+    last_observed_at: start,
+    received_at: start,
+    incident_key: undefined,
+    summary: undefined,
+    seen_event_ids: [],
+    incident_id: undefined,
+  })),
+)
+
+const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) => {
+  const { agent_id, registration_id } = agents[(n * 7) % 3] ?? agentRecord("b")
+  const event = eventOf(n, { check_id: pick(CHECKS, n >> 1) })
+  return { ...event, agent_id, registration_id, received_at: start }
+})
+
+const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, n) =>
+  incidentRecord(`incident ${n}`, {
+    severity: pick(["warning", "critical", "unknown"], n >> 1),
+    opened_at: at((n * 5) % 4),
+    ...(n % 2 === 0 ? {} : { state: "resolved" as const, resolved_at: at((n * 7) % 5) }),
+  }),
+)
+
+/** Of incident n: one or two members, of different agents, some of them gone. */
+const members: ReadonlyArray<MemberRecord> = incidents.flatMap((_, n) => {
+  const of = (agent: string, check: string, isPast: boolean) =>
+    memberRecord({ incident: `incident ${n}`, agent, check }, isPast ? { left_at: start } : {})
+  const first = of(pick(["a", "b", "A"], n), pick(["disk", "cpu"], n), n % 4 === 1)
+  return n % 3 === 2 ? [first] : [first, of(pick(["b", "A", "a"], n), pick(["cpu", "disk"], n), n % 5 === 0)]
+})
+
+const outbox: ReadonlyArray<OutboxRecord> = Array.from({ length: 60 }, (_, n) => {
+  const state = pick(["pending", "sending", "sent", "retry", "failed", "discarded"], n)
+  return outboxRecord(`item ${n}`, `incident ${n % 36}`, {
+    state,
+    notifier: pick(["debug", "messenger", "webhook", "alert_router"], n >> 1),
+    event_type: pick(["firing", "resolved"], n >> 2),
+    incident_seq: n,
+    next_attempt_at: state === "pending" || state === "retry" ? start : undefined,
+    leased_until: state === "sending" ? start : undefined,
+    created_at: at((n * 5) % 7),
+    updated_at: at(10 + ((n * 11) % 6)),
+  })
+})
+
+const blocked: ReadonlyArray<BlockedKeyRecord> = Array.from({ length: 25 }, (_, n) =>
+  blockedKeyRecord(`blocked-${n}`, { blocked_at: at((n * 3) % 5) }),
+)
+
+/** Rows for every list, many of them equal in what lists are sorted by. */
+export const population = { agents, checks, history, incidents, members, outbox, blocked }
+
+/** Puts the {@link population} into an empty storage. */
+export const populate = (replica: Replica) =>
+  write(replica, [], (workspace) => {
+    for (const row of agents) workspace.agents.put(row)
+    for (const row of blocked) workspace.keys.put(row)
+    for (const row of checks) workspace.checks.put(row)
+    for (const row of history) workspace.store(row)
+    for (const row of incidents) workspace.incidents.put(row)
+    for (const row of members) workspace.members.put(row)
+    for (const row of outbox) workspace.outbox.put(row)
+  })

@@ -1,0 +1,247 @@
+import type { CheckStatus, NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
+import type { ListName } from "@tocsin/core/lists/ListDefinitions"
+import type { AttemptResult } from "@tocsin/core/notifications/settleAttempt"
+import * as fc from "fast-check"
+
+/** Agent ids; in another order by their bytes than in a dictionary. */
+export const AGENTS = ["a", "B", "a-1", "A.1"] as const
+export const CHECKS = ["disk", "CPU", "__proto__"] as const
+
+/** Whose key signs: the agent's own, its next ones, that of another agent, or one that is accepted on sight. */
+export const KEYS = ["own", "next", "third", "of another", "listed"] as const
+
+export type AgentName = (typeof AGENTS)[number]
+export type CheckName = (typeof CHECKS)[number]
+export type KeyName = (typeof KEYS)[number]
+
+/** One event; `id` is that of the n-th event sent before, if there was one. */
+export interface EventPlan {
+  readonly check: CheckName
+  readonly status: CheckStatus
+  readonly exit: number
+  /** Microseconds after now. */
+  readonly observed: number
+  readonly output: string | undefined
+  readonly incident_key: string | undefined
+  readonly silent: boolean
+  readonly id: number | "new"
+}
+
+/** Which page of which list to look at, and where to go from there. */
+export interface Look {
+  readonly list: ListName
+  readonly agent: AgentName | undefined
+  readonly check: CheckName | undefined
+  readonly severity: Severity | undefined
+  readonly isOpen: boolean | undefined
+  readonly outbox: OutboxState | undefined
+  readonly notifier: NotifierKind | undefined
+  readonly isFiring: boolean | undefined
+  readonly sort: 0 | 1 | 2
+  readonly isAscending: boolean
+  /** The sizes of the pages, and whether the next one lies backward. */
+  readonly pages: ReadonlyArray<{ readonly limit: number; readonly back: boolean }>
+}
+
+/** Something that happens to a storage. Plain data, so that a counterexample reads like a story. */
+export type ModelAction =
+  | {
+      readonly act: "heartbeat"
+      readonly agent: AgentName
+      readonly key: KeyName
+      readonly observed: number
+      readonly labels: boolean
+    }
+  | {
+      readonly act: "events"
+      readonly agent: AgentName
+      readonly key: KeyName
+      readonly events: ReadonlyArray<EventPlan>
+    }
+  | { readonly act: "sendAgain"; readonly nth: number }
+  | { readonly act: "enroll"; readonly agent: AgentName }
+  | { readonly act: "accept" | "block" | "remove"; readonly agent: AgentName }
+  | { readonly act: "acceptAll"; readonly includeRotation: boolean }
+  | { readonly act: "blockAll" | "removeAll" | "unblockAll" }
+  | { readonly act: "unblock"; readonly nth: number }
+  | { readonly act: "resetClock" | "removeCheck"; readonly agent: AgentName; readonly check: CheckName }
+  | { readonly act: "claim"; readonly notifiers: ReadonlyArray<NotifierKind>; readonly isLost: boolean }
+  | { readonly act: "deliver"; readonly outcome: AttemptResult["outcome"] }
+  | { readonly act: "settle"; readonly nth: number; readonly outcome: AttemptResult["outcome"] }
+  | { readonly act: "resend"; readonly settled: number; readonly isLost: boolean }
+  | { readonly act: "replay"; readonly nth: number }
+  | { readonly act: "discardUnclaimed"; readonly notifier: NotifierKind }
+  | { readonly act: "mark" | "sweep" | "removeIdle" }
+  | {
+      readonly act: "expire"
+      readonly history: number | undefined
+      readonly incidents: number | undefined
+      readonly outbox: number | undefined
+    }
+  | { readonly act: "purge"; readonly limit: number }
+  | { readonly act: "wait"; readonly seconds: number }
+  | { readonly act: "look"; readonly look: Look }
+  | { readonly act: "compare" }
+
+const SECOND = 1_000_000
+const HOUR = 3_600 * SECOND
+
+const agent = fc.constantFrom(...AGENTS)
+const key = fc.oneof(
+  { weight: 8, arbitrary: fc.constant("own" as const) },
+  { weight: 4, arbitrary: fc.constantFrom("next" as const, "third" as const) },
+  { weight: 1, arbitrary: fc.constantFrom(...KEYS) },
+)
+const eventKey = fc.oneof(
+  { weight: 12, arbitrary: fc.constant("own" as const) },
+  { weight: 1, arbitrary: key },
+)
+const observed = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(0) },
+  { weight: 6, arbitrary: fc.constantFrom(1, SECOND, -1, -SECOND) },
+  { weight: 1, arbitrary: fc.constantFrom(HOUR, -HOUR, 2 * HOUR) },
+)
+const status = fc.constantFrom<CheckStatus>("ok", "warning", "critical", "unknown")
+/** Absent one time in `oneIn`. */
+const maybe = <A>(arbitrary: fc.Arbitrary<A>, oneIn = 2): fc.Arbitrary<A | undefined> =>
+  fc.option(arbitrary, { nil: undefined, freq: oneIn })
+const notifier = fc.constantFrom<NotifierKind>("debug", "alert_router", "messenger")
+const isLost = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(false) },
+  { weight: 1, arbitrary: fc.constant(true) },
+)
+const outcome = fc.constantFrom<AttemptResult["outcome"]>(
+  "delivered",
+  "delivered",
+  "deferred",
+  "refused",
+  "released",
+)
+/** Seconds before now; absent for ever. */
+const age = maybe(fc.constantFrom(0, 120, 3_600))
+const nth = fc.nat({ max: 30 })
+
+const eventPlan: fc.Arbitrary<EventPlan> = fc.record({
+  check: fc.constantFrom(...CHECKS),
+  status,
+  exit: fc.constantFrom(0, 0, 0, 1, -7),
+  observed,
+  output: maybe(
+    fc.constantFrom("", "one line", "another line", "first\nsecond", "\r\nno first line", "é".repeat(600)),
+    4,
+  ),
+  // The last is the text of an automatic key.
+  incident_key: maybe(fc.constantFrom("shared", "shared too", "a/disk")),
+  silent: fc.boolean(),
+  id: fc.oneof({ weight: 6, arbitrary: fc.constant("new" as const) }, { weight: 1, arbitrary: nth }),
+})
+
+const look: fc.Arbitrary<Look> = fc.record({
+  list: fc.constantFrom<ListName>(
+    "agents",
+    "checks",
+    "history",
+    "incidents",
+    "incidents",
+    "outbox",
+    "blacklist",
+  ),
+  agent: maybe(agent),
+  check: maybe(fc.constantFrom(...CHECKS)),
+  severity: maybe(fc.constantFrom<Severity>("warning", "critical", "unknown")),
+  isOpen: maybe(fc.boolean()),
+  outbox: maybe(fc.constantFrom<OutboxState>("pending", "sending", "sent", "retry", "failed", "discarded")),
+  notifier: maybe(notifier),
+  isFiring: maybe(fc.boolean()),
+  sort: fc.constantFrom(0, 1, 2),
+  isAscending: fc.boolean(),
+  pages: fc.array(fc.record({ limit: fc.integer({ min: 1, max: 4 }), back: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+})
+
+const weighted = <A>(weight: number, arbitrary: fc.Arbitrary<A>) => ({ weight, arbitrary })
+
+const action: fc.Arbitrary<ModelAction> = fc.oneof(
+  weighted(
+    8,
+    fc.record({ act: fc.constant("heartbeat" as const), agent, key, observed, labels: fc.boolean() }),
+  ),
+  weighted(
+    20,
+    fc.record({
+      act: fc.constant("events" as const),
+      agent,
+      key: eventKey,
+      events: fc.array(eventPlan, { minLength: 1, maxLength: 6 }),
+    }),
+  ),
+  weighted(3, fc.record({ act: fc.constant("sendAgain" as const), nth })),
+  weighted(5, fc.record({ act: fc.constant("enroll" as const), agent })),
+  weighted(3, fc.record({ act: fc.constant("accept" as const), agent })),
+  weighted(2, fc.record({ act: fc.constantFrom("block" as const, "remove" as const), agent })),
+  weighted(3, fc.record({ act: fc.constant("acceptAll" as const), includeRotation: fc.boolean() })),
+  weighted(
+    1,
+    fc.record({ act: fc.constantFrom("blockAll" as const, "removeAll" as const, "unblockAll" as const) }),
+  ),
+  weighted(1, fc.record({ act: fc.constant("unblock" as const), nth })),
+  weighted(
+    2,
+    fc.record({
+      act: fc.constantFrom("resetClock" as const, "removeCheck" as const),
+      agent,
+      check: fc.constantFrom(...CHECKS),
+    }),
+  ),
+  weighted(
+    5,
+    fc.record({
+      act: fc.constant("claim" as const),
+      notifiers: fc.constantFrom<ReadonlyArray<NotifierKind>>(
+        ["debug"],
+        ["alert_router"],
+        ["debug", "alert_router"],
+      ),
+      isLost,
+    }),
+  ),
+  weighted(6, fc.record({ act: fc.constant("deliver" as const), outcome })),
+  weighted(3, fc.record({ act: fc.constant("settle" as const), nth, outcome })),
+  weighted(3, fc.record({ act: fc.constant("resend" as const), settled: fc.nat({ max: 3 }), isLost })),
+  weighted(1, fc.record({ act: fc.constant("replay" as const), nth })),
+  weighted(1, fc.record({ act: fc.constant("discardUnclaimed" as const), notifier })),
+  weighted(
+    5,
+    fc.record({
+      act: fc.constantFrom("mark" as const, "sweep" as const, "sweep" as const, "removeIdle" as const),
+    }),
+  ),
+  weighted(1, fc.record({ act: fc.constant("expire" as const), history: age, incidents: age, outbox: age })),
+  weighted(
+    5,
+    fc.record({
+      act: fc.constant("wait" as const),
+      seconds: fc.constantFrom(0.000001, 1, 61, 120, 301, 301, 3_600, 90_000),
+    }),
+  ),
+  weighted(2, fc.record({ act: fc.constant("purge" as const), limit: fc.constantFrom(1, 2, 5, 1_000) })),
+  weighted(6, fc.record({ act: fc.constant("look" as const), look })),
+  weighted(2, fc.record({ act: fc.constant("compare" as const) })),
+)
+
+const enrolled: ReadonlyArray<ModelAction> = [
+  ...AGENTS.slice(0, 3).map(
+    (name) => ({ act: "heartbeat", agent: name, key: "own", observed: 0, labels: true }) as const,
+  ),
+  { act: "acceptAll", includeRotation: false },
+]
+
+/** A story: it starts with three accepted agents, or with nothing. */
+export const modelActions: fc.Arbitrary<ReadonlyArray<ModelAction>> = fc
+  .tuple(
+    fc.oneof(weighted(4, fc.constant(true)), weighted(1, fc.constant(false))),
+    fc.array(action, { minLength: 1, maxLength: 60, size: "max" }),
+  )
+  .map(([isEnrolled, actions]) => (isEnrolled ? [...enrolled, ...actions] : actions))

@@ -1,0 +1,145 @@
+import { removeIdlePending } from "@tocsin/core/admission/removeIdlePending"
+import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
+import type { CheckResultEvent, EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { Duration, Effect } from "effect"
+import * as delivery from "./deliveryDeeds.ts"
+import { followLook } from "./followLook.ts"
+import type { EventPlan, KeyName, ModelAction } from "./ModelAction.ts"
+import type { Replica } from "../Replica.ts"
+import { rowsOf } from "../rowsOf.ts"
+import { eventId, heartbeatOf, keyOf } from "../samples.ts"
+
+/** What was sent so far, so that it can be sent again. */
+export interface Sent {
+  readonly events: Array<CheckResultEvent>
+  readonly batches: Array<EventBatchRequest & { readonly key: string }>
+}
+
+/** The name of the key that signs for an agent. */
+export const keyName = (agent: string, key: KeyName): string =>
+  key === "of another" ? "B own" : `${agent} ${key}`
+
+const eventOf = (plan: EventPlan, sent: Sent, now: Instant.Instant): CheckResultEvent => {
+  const reused = plan.id === "new" ? undefined : sent.events[plan.id]
+  const event: CheckResultEvent = {
+    event_id: reused?.event_id ?? eventId(sent.events.length),
+    check_id: CheckId.make(plan.check),
+    observed_at: Instant.fromMicros(now + BigInt(plan.observed)),
+    status: plan.status,
+    exit_code: plan.exit,
+    duration_ms: 1,
+    output_truncated: false,
+    notifications_enabled: !plan.silent,
+    ...(plan.output !== undefined && { output: plan.output }),
+    ...(plan.incident_key !== undefined && { incident_key: IncidentKey.make(plan.incident_key) }),
+  }
+  if (reused === undefined) sent.events.push(event)
+  return event
+}
+
+const unblockNth = Effect.fnUntraced(function* (replica: Replica, nth: number) {
+  const rows = yield* rowsOf(replica, "blacklist")
+  return yield* replica.admission.unblock(rows[nth % rows.length]?.blacklist_id ?? "f".repeat(64))
+})
+
+const checkOf = ({ agent, check }: { readonly agent: string; readonly check: string }) => ({
+  agent_id: AgentId.make(agent),
+  check_id: CheckId.make(check),
+})
+
+const IDLE = Duration.hours(1)
+
+/** Something to do to one storage and then, the same, to another. */
+export type Deed = (
+  replica: Replica,
+) => Effect.Effect<unknown, { readonly _tag: string; readonly reason?: string }>
+
+/** Fills in what an action leaves open: ids, instants, requests. `sent` grows by what is new. */
+export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): Deed => {
+  switch (action.act) {
+    case "heartbeat": {
+      const request = heartbeatOf(action.agent, {
+        observed_at: Instant.fromMicros(now + BigInt(action.observed)),
+        hostname: `${action.agent} at ${now}`,
+        ...(action.labels && { labels: { os: "linux", ["__proto__"]: "plain" } }),
+      })
+      return ({ ingest }) => ingest.heartbeat(keyOf(keyName(action.agent, action.key)), request)
+    }
+    case "events": {
+      const batch = {
+        agent_id: AgentId.make(action.agent),
+        events: action.events.map((plan) => eventOf(plan, sent, now)),
+        key: keyName(action.agent, action.key),
+      }
+      sent.batches.push(batch)
+      return ({ ingest }) => ingest.events(keyOf(batch.key), batch)
+    }
+    case "sendAgain": {
+      const batch = sent.batches[action.nth % sent.batches.length]
+      return ({ ingest }) => (batch === undefined ? Effect.void : ingest.events(keyOf(batch.key), batch))
+    }
+    case "enroll":
+      return ({ ingest, admission }) =>
+        Effect.andThen(
+          ingest.heartbeat(
+            keyOf(keyName(action.agent, "own")),
+            heartbeatOf(action.agent, { observed_at: now }),
+          ),
+          admission.accept(AgentId.make(action.agent)),
+        )
+    case "accept":
+    case "block":
+    case "remove":
+      return ({ admission }) => admission[action.act](AgentId.make(action.agent))
+    case "acceptAll":
+      return ({ admission }) => admission.acceptAll(action)
+    case "blockAll":
+    case "removeAll":
+    case "unblockAll":
+      return ({ admission }) => admission[action.act]
+    case "unblock":
+      return (replica) => unblockNth(replica, action.nth)
+    case "resetClock":
+      return ({ storage }) => storage.transact(resetClock(checkOf(action)))
+    case "removeCheck":
+      return ({ storage, incidents }) => storage.transact(removeCheck(checkOf(action), incidents))
+    case "claim":
+      return (replica) => delivery.claim(replica, action)
+    case "deliver":
+      return (replica) => delivery.deliver(replica, action)
+    case "settle":
+      return (replica) => delivery.settle(replica, action)
+    case "resend":
+      return (replica) => delivery.resend(replica, action)
+    case "replay":
+      return (replica) => delivery.replayNth(replica, action)
+    case "discardUnclaimed":
+      return (replica) => delivery.discard(replica, action)
+    case "mark":
+      return ({ storage }) => storage.transact(leaveMark(defaultPolicy))
+    case "sweep":
+      return ({ storage, incidents }) =>
+        storage.transact(
+          delivery.inOrderOfIds(sweepDeadAgents({ policy: defaultPolicy, incidents, limit: delivery.ALL })),
+        )
+    case "removeIdle":
+      return ({ storage, incidents }) =>
+        storage.transact(
+          delivery.inOrderOfIds(removeIdlePending({ silence: IDLE, incidents, limit: delivery.ALL })),
+        )
+    case "expire":
+      return (replica) => delivery.expire(replica, action)
+    case "purge":
+      return ({ storage }) => storage.purge(action.limit)
+    case "look":
+      return (replica) => followLook(replica, action.look)
+    case "wait":
+    case "compare":
+      return () => Effect.void
+  }
+}

@@ -1,0 +1,114 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { claimAlerts, settleAlert } from "@tocsin/core/notifications/alertDecisions"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { discardUnclaimed, replay } from "@tocsin/core/notifications/operatorDecisions"
+import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Duration, Effect } from "effect"
+import type { ModelAction } from "./ModelAction.ts"
+import { outboxIdOf } from "../records.ts"
+import type { Replica } from "../Replica.ts"
+import { rowsOf } from "../rowsOf.ts"
+
+type ActionOf<Act extends ModelAction["act"]> = Extract<ModelAction, { readonly act: Act }>
+
+/** More than any story makes. */
+export const ALL = 10_000
+
+// By the storage's clock, which a story does not move: a lease is over at once, or never.
+const leaseOf = ({ isLost }: { readonly isLost: boolean }) => (isLost ? Duration.zero : Duration.days(36_500))
+
+/** No chance: the same delays for every storage. */
+const RANDOM = 0.5
+
+const byId = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const sortFindings = ({ found }: Workspace): void => {
+  found.claimableOutbox = found.claimableOutbox.toSorted((a, b) => byId(a.row.id, b.row.id))
+  found.expiredOutbox = found.expiredOutbox.toSorted((a, b) => byId(a.id, b.id))
+  found.abandonedOutbox = found.abandonedOutbox.toSorted((a, b) => byId(a.id, b.id))
+  found.claimableAlerts = found.claimableAlerts.toSorted(
+    (a, b) => byId(a.row.incident_id, b.row.incident_id) || byId(a.row.severity, b.row.severity),
+  )
+  found.silentAgents = found.silentAgents.toSorted(byId)
+  found.idlePendingAgents = found.idlePendingAgents.toSorted(byId)
+}
+
+/** `command`, told what its searches found in the order of ids: storages may find equals in any order. */
+export const inOrderOfIds = <A>(command: Command<A>): Command<A> =>
+  function* (workspace, now) {
+    const decision = command(workspace, now)
+    for (let step = decision.next(); ; step = decision.next()) {
+      if (step.done === true) return step.value
+      yield step.value
+      sortFindings(workspace)
+    }
+  }
+
+/** Claims what is due; the items are `sending` then. */
+export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
+  storage.transact(
+    inOrderOfIds(
+      claimOutbox({ notifiers: action.notifiers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
+    ),
+  )
+
+const resultOf = (outcome: AttemptResult["outcome"]): AttemptResult =>
+  outcome === "deferred" || outcome === "refused"
+    ? { outcome, error: "the receiver answered 503" }
+    : { outcome }
+
+/** Claims what is due, and ends each attempt in the same way. */
+export const deliver = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"deliver">) {
+  const claimed = yield* claim(replica, { act: "claim", notifiers: ["debug", "alert_router"], isLost: false })
+  return yield* Effect.forEach(claimed, (item) =>
+    replica.storage.transact(settleAttempt(item.claim, resultOf(action.outcome), RANDOM)),
+  )
+})
+
+/** Ends the attempt at one of the items that are `sending`. */
+export const settle = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"settle">) {
+  const sending = yield* rowsOf(replica, "outbox", { state: "sending" })
+  const item = sending[action.nth % sending.length]
+  if (item?.leased_until === undefined) return "nothing is being sent"
+  const { leased_until, ...held } = item
+  return yield* replica.storage.transact(
+    settleAttempt({ ...held, leased_until }, resultOf(action.outcome), RANDOM),
+  )
+})
+
+/** Sends alerts again, and comes to know what became of some. */
+export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"resend">) {
+  const claimed = yield* storage.transact(inOrderOfIds(claimAlerts({ limit: ALL, lease: leaseOf(action) })))
+  for (const { alert } of claimed.slice(0, action.settled)) yield* storage.transact(settleAlert(alert))
+  return claimed
+})
+
+/** Gives one of the dead letters another life; where there is none, one of nobody's. */
+export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"replay">) {
+  const items = yield* rowsOf(replica, "outbox")
+  const dead = items.filter((item) => item.state === "failed")
+  const item = dead[action.nth % dead.length] ?? items[action.nth % items.length]
+  return yield* replica.storage.transact(replay(item?.id ?? outboxIdOf("nobody's")))
+})
+
+/** Discards what has waited for a day. */
+export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
+  storage.transact(inOrderOfIds(discardUnclaimed([notifier], ALL)))
+
+const before = (now: Instant.Instant, seconds: number | undefined) =>
+  seconds === undefined ? undefined : Instant.minus(now, Duration.seconds(seconds))
+
+/** Expires rows. What deleted agents left is purged first: whether it counts as expired is nobody's business. */
+export const expire = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"expire">) {
+  const purged = yield* storage.purge(ALL)
+  const now = yield* Instant.now
+  const bounds = {
+    history: before(now, action.history),
+    incidents: before(now, action.incidents),
+    outbox: before(now, action.outbox),
+  }
+  const expired = yield* storage.expire(bounds, ALL)
+  return { purged, isMoreLeft: expired >= ALL, again: yield* storage.expire(bounds, ALL) }
+})

@@ -1,0 +1,132 @@
+import type { EventId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Duration, Effect } from "effect"
+import { ALL } from "./deliveryDeeds.ts"
+import { AGENTS, CHECKS, KEYS } from "./ModelAction.ts"
+import { keyName } from "./deedOf.ts"
+import { observe } from "../observe.ts"
+import { keyHashOf } from "../records.ts"
+import type { Replica } from "../Replica.ts"
+import { LISTS, rowsOf } from "../rowsOf.ts"
+
+const agentIds = AGENTS.map((name) => AgentId.make(name))
+const checkIds = CHECKS.map((name) => CheckId.make(name))
+const keyHashes = AGENTS.flatMap((agent) => KEYS.map((key) => keyHashOf(keyName(agent, key))))
+const refs = ["shared", "shared too", "a/disk", "B/CPU"].flatMap((text) =>
+  (["named", "automatic"] as const).map((kind) => ({ kind, incident_key: IncidentKey.make(text) })),
+)
+
+/** All that decisions can see of an agent besides its row. */
+const ofAgent = (workspace: Workspace, agentId: AgentId, eventIds: ReadonlyArray<EventId>) => {
+  const agent = workspace.agents.get(agentId)
+  const keys = workspace.keys.group(agentId).filter((key) => key.state !== "blocked")
+  const memberships = workspace
+    .membershipsOf(agentId)
+    .map((row) => [`${row.incident_id}/${row.check_id}`, row])
+  const own = {
+    keys: Object.fromEntries(keys.map((key) => [key.key_hash, key])),
+    memberships: Object.fromEntries(memberships),
+  }
+  if (agent === undefined) return own
+  const { registration_id } = agent
+  return {
+    ...own,
+    checks: checkIds.map((check_id) =>
+      workspace.checks.get({ agent_id: agentId, registration_id, check_id }),
+    ),
+    known: eventIds.filter((id) => workspace.knownEvents.has(registration_id, id)),
+  }
+}
+
+const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
+  const incidents = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
+  const scopes: ReadonlyArray<Scope> = [
+    {
+      agents: agentIds,
+      keys: keyHashes,
+      keysOfAgents: agentIds,
+      membersOfAgents: agentIds,
+      pendingAgents: true,
+    },
+    { incidents, openIncidents: refs },
+    ...agentIds.map((agent_id) => ({
+      checks: { agent_id, check_ids: checkIds },
+      history: { agent_id, event_ids: eventIds },
+    })),
+    ...incidents.map((incident_id) => ({ worstMembers: { incident_id, limit: 2 } })),
+    {
+      members: incidents.flatMap((incident_id) =>
+        agentIds.flatMap((agent_id) => checkIds.map((check_id) => ({ incident_id, agent_id, check_id }))),
+      ),
+    },
+  ]
+  return yield* observe(replica, scopes, (workspace) => ({
+    pendingAgents: workspace.pendingAgents,
+    keys: keyHashes.map((hash) => workspace.keys.get(hash)),
+    agents: agentIds.map((id) => ofAgent(workspace, id, eventIds)),
+    open: refs.map((ref) => workspace.openIncident(ref)?.id),
+    floors: incidents.map((id) => workspace.rankings.get(id)?.floor),
+    members: incidents.flatMap((incident_id) =>
+      agentIds.flatMap((agent_id) =>
+        checkIds.map((check_id) => workspace.members.get({ incident_id, agent_id, check_id })),
+      ),
+    ),
+    outbox: incidents.map((id) =>
+      Object.fromEntries(workspace.outbox.group(id).map((item) => [item.id, item])),
+    ),
+    alerts: incidents.map((id) =>
+      Object.fromEntries(workspace.alerts.group(id).map((alert) => [alert.severity, alert])),
+    ),
+  }))
+})
+
+const STORY_ROWS = 3
+
+/** What is shown of each incident; of the outbox as much as there is, since items of one change are in no order. */
+const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
+  const stories: Array<unknown> = []
+  for (const { id } of yield* rowsOf(replica, "incidents")) {
+    const first = yield* replica.storage.incident(id, STORY_ROWS)
+    const whole = yield* replica.storage.incident(id, ALL)
+    stories.push({
+      incident: first?.incident,
+      members: first?.members,
+      changes: first?.changes,
+      whole: { ...whole, outbox: whole?.outbox.toSorted((a, b) => (a.id < b.id ? -1 : 1)) },
+    })
+  }
+  return stories
+})
+
+const A_LEASE_OF_THE_STORY = Duration.days(10_000)
+
+/** How long until something is due, where that does not depend on when the storage's clock granted a lease. */
+const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: ReadonlyArray<NotifierKind>) {
+  const time = yield* storage.untilNextDue(notifiers, yield* Instant.now)
+  if (time === undefined) return "nothing waits"
+  return Duration.isGreaterThan(time, A_LEASE_OF_THE_STORY) ? "a lease" : Duration.toMillis(time)
+})
+
+const withoutSeq = <Row extends object>(row: Row) => ({ ...row, seq: undefined })
+
+/** All of a storage's state that its port can show, in a form that two storages must have alike. */
+export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
+  const lists: Record<string, unknown> = {}
+  for (const list of LISTS) lists[list] = (yield* rowsOf(replica, list)).map(withoutSeq)
+  return {
+    ...lists,
+    summary: yield* replica.queries.summary,
+    stories: yield* storiesOf(replica),
+    checks: yield* Effect.forEach(agentIds, (id) =>
+      Effect.forEach(checkIds, (check) => replica.storage.check(id, check)),
+    ),
+    mark: yield* replica.storage.mark,
+    due: [yield* untilDue(replica, ["debug"]), yield* untilDue(replica, ["alert_router", "messenger"])],
+    withPendingKey: yield* replica.storage.agentsWithPendingKey(undefined, 100),
+    seen: yield* whatDecisionsSee(replica, eventIds),
+  }
+})

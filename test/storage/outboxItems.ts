@@ -1,0 +1,58 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { observe } from "./observe.ts"
+import { incidentRecord, outboxIdOf, outboxRecord, write } from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { start, START_MILLIS } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+/** So many seconds after {@link start}. */
+export const after = (seconds: number) => Instant.fromMicros(start + BigInt(seconds * 1_000_000))
+/** Past and to come by any clock. */
+export const [LONG_AGO, FAR_OFF] = [Instant.fromMicros(0n), Instant.fromMicros(start * 3n)]
+
+/** What sets an item that ended apart from a pending one. */
+export const ENDED: Partial<OutboxRecord> = { state: "sent", next_attempt_at: undefined }
+
+/** What sets an item that is being sent apart from a pending one. */
+export const sending = (leased_until: Instant.Instant): Partial<OutboxRecord> => ({
+  state: "sending",
+  next_attempt_at: undefined,
+  attempts: 1,
+  leased_until,
+})
+
+/** Puts incidents and outbox items, given as [name, incident, changes]. */
+export const enqueue = (
+  replica: Replica,
+  items: ReadonlyArray<readonly [string, string, Partial<OutboxRecord>]>,
+) =>
+  write(replica, [], (workspace) => {
+    const incidents = new Set(items.map(([, incident]) => incident))
+    for (const name of incidents) workspace.incidents.put(incidentRecord(name))
+    for (const [name, incident, changes] of items) workspace.outbox.put(outboxRecord(name, incident, changes))
+  })
+
+/** A storage with such items, at {@link start}. */
+export const openWith = Effect.fnUntraced(function* <Place>(
+  subject: StorageUnderTest<Place>,
+  items: ReadonlyArray<readonly [string, string, Partial<OutboxRecord>]>,
+) {
+  yield* TestClock.setTime(START_MILLIS)
+  const replica = yield* openReplica(subject)
+  yield* enqueue(replica, items)
+  return replica
+})
+
+/** What can be claimed. */
+export const claimable = (
+  replica: Replica,
+  limit: number,
+  notifiers: ReadonlyArray<NotifierKind> = ["debug"],
+) => observe(replica, [{ claimableOutbox: { notifiers, limit } }], ({ found }) => found)
+
+/** The ids of items by their names. */
+export const ids = (...names: ReadonlyArray<string>) => names.map((name) => outboxIdOf(name))

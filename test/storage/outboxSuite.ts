@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { Duration, Effect } from "effect"
+import { observe } from "./observe.ts"
+import { after, claimable, ENDED, enqueue, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
+import { alertRecord, write } from "./records.ts"
+import { start } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+/** Outbox items by id and by age, and when the next is due (decisions §8). */
+export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("outbox", () => {
+    it.effect("items that nobody touched for long", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["old", "a", { updated_at: after(-1) }],
+          ["old retry", "b", { updated_at: after(-2), state: "retry", next_attempt_at: after(900) }],
+          ["just then", "c", { updated_at: start }],
+          ["sent", "d", { ...ENDED, updated_at: after(-5) }],
+          ["being sent", "e", { ...sending(LONG_AGO), updated_at: after(-5) }],
+          ["of another notifier", "f", { updated_at: after(-5), notifier: "webhook" }],
+        ])
+        const found = (limit: number) =>
+          observe(
+            replica,
+            [{ abandonedOutbox: { notifiers: ["debug", "messenger"], untouchedSince: start, limit } }],
+            (workspace) => workspace.found.abandonedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
+          )
+        assert.sameMembers(yield* found(10), [...ids("old", "old retry")])
+        assert.strictEqual((yield* found(1)).length, 1)
+      }),
+    )
+
+    it.effect("items by id in any state, and that there is none", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["pending", "a", {}],
+          ["discarded", "a", { ...ENDED, state: "discarded" }],
+        ])
+        const outboxItems = ids("pending", "discarded", "nothing")
+        const states = yield* observe(replica, [{ outboxItems }], ({ outbox }) =>
+          outboxItems.map((id) => outbox.get(id)?.state),
+        )
+        assert.deepStrictEqual(states, ["pending", "discarded", undefined])
+      }),
+    )
+
+    it.effect("how long until the next item or alert is due", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["due", "a", { next_attempt_at: after(-5) }],
+          ["of another notifier", "b", { notifier: "webhook", next_attempt_at: after(1) }],
+          ["sent", "c", ENDED],
+        ])
+        const until = (...notifiers: ReadonlyArray<NotifierKind>) =>
+          Effect.map(
+            replica.storage.untilNextDue(notifiers, start),
+            (time) => time && Duration.toMillis(time),
+          )
+        assert.isUndefined(yield* until("debug", "messenger"))
+        assert.strictEqual(yield* until("debug", "webhook"), 1_000)
+        yield* enqueue(replica, [
+          ["soon", "d", { next_attempt_at: Instant.fromMicros(start + 2_500n) }],
+          ["later", "e", { state: "retry", next_attempt_at: after(60) }],
+        ])
+        assert.strictEqual(yield* until("debug"), 2.5)
+        assert.isUndefined(yield* until("messenger"))
+        yield* write(replica, [], (workspace) =>
+          workspace.alerts.put(alertRecord("a", { next_at: after(30) })),
+        )
+        // An alert belongs to one notifier alone; others may be woken by it in vain.
+        assert.strictEqual(yield* until("alert_router"), 30_000)
+      }),
+    )
+
+    it.effect("a lease that was granted ends in its time", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", {}]])
+        const lease = Duration.minutes(10)
+        const claimed = yield* replica.storage.transact(
+          claimOutbox({ notifiers: ["debug"], limit: 5, lease, random: 0 }),
+        )
+        assert.deepStrictEqual(
+          claimed.map((item) => item.claim.id),
+          ids("item"),
+        )
+        const until = yield* replica.storage.untilNextDue(["debug"], start)
+        const millis = until === undefined ? 0 : Duration.toMillis(until)
+        assert.isTrue(millis > 9 * 60_000 && millis <= 10 * 60_000, `${millis} ms`)
+        assert.deepStrictEqual((yield* claimable(replica, 5)).expiredOutbox, [])
+      }),
+    )
+  })
+}

@@ -1,0 +1,110 @@
+import { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
+import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import * as fc from "fast-check"
+import {
+  agentId,
+  checkId,
+  count,
+  incidentKey,
+  instant,
+  maybe,
+  output,
+  plain,
+  severity,
+  uuid,
+} from "./values.ts"
+
+/** An incident, open or resolved. */
+export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
+  .record({
+    id: uuid.map((text) => IncidentId.make(text)),
+    kind: fc.constantFrom("named" as const, "automatic" as const),
+    incident_key: incidentKey,
+    severity,
+    agent_id: maybe(agentId),
+    check_id: maybe(checkId),
+    opener_agent_id: agentId,
+    opener_check_id: checkId,
+    opened_at: instant,
+    resolved_at: maybe(instant),
+    summary: maybe(plain(512)),
+    member_changes: count,
+    members_warning: count,
+    members_unknown: count,
+    members_critical: count,
+  })
+  .map((incident) => ({ ...incident, state: incident.resolved_at === undefined ? "open" : "resolved" }))
+
+/** A membership, present or past. */
+export const memberRecord: fc.Arbitrary<MemberRecord> = fc.record({
+  incident_id: uuid.map((text) => IncidentId.make(text)),
+  agent_id: agentId,
+  check_id: checkId,
+  severity,
+  change_seq: count,
+  summary: maybe(plain(512)),
+  joined_at: instant,
+  left_at: maybe(instant),
+})
+
+/** An outbox item in any state. */
+export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
+  .record({
+    id: uuid.map((text) => OutboxId.make(text)),
+    notifier: fc.constantFrom<NotifierKind>("debug", "messenger", "webhook", "alert_router"),
+    state: fc.constantFrom("pending", "sending", "sent", "retry", "failed", "discarded"),
+    incident_id: uuid.map((text) => IncidentId.make(text)),
+    event_type: fc.constantFrom("firing" as const, "resolved" as const),
+    incident_seq: count,
+    severity,
+    summary: maybe(plain(512)),
+    attempts: count,
+    next_attempt_at: maybe(instant),
+    last_error: maybe(output),
+    leased_until: maybe(instant),
+    created_at: instant,
+    counts_from: instant,
+    updated_at: instant,
+  })
+  .map((item) => ({
+    ...item,
+    leased_until: item.state === "sending" ? (item.leased_until ?? item.updated_at) : undefined,
+    next_attempt_at:
+      item.state === "pending" || item.state === "retry"
+        ? (item.next_attempt_at ?? item.updated_at)
+        : undefined,
+  }))
+
+/** A label set at the alert router, firing or ended, held or free. */
+export const alertRecord: fc.Arbitrary<AlertRecord> = fc.record({
+  incident_id: uuid.map((text) => IncidentId.make(text)),
+  severity,
+  next_at: instant,
+  ended_at: maybe(instant),
+  leased_until: maybe(instant),
+})
+
+/** The service's sign of life. */
+export const markRecord: fc.Arbitrary<MarkRecord> = fc.record({
+  name: fc.constant("service" as const),
+  marked_at: instant,
+  outage_ended_at: maybe(instant),
+})
+
+/** A line of an incident's story. */
+export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.record({
+  incident_id: uuid.map((text) => IncidentId.make(text)),
+  seq: fc.integer({ min: 1, max: 1_000_000 }),
+  changed_at: instant,
+  change: fc.constantFrom("joined", "worsened", "improved", "left"),
+  agent_id: agentId,
+  check_id: checkId,
+  severity,
+  incident_severity: maybe(severity),
+})

@@ -1,0 +1,164 @@
+import { describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { assertSame } from "../assertSame.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
+import { observe } from "../observe.ts"
+import { write } from "../records.ts"
+import { openReplica, type Replica } from "../Replica.ts"
+import { rowsOf } from "../rowsOf.ts"
+import type { StorageUnderTest } from "../StorageUnderTest.ts"
+import * as arbitrary from "./incidentRecords.ts"
+
+const RUNS = 40
+
+const twice = <A>(rows: fc.Arbitrary<A>) => fc.tuple(rows, rows)
+
+const incidentRoundTrip = (replica: Replica) =>
+  forAll(twice(arbitrary.incidentRecord), { runs: RUNS }, ([first, second]) =>
+    Effect.gen(function* () {
+      const { id, kind, incident_key, opened_at, opener_agent_id, opener_check_id } = first
+      const fixed = { id, kind, incident_key, opened_at, opener_agent_id, opener_check_id }
+      const resolved = {
+        ...second,
+        ...fixed,
+        state: "resolved" as const,
+        resolved_at: second.resolved_at ?? opened_at,
+      }
+      for (const incident of [first, { ...second, ...fixed }, resolved]) {
+        yield* write(replica, [{ incidents: [id] }], ({ incidents }) => incidents.put(incident))
+        assertSame(
+          yield* observe(replica, [{ incidents: [id] }], ({ incidents }) => incidents.get(id)),
+          incident,
+        )
+        const listed = yield* rowsOf(replica, "incidents", { state: incident.state })
+        assertSame(
+          listed.find((row) => row.id === id),
+          incident,
+        )
+      }
+    }),
+  )
+
+const memberRoundTrip = (replica: Replica) =>
+  forAll(
+    fc.tuple(arbitrary.incidentRecord, twice(arbitrary.memberRecord)),
+    { runs: RUNS },
+    ([row, [first, second]]) =>
+      Effect.gen(function* () {
+        const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+        const ref = { incident_id: incident.id, agent_id: first.agent_id, check_id: first.check_id }
+        yield* write(replica, [], ({ incidents }) => incidents.put(incident))
+        const scopes = [{ incidents: [incident.id] }, { members: [ref] }]
+        // The last one is put over a row that this decision did not load.
+        for (const [member, loads] of [
+          [first, scopes],
+          [{ ...second, ...ref }, scopes],
+          [{ ...first, ...ref }, []],
+        ] as const) {
+          const written = { ...member, ...ref }
+          yield* write(replica, loads, ({ members }) => members.put(written))
+          assertSame(yield* observe(replica, scopes, ({ members }) => members.get(ref)), written)
+          const of = yield* observe(replica, [{ membersOfAgents: [ref.agent_id] }], (workspace) =>
+            workspace.membershipsOf(ref.agent_id).filter((found) => found.incident_id === ref.incident_id),
+          )
+          assertSame(of, written.left_at === undefined ? [written] : [])
+        }
+      }),
+  )
+
+const outboxRoundTrip = (replica: Replica) =>
+  forAll(
+    fc.tuple(arbitrary.incidentRecord, twice(arbitrary.outboxRecord)),
+    { runs: RUNS },
+    ([row, [first, second]]) =>
+      Effect.gen(function* () {
+        const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+        yield* write(replica, [], ({ incidents }) => incidents.put(incident))
+        const { id, notifier, event_type, incident_seq, severity, summary, created_at } = first
+        const fixed = { id, notifier, event_type, incident_seq, severity, summary, created_at }
+        const scopes = [{ incidents: [incident.id] }]
+        for (const item of [first, second]) {
+          const written = { ...item, ...fixed, incident_id: incident.id }
+          yield* write(replica, scopes, ({ outbox }) => outbox.put(written))
+          const loaded = yield* observe(replica, scopes, ({ outbox }) => outbox.group(incident.id))
+          assertSame(loaded, written.state === "discarded" ? [] : [written])
+          const listed = yield* rowsOf(replica, "outbox", { state: written.state })
+          assertSame(
+            listed.filter((found) => found.id === id),
+            [written],
+          )
+          // A discarded item is not loaded again, and not changed either.
+          if (written.state === "discarded") break
+        }
+      }),
+  )
+
+const alertRoundTrip = (replica: Replica) =>
+  forAll(
+    fc.tuple(arbitrary.incidentRecord, twice(arbitrary.alertRecord)),
+    { runs: RUNS },
+    ([row, [first, second]]) =>
+      Effect.gen(function* () {
+        const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+        yield* write(replica, [], ({ incidents }) => incidents.put(incident))
+        const ref = { incident_id: incident.id, severity: first.severity }
+        const scopes = [{ incidents: [incident.id] }]
+        for (const alert of [
+          { ...first, ...ref },
+          { ...second, ...ref },
+        ]) {
+          yield* write(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.put(alert))
+          assertSame(yield* observe(replica, scopes, ({ alerts }) => alerts.group(incident.id)), [alert])
+          assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), alert)
+        }
+        yield* write(replica, scopes, ({ alerts }) => alerts.delete(ref))
+        assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), undefined)
+      }),
+  )
+
+const storyRoundTrip = (replica: Replica) =>
+  forAll(
+    fc.tuple(
+      arbitrary.incidentRecord,
+      fc.array(arbitrary.incidentChangeRecord, { minLength: 1, maxLength: 4 }),
+    ),
+    { runs: RUNS },
+    ([row, lines]) =>
+      Effect.gen(function* () {
+        const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
+        const changes = lines.map((line, n) => ({ ...line, incident_id: incident.id, seq: n + 1 }))
+        yield* write(replica, [], (workspace) => {
+          workspace.incidents.put(incident)
+          for (const change of changes) workspace.tell(change)
+        })
+        const story = yield* replica.storage.incident(incident.id, 10)
+        assertSame(story, { incident, members: [], changes: changes.toReversed(), outbox: [] })
+      }),
+  )
+
+const markRoundTrip = (replica: Replica) =>
+  forAll(arbitrary.markRecord, { runs: RUNS }, (mark) =>
+    Effect.gen(function* () {
+      yield* write(replica, [{ mark: true }], ({ marks }) => marks.put(mark))
+      assertSame(yield* replica.storage.mark, mark)
+      assertSame(yield* observe(replica, [{ mark: true }], ({ marks }) => marks.get("service")), mark)
+    }),
+  )
+
+/** Whatever a decision puts is read back the same: every field of incidents and what belongs to them, over its whole range. */
+export const incidentRowSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const cases = {
+    incidents: incidentRoundTrip,
+    members: memberRoundTrip,
+    "outbox items": outboxRoundTrip,
+    alerts: alertRoundTrip,
+    "stories of incidents": storyRoundTrip,
+    "the mark": markRoundTrip,
+  }
+  describe("rows of incidents read as they were written", () => {
+    for (const [name, roundTrip] of Object.entries(cases)) {
+      it.effect(name, () => Effect.flatMap(openReplica(subject), roundTrip), PROPERTY_TIMEOUT_MILLIS)
+    }
+  })
+}
