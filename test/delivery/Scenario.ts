@@ -18,6 +18,8 @@ export type Step =
 
 /** What happens, and how the receivers and the storage take it. */
 export interface Scenario {
+  /** How many processes there are at first. */
+  readonly processes: number
   readonly steps: ReadonlyArray<Step>
   /** How the attempts go, in the order in which they are made. */
   readonly answers: ReadonlyArray<Answer>
@@ -48,7 +50,7 @@ const honest: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Answer>]> = [
   [4, timely(deferred)],
   [1, asking],
   [1, timely(refused)],
-  [1, Arbitrary.Constant(slow)],
+  [2, Arbitrary.Constant(slow)],
   [1, Arbitrary.Constant<Answer>({ ...deferred, outcome: "throws" })],
 ]
 
@@ -65,7 +67,7 @@ const report = Arbitrary.all({
   key: oneOf(undefined, "shared"),
 })
 const wait = Arbitrary.map(
-  oneOf(0, 1, 50, 2_500, 5_000, 16_000, 61_000, 300_000),
+  oneOf(0, 0, 1, 50, 2_500, 5_000, 16_000, 61_000, 300_000),
   (millis): Step => ({ step: "wait", millis }),
 )
 const which = integer(0, 9)
@@ -93,8 +95,9 @@ export const LONGEST = 40
 
 const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<Answer>) =>
   Arbitrary.all({
-    steps: Arbitrary.array(step, { maxLength: LONGEST }),
-    answers: Arbitrary.array(answer, { maxLength: LONGEST }),
+    processes: integer(1, 3),
+    steps: Arbitrary.array(step, { minLength: 5, maxLength: LONGEST }),
+    answers: Arbitrary.array(answer, { minLength: 3, maxLength: LONGEST }),
     latencies: Arbitrary.array(oneOf(0, 0, 0, 1, 30, 1_500), { maxLength: 12 }),
     hints: boolean,
     seed: integer(0, 1_000_000),

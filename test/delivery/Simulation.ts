@@ -30,7 +30,7 @@ interface Running {
 /** Plays a scenario to its end: all is well again, and the clock goes on until no item waits or is being sent. */
 export const play = (scenario: Scenario) => Random.withSeed(run(scenario), scenario.seed)
 
-const run = Effect.fnUntraced(function* ({ steps, answers, latencies, hints }: Scenario) {
+const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies, hints }: Scenario) {
   const closing = new Set<string>()
   let answered = 0
   let isWell = false
@@ -115,7 +115,7 @@ const run = Effect.fnUntraced(function* ({ steps, answers, latencies, hints }: S
     }
   })
 
-  yield* open
+  for (let count = 0; count < processes; count++) yield* open
   for (const step of steps) yield* take(step)
   isWell = true
   if (running.length === 0) yield* open

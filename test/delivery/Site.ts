@@ -11,7 +11,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Context, Duration, Effect, Exit, Layer, PubSub, Scope, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "../storage/samples.ts"
 import * as SeededIds from "../storage/SeededIds.ts"
@@ -57,6 +57,19 @@ interface SiteOptions extends Partial<PolicyOptions> {
   readonly hints?: boolean
 }
 
+/** Runs what takes time by the clock, with the clock going on until it is done. */
+export const whileTimePasses = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
+  const fiber = yield* Effect.forkChild(effect)
+  for (let seconds = 0; fiber.pollUnsafe() === undefined; seconds++) {
+    if (seconds > MOST_SECONDS) return yield* Effect.die(new Error(`it takes longer than ${MOST_SECONDS} s`))
+    yield* TestClock.adjust("1 second")
+  }
+  return yield* Fiber.join(fiber)
+})
+
+// Longer than anything here takes that ends at all.
+const MOST_SECONDS = 300
+
 const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Operations.layer, Queries.layer).pipe(
   Layer.provide(NodeHashing.layer()),
 )
@@ -67,7 +80,8 @@ const unlimited = { perMinute: 0, burst: 0 }
 /** Opens a site with nothing in it, and sets the clock to its start. */
 export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints, ...policy }: SiteOptions) {
   yield* TestClock.setTime(START_MILLIS)
-  const scope = yield* Effect.scope
+  const closings: Array<Effect.Effect<void>> = []
+  yield* Effect.addFinalizer(() => whileTimePasses(Effect.all(closings, { concurrency: "unbounded", discard: true })))
   const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
   const enqueued = yield* PubSub.unbounded<void>()
   const watch = watchOutbox(memory, (move) => {
@@ -90,7 +104,9 @@ export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints,
       Layer.provide(Layer.succeed(Delivery.DeliverySettings, { lease: options.lease ?? Delivery.defaultDelivery.lease })),
       Layer.provide(Layer.succeedContext(shared)),
     )
-    const own = yield* Scope.fork(scope)
+    const own = yield* Scope.make()
+    const close = Scope.close(own, Exit.void)
+    closings.push(close)
     const services = yield* Layer.buildWithScope(Layer.fresh(layer), own)
     const process: Process = {
       name,
@@ -100,7 +116,7 @@ export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints,
       operations: Context.get(services, Operations),
       queries: Context.get(services, Queries),
       faults,
-      close: Scope.close(own, Exit.void),
+      close,
     }
     return process
   })

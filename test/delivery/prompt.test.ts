@@ -1,34 +1,146 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { deferred, delivered, hanging, makeReceivers } from "./Receivers.ts"
+import { type Answer, deferred, delivered, hanging, makeReceivers, timedOut } from "./Receivers.ts"
 import { AGENT, enroll, report } from "./reports.ts"
-import { openSite, type Process } from "./Site.ts"
+import { openSite, type ProcessOptions } from "./Site.ts"
+import { settled, statesOf } from "./observe.ts"
 
-const statesOf = (items: Iterable<{ readonly state: string }>) => Array.from(items, (item) => item.state)
-
-/** Lets all fibers run until they wait, without moving the clock. */
-const settle = TestClock.adjust(0)
-
-const openIdle = Effect.fnUntraced(function* (receivers = makeReceivers({ answerTo: () => delivered })) {
-  const site = yield* openSite({ receivers })
-  const process = yield* site.open("first")
+const openIdle = Effect.fnUntraced(function* (
+  answerTo: (notifier: NotifierKind) => Answer = () => delivered,
+  notifiers: ReadonlyArray<NotifierKind> = ["debug"],
+  { hints = false, ...options }: ProcessOptions & { readonly hints?: boolean } = {},
+) {
+  const receivers = makeReceivers({ answerTo: ({ notifier }) => answerTo(notifier) })
+  const site = yield* openSite({ receivers, notifiers, hints })
+  const process = yield* site.open("first", options)
   yield* enroll(process, AGENT)
   // It has been idle for a while, so that what comes is not met by the look at the start.
   yield* TestClock.adjust(Duration.minutes(1))
   return { site, process, receivers }
 })
 
-const critical = (process: Process, check = "disk") => report(process, [{ check, status: "critical" }])
+const checks = (count: number) =>
+  Array.from({ length: count }, (_, number) => ({ check: `check-${number}`, status: "critical" as const }))
 
 describe("a new item", () => {
   it.effect("is attempted at once by an idle service", () =>
     Effect.gen(function* () {
       const { site, process, receivers } = yield* openIdle()
-      yield* critical(process)
-      yield* settle
-      assert.deepStrictEqual(statesOf(site.watch.items.values()), ["sent"])
+      yield* report(process, [{ check: "disk", status: "critical" }])
+      yield* settled
+      assert.deepStrictEqual(statesOf(site), ["firing sent"])
+      yield* report(process, [{ check: "disk", status: "ok" }])
+      yield* settled
+      assert.deepStrictEqual(statesOf(site), ["firing sent", "resolved sent"])
+      assert.strictEqual(receivers.arrivals.length, 2)
+    }),
+  )
+
+  it.effect("is attempted at once by another process that the storage hints to", () =>
+    Effect.gen(function* () {
+      const { site, receivers } = yield* openIdle(() => delivered, ["debug"], { hints: true })
+      const other = yield* site.open("other", { delivers: false })
+      yield* report(other, [{ check: "disk", status: "critical" }])
+      yield* settled
+      assert.deepStrictEqual(
+        receivers.attempts.map(({ client }) => client),
+        ["first"],
+      )
+    }),
+  )
+
+  it.effect("is attempted within fifteen seconds by another process that hears nothing of it", () =>
+    Effect.gen(function* () {
+      const { site, receivers } = yield* openIdle()
+      const other = yield* site.open("other", { delivers: false })
+      yield* report(other, [{ check: "disk", status: "critical" }])
+      yield* settled
+      assert.strictEqual(receivers.attempts.length, 0)
+      yield* TestClock.adjust(Duration.seconds(15))
       assert.strictEqual(receivers.arrivals.length, 1)
+    }),
+  )
+
+  it.effect("waits for no other notifier's receiver, be it dead", () =>
+    Effect.gen(function* () {
+      const { process, receivers } = yield* openIdle(
+        (notifier) => (notifier === "webhook" ? hanging : delivered),
+        ["webhook", "messenger"],
+      )
+      yield* report(process, checks(30))
+      yield* settled
+      assert.strictEqual(receivers.arrivals.length, 30)
+      assert.isTrue(receivers.arrivals.every(({ notification }) => notification.notifier === "messenger"))
+    }),
+  )
+})
+
+describe("attempts at one notifier", () => {
+  it.effect("are eight at once, and one that ends makes room for another at that moment", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      // The fourth answers after three seconds, all others hang.
+      const { process, receivers } = yield* openIdle(() => {
+        attempts += 1
+        return attempts === 4 ? { ...delivered, answeringMillis: 3_000 } : hanging
+      })
+      yield* report(process, checks(12))
+      yield* settled
+      assert.strictEqual(receivers.attempts.length, 8)
+      yield* TestClock.adjust(2_999)
+      assert.strictEqual(receivers.attempts.length, 8)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(receivers.attempts.length, 9)
+    }),
+  )
+
+  it.effect("go through a queue that is longer than that without a pause", () =>
+    Effect.gen(function* () {
+      const { site, process, receivers } = yield* openIdle()
+      yield* report(process, checks(100))
+      yield* settled
+      assert.strictEqual(receivers.arrivals.length, 100)
+      assert.isTrue(statesOf(site).every((state) => state === "firing sent"))
+    }),
+  )
+})
+
+describe("a retry", () => {
+  it.effect("is made at the moment at which it is due", () =>
+    Effect.gen(function* () {
+      const { site, process, receivers } = yield* openIdle(() => deferred)
+      yield* report(process, [{ check: "disk", status: "critical" }])
+      yield* settled
+      for (let attempt = 2; attempt <= 5; attempt++) {
+        const [item] = site.watch.items.values()
+        const due = item?.next_attempt_at ?? (yield* Instant.now)
+        yield* TestClock.adjust(Duration.nanos((due - (yield* Instant.now)) * 1_000n))
+        assert.strictEqual(receivers.attempts.length, attempt)
+        assert.strictEqual(receivers.attempts.at(-1)?.startedAt, due)
+      }
+    }),
+  )
+
+  it.effect("after a lease that ran out is made by another process", () =>
+    Effect.gen(function* () {
+      const { site, process, receivers } = yield* openIdle(() => timedOut)
+      yield* report(process, [{ check: "disk", status: "critical" }])
+      yield* settled
+      receivers.cutOff("first")
+      process.faults.isAway = true
+      yield* site.open("other")
+      yield* TestClock.adjust(Duration.seconds(59))
+      assert.deepStrictEqual(statesOf(site), ["firing sending"])
+      yield* TestClock.adjust(Duration.seconds(1))
+      assert.deepStrictEqual(statesOf(site), ["firing retry"])
+      yield* TestClock.adjust(Duration.seconds(6))
+      assert.deepStrictEqual(
+        receivers.attempts.map(({ client }) => client),
+        ["first", "other"],
+      )
     }),
   )
 })

@@ -30,15 +30,17 @@ export const enroll = ({ ingest, admission }: Process, ...agents: ReadonlyArray<
 export const beat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT) =>
   Effect.flatMap(Instant.now, (observed_at) => ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at })))
 
-/** Results of an agent's checks, observed now. */
+let reported = 0
+
+/** Results of an agent's checks, observed now; each with an event id of its own. */
 export const report = Effect.fnUntraced(function* (
   { ingest }: Pick<Process, "ingest">,
   results: ReadonlyArray<Result>,
   agent: AgentId = AGENT,
 ) {
   const now = yield* Instant.now
-  const events = results.map(({ check, status, loud = true, key, output }, at) => ({
-    event_id: EventId.make(uuidV7(now / 1_000n, `${agent}/${check}/${now}/${at}`)),
+  const events = results.map(({ check, status, loud = true, key, output }) => ({
+    event_id: EventId.make(uuidV7(now / 1_000n, `event ${reported++}`)),
     check_id: CheckId.make(check),
     observed_at: now,
     status,

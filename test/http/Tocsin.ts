@@ -10,6 +10,7 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -38,6 +39,8 @@ export class Tocsin extends Context.Service<
     readonly uiToken: string
     /** Another UI token that is valid at the same time. */
     readonly otherUiToken: string
+    /** A token that may read only. */
+    readonly readToken: string
     readonly clock: SteeredClock
     readonly observatory: Observatory
     /** The connections of `call`, kept alive. */
@@ -54,11 +57,12 @@ export class Tocsin extends Context.Service<
       Effect.gen(function* () {
         const observatory = new Observatory()
         const clock = new SteeredClock(yield* Clock.clockWith(Effect.succeed), START_MILLIS)
-        const tokens = { uiToken: newToken(), otherUiToken: newToken() }
-        const server = HttpServer.layer({
+        const tokens = { uiToken: newToken(), otherUiToken: newToken(), readToken: newToken() }
+        const server = HttpServer.layerWithOperations({
           host: "127.0.0.1",
           port: 0,
-          uiTokens: Object.values(tokens).map((token) => Redacted.make(token)),
+          uiTokens: [Redacted.make(tokens.uiToken), Redacted.make(tokens.otherUiToken)],
+          readTokens: [Redacted.make(tokens.readToken)],
         })
         const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "10 seconds" } = options
         const watched = Layer.effect(Storage, Effect.map(Storage, (found) => spoil(observatory.watch(found))))
@@ -68,14 +72,11 @@ export class Tocsin extends Context.Service<
           Layer.provide(watched),
           Layer.provide(storage),
         )
-        const delivery =
-          options.notifiers === undefined
-            ? Layer.empty
-            : Layer.provide(Delivery.layer, Layer.succeed(Notifiers, options.notifiers))
+        const notifiers = Layer.succeed(Notifiers, options.notifiers ?? new Map())
         const service = server.pipe(
-          Layer.provide(Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer)),
-          Layer.merge(delivery),
-          Layer.provide([guarded, NodeHashing.layer()]),
+          Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer]),
+          Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
+          Layer.provide([guarded, NodeHashing.layer(), notifiers]),
           Layer.provide(RandomIds.layer),
           Layer.provide([
             Layer.succeed(Clock.Clock, clock),

@@ -92,10 +92,30 @@ export const authenticationSuite = <Place, E>(subject: StorageUnderTest<Place, E
     )
   })
 
+  scenario("a read-only token reads everything, and changes nothing", () =>
+    Effect.gen(function* () {
+      const { readToken } = yield* Tocsin
+      const agent = yield* acceptedAgent()
+      for (const endpoint of operators) {
+        const { method } = endpoint
+        const path = pathOf(endpoint, { agent_id: agent.agent_id })
+        const answer = yield* call(method, path, { token: readToken })
+        if (method === "GET") {
+          assert.strictEqual(answer.status, 200, path)
+          assert.strictEqual((yield* call("HEAD", path, { token: readToken })).status, 200, path)
+        } else expectError(answer, 403, "forbidden", path)
+      }
+      for (const endpoint of agents) expectError(yield* attempt(endpoint, `Bearer ${readToken}`), 401, "unauthorized")
+      assert.strictEqual((yield* operate("GET", agentPath(agent))).status, 200)
+      // Of methods that a path does not know, no token speaks.
+      expectError(yield* call("PUT", agentPath(agent), { token: readToken }), 404, "not_found")
+    }),
+  )
+
   scenario("a UI token is refused where an agent key belongs, and leaves nothing behind", () =>
     Effect.gen(function* () {
-      const { uiToken, otherUiToken } = yield* Tocsin
-      for (const token of [uiToken, otherUiToken]) {
+      const { uiToken, otherUiToken, readToken } = yield* Tocsin
+      for (const token of [uiToken, otherUiToken, readToken]) {
         for (const endpoint of agents) {
           expectError(yield* attempt(endpoint, `Bearer ${token}`), 401, "unauthorized")
         }

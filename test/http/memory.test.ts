@@ -8,7 +8,10 @@ import { endpointSuite } from "./endpointSuite.ts"
 import { eventFieldSuite } from "./eventFieldSuite.ts"
 import { filterSuite } from "./filterSuite.ts"
 import { heartbeatFieldSuite } from "./heartbeatFieldSuite.ts"
+import { hostileBodySuite } from "./hostileBodySuite.ts"
+import { hostileConnectionSuite } from "./hostileConnectionSuite.ts"
 import { orderSuite } from "./orderSuite.ts"
+import { pagingSuite } from "./pagingSuite.ts"
 import { pathSuite } from "./pathSuite.ts"
 import { querySuite } from "./querySuite.ts"
 
@@ -25,4 +28,7 @@ describe("HTTP contract: memory", () => {
   describe("queries", () => querySuite(subject))
   describe("filters", () => filterSuite(subject))
   describe("cursors", () => cursorSuite(subject))
+  describe("paging", () => pagingSuite(subject))
+  describe("hostile bodies", () => hostileBodySuite(subject))
+  describe("hostile connections", () => hostileConnectionSuite(subject))
 })

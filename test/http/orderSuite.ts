@@ -77,17 +77,18 @@ const send = Effect.fnUntraced(function* (set: ReadonlyArray<Fault>, endpoint: "
   })
 })
 
-const operatorFaults = ["token", "size", "parameter", "agent"] as const
+const operatorFaults = ["token", "read-only token", "size", "parameter", "agent"] as const
 const operatorCodes = {
   token: "401 unauthorized",
+  "read-only token": "403 forbidden",
   size: "413 payload_too_large",
   parameter: "400 validation",
   agent: "404 not_found",
 } as const
 
-const operatorSets = Array.from({ length: 15 }, (_, index) =>
+const operatorSets = Array.from({ length: 31 }, (_, index) =>
   operatorFaults.filter((_, bit) => ((index + 1) & (1 << bit)) !== 0),
-)
+).filter((set) => !(set.includes("token") && set.includes("read-only token")))
 
 /** Which of several faults a request is refused for (decisions §1). */
 export const orderSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
@@ -119,16 +120,19 @@ export const orderSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void 
     describe("an endpoint of operators", () => {
       it.effect.each(operatorSets.map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
         Effect.gen(function* () {
+          const { readToken } = yield* Tocsin
           const agent = yield* pendingAgent()
+          const isReadOnly = set.includes("read-only token")
           const id = set.includes("parameter") ? "a%20b" : set.includes("agent") ? "nobody" : agent.agent_id
           const body = set.includes("size") ? " ".repeat(LIMIT + 1) : "not even JSON"
           for (const [method, path] of [
-            ["GET", ""],
+            ...(isReadOnly ? [] : [["GET", ""] as const]),
             ["DELETE", ""],
             ["POST", "/accept"],
             ["POST", "/block"],
           ] as const) {
-            const made = { body, ...(set.includes("token") && { token: "wrong" }) }
+            const token = set.includes("token") ? "wrong" : isReadOnly ? readToken : undefined
+            const made = { body, ...(token !== undefined && { token }) }
             const answer = yield* operate(method, `/api/v1/agents/${id}${path}`, made)
             const expected = operatorCodes[operatorFaults.find((fault) => set.includes(fault)) ?? "token"]
             assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, expected, `${method} ${path}`)

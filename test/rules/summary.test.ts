@@ -1,11 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import { agentStatus } from "@tocsin/core/liveness/agentStatus"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { TestClock } from "effect/testing"
-import { start } from "../storage/samples.ts"
-import { integer } from "./arbitraries.ts"
 import { enrollment, life, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
@@ -58,48 +53,5 @@ describe("the summary", () => {
         }
       }),
     { arbitrary },
-  )
-})
-
-describe("the status of an agent", () => {
-  const ALIVE_MICROS = 120_000_000
-  const DEAD_MICROS = 300_000_000
-
-  const statusAfter = (micros: number) =>
-    agentStatus(start, Instant.fromMicros(start + BigInt(micros)), defaultPolicy)
-
-  it.prop(
-    "follows from how long ago it was seen, to the microsecond",
-    { micros: integer(0, 2 * DEAD_MICROS) },
-    ({ micros }) => {
-      const expected = micros < ALIVE_MICROS ? "alive" : micros < DEAD_MICROS ? "stale" : "dead"
-      assert.strictEqual(statusAfter(micros), expected)
-    },
-    { arbitrary: { runs: 500 } },
-  )
-
-  it.each([
-    [0, "alive"],
-    [ALIVE_MICROS - 1, "alive"],
-    [ALIVE_MICROS, "stale"],
-    [DEAD_MICROS - 1, "stale"],
-    [DEAD_MICROS, "dead"],
-  ] as const)("%i µs after it was seen is %s", (micros, status) => {
-    assert.strictEqual(statusAfter(micros), status)
-  })
-
-  it.effect("and the summary turn at the same moments", () =>
-    Effect.gen(function* () {
-      const world = yield* openWorld()
-      yield* world.play(enrollment)
-      const turns: Array<string> = []
-      for (const millis of [0, 119_999, 1, 179_999, 1]) {
-        yield* TestClock.adjust(millis)
-        const { items } = yield* world.queries().agents({ limit })
-        const { agents_online, agents_offline } = yield* world.queries().summary
-        turns.push(`${items[0]?.status} ${agents_online} ${agents_offline}`)
-      }
-      assert.deepStrictEqual(turns, ["alive 3 0", "alive 3 0", "stale 0 3", "stale 0 3", "dead 0 3"])
-    }),
   )
 })

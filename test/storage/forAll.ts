@@ -2,8 +2,11 @@ import process from "node:process"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 
+/** How many times as often as usual properties run. */
+const RUNS_FACTOR = Number(process.env["PROPERTY_RUNS"] ?? 1)
+
 /** Longer than this no property runs, its shrinking included; what passed until then counts. */
-const PATIENCE_MILLIS = 90_000
+const PATIENCE_MILLIS = 90_000 * RUNS_FACTOR
 
 /** The time limit of a test of one property: its patience, and time for the run under way. */
 export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 30_000
@@ -23,8 +26,8 @@ export const forAll = <A, E, R>(
       fc.assert(
         fc.asyncProperty(arbitrary, (value) => Effect.runPromiseWith(context)(property(value), { signal })),
         {
-          numRuns: runs * Number(process.env["PROPERTY_RUNS"] ?? 1),
-          interruptAfterTimeLimit: PATIENCE_MILLIS * Number(process.env["PROPERTY_RUNS"] ?? 1),
+          numRuns: runs * RUNS_FACTOR,
+          interruptAfterTimeLimit: PATIENCE_MILLIS,
           ...(process.env["PROPERTY_SEED"] !== undefined && { seed: Number(process.env["PROPERTY_SEED"]) }),
           ...(process.env["PROPERTY_PATH"] !== undefined && { path: process.env["PROPERTY_PATH"] }),
         },

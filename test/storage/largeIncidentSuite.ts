@@ -13,7 +13,6 @@ const AGENTS = 12
 const CHECKS_PER_AGENT = 200
 const SHARED = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
 const RANKS: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, unknown: 2, critical: 3 }
-const TIMEOUT_MILLIS = 120_000
 
 /** What a shared incident must show, kept the simple way: all members in one array. */
 class ExpectedIncident {
@@ -154,48 +153,39 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
 /** Incidents of thousands of members, and agents of thousands of checks (decisions §7). */
 export const largeIncidentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("large incidents", () => {
-    it.effect(
-      "members that leave in any order leave the right summary, severity and counts",
-      () =>
-        Effect.gen(function* () {
-          const replica = yield* openReplica(subject)
-          const seed = yield* Random.nextIntBetween(0, 2 ** 31)
-          yield* emptied(replica).pipe(
-            Random.withSeed(seed),
-            Effect.tapCause(() => Effect.logError(`the seed of this run was ${seed}`)),
-          )
-        }),
-      TIMEOUT_MILLIS,
+    it.effect("members that leave in any order leave the right summary, severity and counts", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const seed = yield* Random.nextIntBetween(0, 2 ** 31)
+        yield* emptied(replica).pipe(
+          Random.withSeed(seed),
+          Effect.tapCause(() => Effect.logError(`the seed of this run was ${seed}`)),
+        )
+      }),
     )
 
-    it.effect(
-      "an agent with thousands of checks in trouble goes with all of its incidents",
-      () =>
-        Effect.gen(function* () {
-          const replica = yield* openReplica(subject)
-          yield* enroll(replica, "a", "b")
-          const batches = 15
-          for (let batch = 0; batch < batches; batch++) {
-            const events = Array.from({ length: CHECKS_PER_AGENT }, (_, n) =>
-              eventOf(batch * CHECKS_PER_AGENT + n, { check_id: `check-${batch}-${n}` }),
-            )
-            yield* send(replica, "a", events)
-          }
-          yield* send(replica, "b", [eventOf(0)])
-          assert.strictEqual((yield* replica.queries.summary).open_incidents, batches * CHECKS_PER_AGENT + 1)
-          yield* replica.admission.remove(AgentId.make("a"))
-          const open = yield* rowsOf(replica, "incidents", { state: "open" })
-          assert.deepStrictEqual<unknown>(
-            open.map((row) => row.agent_id),
-            ["b"],
+    it.effect("an agent with thousands of checks in trouble goes with all of its incidents", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a", "b")
+        const batches = 15
+        for (let batch = 0; batch < batches; batch++) {
+          const events = Array.from({ length: CHECKS_PER_AGENT }, (_, n) =>
+            eventOf(batch * CHECKS_PER_AGENT + n, { check_id: `check-${batch}-${n}` }),
           )
-          assert.strictEqual((yield* rowsOf(replica, "outbox", { state: "pending" })).length, 1)
-          assert.deepStrictEqual<unknown>(
-            yield* rowsOf(replica, "checks", { agent_id: AgentId.make("a") }),
-            [],
-          )
-        }),
-      TIMEOUT_MILLIS,
+          yield* send(replica, "a", events)
+        }
+        yield* send(replica, "b", [eventOf(0)])
+        assert.strictEqual((yield* replica.queries.summary).open_incidents, batches * CHECKS_PER_AGENT + 1)
+        yield* replica.admission.remove(AgentId.make("a"))
+        const open = yield* rowsOf(replica, "incidents", { state: "open" })
+        assert.deepStrictEqual<unknown>(
+          open.map((row) => row.agent_id),
+          ["b"],
+        )
+        assert.strictEqual((yield* rowsOf(replica, "outbox", { state: "pending" })).length, 1)
+        assert.deepStrictEqual<unknown>(yield* rowsOf(replica, "checks", { agent_id: AgentId.make("a") }), [])
+      }),
     )
   })
 }

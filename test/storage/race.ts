@@ -7,8 +7,6 @@ import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
 /** Hands out replicas in turn. */
 export type Turns = (n: number) => Replica
 
-const TIMEOUT_MILLIS = 60_000
-
 /**
  * A test in which many act on one storage at once: through one client, and again through two where there can be two.
  * Live, because a storage that meets a conflict may wait a moment before it tries again.
@@ -25,10 +23,6 @@ export const race = <Place>(
       const replicas = [first, ...(yield* Effect.replicateEffect(open, clients - 1))]
       yield* body((n) => replicas[n % clients] ?? first)
     })
-  it.live(`${name}: one client`, () => run(1), TIMEOUT_MILLIS)
-  it.live.skipIf(subject.onlyOneClient !== undefined)(
-    `${name}: two clients${because(subject)}`,
-    () => run(2),
-    TIMEOUT_MILLIS,
-  )
+  it.live(`${name}: one client`, () => run(1))
+  it.live.skipIf(subject.onlyOneClient !== undefined)(`${name}: two clients${because(subject)}`, () => run(2))
 }

@@ -19,6 +19,9 @@ import { scopeSuite } from "./scopeSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { textSuite } from "./textSuite.ts"
 
+/** Nothing takes a tenth of it, unless it hangs. */
+const TIMEOUT_MILLIS = 120_000
+
 /**
  * What every storage has to pass to be one: the whole contract of the port `Storage`, by tests that know nothing of what
  * is behind it. To put another storage to it, describe the storage in a test file of its own:
@@ -44,7 +47,7 @@ import { textSuite } from "./textSuite.ts"
  * `modelSuite`, tells random stories to the storage and to the memory storage, and compares all that both say and hold.
  */
 export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe(`storage: ${subject.name}`, () => {
+  describe(`storage: ${subject.name}`, { timeout: TIMEOUT_MILLIS }, () => {
     portSuite(subject)
     scopeSuite(subject)
     incidentScopeSuite(subject)

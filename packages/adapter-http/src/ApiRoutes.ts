@@ -8,6 +8,7 @@ import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "./api.ts"
 import { OpsApi } from "./api/OpsApi.ts"
 import * as authentication from "./request/authentication.ts"
+import { routesOf } from "./response/allowedMethods.ts"
 import * as everyResponse from "./response/everyResponse.ts"
 import * as OpsHandlers from "./handlers/OpsHandlers.ts"
 import * as HealthHandlers from "./handlers/HealthHandlers.ts"
@@ -24,17 +25,30 @@ export interface ApiOptions extends authentication.OperatorTokens {
 /** What the API requires; {@link Readiness.layer} makes the last one. */
 export type ApiServices = Ingest | Admission | Queries | Ids | Readiness
 
-/** The v1 API, and its OpenAPI document at /openapi.json, as routes of an HttpRouter that has {@link routerConfig}. */
-export const layer = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
-  HttpApiBuilder.layer(TocsinApi, { openapiPath: "/openapi.json" }).pipe(
+const V1_DOCUMENT = "/openapi.json"
+const OPS_DOCUMENT = "/ops/v1/openapi.json"
+
+const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
+  HttpApiBuilder.layer(TocsinApi, { openapiPath: V1_DOCUMENT }).pipe(
     Layer.provide([AgentHandlers.layer(trustedHops), OperatorHandlers.layer, HealthHandlers.layer]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
-    Layer.merge(everyResponse.layer),
   )
 
-/** What operators do beyond the contract, under /ops/v1, with its own document at /ops/v1/openapi.json. */
-export const operations = ({ trustedHops: _trustedHops, ...tokens }: ApiOptions) =>
-  HttpApiBuilder.layer(OpsApi, { openapiPath: "/ops/v1/openapi.json" }).pipe(
+const opsRoutes = (tokens: authentication.OperatorTokens) =>
+  HttpApiBuilder.layer(OpsApi, { openapiPath: OPS_DOCUMENT }).pipe(
     Layer.provide(OpsHandlers.layer),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
+
+const knownToV1 = routesOf(TocsinApi, V1_DOCUMENT)
+const knownToOps = routesOf(OpsApi, OPS_DOCUMENT)
+
+/** The v1 API, and its OpenAPI document at /openapi.json, as routes of an HttpRouter with the settings of routerConfig. */
+export const layer = (options: ApiOptions) => Layer.merge(v1Routes(options), everyResponse.layer(knownToV1))
+
+/**
+ * The same with what operators do beyond the contract, under /ops/v1, and its document at /ops/v1/openapi.json. Requires
+ * Operations too.
+ */
+export const layerWithOperations = (options: ApiOptions) =>
+  Layer.mergeAll(v1Routes(options), opsRoutes(options), everyResponse.layer([...knownToV1, ...knownToOps]))

@@ -39,7 +39,7 @@ export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options),
 
 /** The same with what operators do beyond the contract, under /ops/v1. Requires Operations too. */
 export const layerWithOperations = (options: ServerOptions) =>
-  serve(Layer.merge(ApiRoutes.layer(options), ApiRoutes.operations(options)), options)
+  serve(ApiRoutes.layerWithOperations(options), options)
 
 const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: NodeServer.ListenOptions) =>
   drainFirst.pipe(

@@ -1,5 +1,6 @@
 import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
 import type { Notification } from "@tocsin/core/notifications/Notification"
 
 /** A moment as the API writes it. */
@@ -50,5 +51,17 @@ export const shared: Notification = {
     agent_id: undefined,
     check_id: undefined,
     members: 5,
+  },
+}
+
+/** The incident of an agent that is not heard of. */
+export const silence: Notification = {
+  ...firing,
+  summary: "no contact with web-1",
+  incident: {
+    ...firing.incident,
+    check_id: HEARTBEAT,
+    opener_check_id: HEARTBEAT,
+    incident_key: IncidentKey.make("web-1/@heartbeat"),
   },
 }

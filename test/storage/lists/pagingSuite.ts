@@ -16,7 +16,7 @@ const describeWalks = <Place>(subject: StorageUnderTest<Place>): void => {
       for (const listing of LISTINGS) {
         const expected = yield* listing.everything(replica)
         assert.isAbove(expected.length, 2, listing.text)
-        for (const limits of [[1], [2, 3], [7, 1, 4], [expected.length], [expected.length - 1], [500]]) {
+        for (const limits of [[1], [7, 2, 4], [expected.length], [expected.length - 1]]) {
           const { forward, back } = yield* walk(replica, listing, { limits })
           assert.deepStrictEqual(forward, expected, `${listing.text} by ${limits.join()}`)
           assert.deepStrictEqual(back, expected, `${listing.text} by ${limits.join()}`)

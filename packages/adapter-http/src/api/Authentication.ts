@@ -32,7 +32,10 @@ export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAu
     requiredForClient: true,
     security: {
       uiToken: HttpApiSecurity.bearer.pipe(
-        HttpApiSecurity.annotate(OpenApi.Description, "A token of SERVICE_AUTH_TOKEN, or to read only, of SERVICE_READ_TOKEN."),
+        HttpApiSecurity.annotate(
+          OpenApi.Description,
+          "A token of SERVICE_AUTH_TOKEN, or to read only, of SERVICE_READ_TOKEN.",
+        ),
       ),
     },
   },

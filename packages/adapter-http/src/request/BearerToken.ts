@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto"
-import { Redacted } from "effect"
+import { Record, Redacted } from "effect"
 
 const WELL_FORMED = /^[\x21-\x7e]{1,512}$/
 
@@ -8,18 +8,24 @@ export const isWellFormed = (token: Redacted.Redacted): boolean => WELL_FORMED.t
 
 const digest = (token: Redacted.Redacted): Buffer => hash("sha256", Redacted.value(token), "buffer")
 
+/** What a token is good for, or `undefined` for one that is not known. */
+export type RoleOf<Role extends string> = (token: Redacted.Redacted) => Role | undefined
+
 /**
- * Makes a test of whether a token is one of `tokens`. It compares digests, each in constant time, and always all of
- * them, so that its duration tells nothing of the tokens (contract, Authentication).
+ * Tells the role of a token. It compares digests, each in constant time, and always all of them, so that its duration
+ * tells nothing of the tokens (contract, Authentication). Of a token with two roles the last one counts.
  */
-export const isOneOf = (
-  tokens: ReadonlyArray<Redacted.Redacted>,
-): ((token: Redacted.Redacted) => boolean) => {
-  const digests = tokens.map(digest)
+export const roleOf = <Role extends string>(
+  tokens: Readonly<Record<Role, ReadonlyArray<Redacted.Redacted>>>,
+): RoleOf<Role> => {
+  const known = Record.toEntries(tokens).flatMap(([role, listed]) =>
+    listed.map((token) => ({ role, digest: digest(token) })),
+  )
   return (token) => {
     const candidate = digest(token)
-    let matches = 0
-    for (const known of digests) matches |= Number(timingSafeEqual(known, candidate))
-    return matches !== 0
+    let found: Role | undefined
+    for (const { role, digest: expected } of known)
+      found = timingSafeEqual(expected, candidate) ? role : found
+    return found
   }
 }

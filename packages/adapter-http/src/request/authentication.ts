@@ -14,7 +14,9 @@ const notWellFormed = refuse(
 const notForAgents = refuse("this token is not an agent key; an agent uses a key of its own")
 const notValid = refuse("this token is not valid; use one of those in SERVICE_AUTH_TOKEN")
 const readOnly = Effect.flatMap(RequestId, (request_id) =>
-  Effect.fail(new Forbidden({ message: "this token may only read; use one of SERVICE_AUTH_TOKEN", request_id })),
+  Effect.fail(
+    new Forbidden({ message: "this token may only read; use one of SERVICE_AUTH_TOKEN", request_id }),
+  ),
 )
 
 const READING = new Set(["GET", "HEAD"])
@@ -36,22 +38,28 @@ export const layer = ({
   uiTokens,
   readTokens = [],
 }: OperatorTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
-  const isUiToken = BearerToken.isOneOf(uiTokens)
-  const isReadToken = BearerToken.isOneOf(readTokens)
+  // Of a token that stands in both settings, the right to change things counts.
+  const roleOf = BearerToken.roleOf({ reader: readTokens, operator: uiTokens })
   return Layer.mergeAll(
     Layer.succeed(AgentAuthentication, {
       agentKey: (httpEffect, { credential }) => {
         if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        if (isUiToken(credential) || isReadToken(credential)) return notForAgents
-        return Effect.provideService(httpEffect, AgentKey, credential)
+        return roleOf(credential) === undefined
+          ? Effect.provideService(httpEffect, AgentKey, credential)
+          : notForAgents
       },
     }),
     Layer.succeed(OperatorAuthentication, {
       uiToken: (httpEffect, { credential }) => {
         if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        if (isUiToken(credential)) return httpEffect
-        if (!isReadToken(credential)) return notValid
-        return Effect.andThen(isReading, httpEffect)
+        switch (roleOf(credential)) {
+          case "operator":
+            return httpEffect
+          case "reader":
+            return Effect.andThen(isReading, httpEffect)
+          case undefined:
+            return notValid
+        }
       },
     }),
   )

@@ -4,6 +4,12 @@ import * as BearerToken from "../../src/request/BearerToken.ts"
 
 const wellFormed = (token: string): boolean => BearerToken.isWellFormed(Redacted.make(token))
 
+const roleOf = (tokens: Record<"reader" | "operator", ReadonlyArray<string>>) => {
+  const redacted = (listed: ReadonlyArray<string>) => listed.map((token) => Redacted.make(token))
+  const role = BearerToken.roleOf({ reader: redacted(tokens.reader), operator: redacted(tokens.operator) })
+  return (token: string) => role(Redacted.make(token))
+}
+
 describe("a bearer token", () => {
   it("has 1 to 512 visible ASCII characters", () => {
     assert.isTrue(wellFormed("!"))
@@ -13,16 +19,18 @@ describe("a bearer token", () => {
     for (const odd of ["a b", "a\tb", "\u007f", "é", "a\n"]) assert.isFalse(wellFormed(odd), odd)
   })
 
-  it("is one of the listed ones, whichever it is", () => {
-    const tokens = ["first", "second", "third"]
-    const isListed = BearerToken.isOneOf(tokens.map((token) => Redacted.make(token)))
-    for (const token of tokens) assert.isTrue(isListed(Redacted.make(token)))
-    for (const token of ["", "firs", "firstt", "First", "first second"]) {
-      assert.isFalse(isListed(Redacted.make(token)), token)
-    }
+  it("has the role of the list that it stands in", () => {
+    const role = roleOf({ reader: ["first", "both"], operator: ["second", "third", "both"] })
+    assert.strictEqual(role("first"), "reader")
+    assert.strictEqual(role("second"), "operator")
+    assert.strictEqual(role("third"), "operator")
+    assert.strictEqual(role("both"), "operator")
   })
 
-  it("is none of an empty list", () => {
-    assert.isFalse(BearerToken.isOneOf([])(Redacted.make("")))
+  it("has no role unless it is the whole of a listed one", () => {
+    const role = roleOf({ reader: ["first"], operator: ["second"] })
+    for (const token of ["", "firs", "firstt", "First", "first second"])
+      assert.isUndefined(role(token), token)
+    assert.isUndefined(roleOf({ reader: [], operator: [] })(""))
   })
 })

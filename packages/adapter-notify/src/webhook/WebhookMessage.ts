@@ -45,7 +45,7 @@ export const IncidentMessage = Schema.Struct({
 export type IncidentMessage = typeof IncidentMessage.Type
 
 /** What a webhook says when an operator tries it. */
-export const TestMessage = Schema.Struct({
+const TestMessage = Schema.Struct({
   type: Schema.Literal("test"),
   version,
   timestamp: timestamp("When the test was made."),

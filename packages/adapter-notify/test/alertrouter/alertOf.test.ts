@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IncidentKey } from "@tocsin/core/contract/Identifiers"
-import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
 import { alertOf, firingUntil } from "../../src/alertrouter/alertOf.ts"
-import { at, firing, shared } from "../notifications.ts"
+import { at, firing, shared, silence } from "../notifications.ts"
 
 const later = at("2026-01-31T08:35:00Z")
 
@@ -42,13 +40,7 @@ describe("an alert", () => {
   })
 
   it("of an agent that is not heard of names no check", () => {
-    const incident = {
-      ...firing.incident,
-      check_id: HEARTBEAT,
-      opener_check_id: HEARTBEAT,
-      incident_key: IncidentKey.make("web-1/@heartbeat"),
-    }
-    assert.deepStrictEqual(alertOf({ ...firing, incident }, later).labels, {
+    assert.deepStrictEqual(alertOf(silence, later).labels, {
       alertname: "AgentDead",
       severity: "critical",
       agent_id: "web-1",

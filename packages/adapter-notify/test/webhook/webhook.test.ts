@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks"
 import { parseSecrets } from "../../src/webhook/signing.ts"
 import { WebhookMessage } from "../../src/webhook/WebhookMessage.ts"
 import { webhook } from "../../src/webhook/webhook.ts"
-import { firing, resolved, shared } from "../notifications.ts"
+import { firing, resolved, shared, silence } from "../notifications.ts"
 import { answering, type Received, startReceiver } from "../Receiver.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
 
@@ -100,6 +100,26 @@ describe("a webhook's body", () => {
         assert.strictEqual(message.data.incident.agent_id, notification.incident.agent_id)
         assert.strictEqual(message.data.incident.members, notification.incident.members)
       }),
+  )
+})
+
+describe("a webhook's body about an agent", () => {
+  it.effect("that is not heard of names no check", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(200))
+      yield* (yield* sending(receiver.origin, [OLD])).send(silence)
+      const message = decode((yield* Queue.take(receiver.requests)).body)
+      if (message.type === "test") assert.fail("a test")
+      const { agent_id, check_id, opened_by } = message.data.incident
+      assert.deepStrictEqual(
+        { agent_id, check_id, opened_by },
+        {
+          agent_id: "web-1",
+          check_id: undefined,
+          opened_by: { agent_id: "web-1" },
+        },
+      )
+    }),
   )
 })
 

@@ -1,4 +1,5 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
+import { NotificationType, NotifierKind } from "@tocsin/core/contract/Status"
 import type { RetentionBounds } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -13,8 +14,9 @@ const INCIDENTS_AT_ONCE = 20
 const deleteIncidents: PgStatement = {
   name: "expire_incidents",
   text: `WITH doomed AS MATERIALIZED (
-           SELECT id FROM incident WHERE resolved_order < $1
-           ORDER BY resolved_order LIMIT $2 FOR UPDATE SKIP LOCKED
+           SELECT id FROM incident
+           WHERE state_rank = 0 AND severity_rank = ANY('{1,2,3}') AND resolved_order < $1
+           LIMIT $2 FOR UPDATE SKIP LOCKED
          ),
          members AS (DELETE FROM incident_member AS m USING doomed WHERE m.incident_id = doomed.id),
          story AS (DELETE FROM incident_change AS h USING doomed WHERE h.incident_id = doomed.id),
@@ -23,12 +25,16 @@ const deleteIncidents: PgStatement = {
          SELECT count(*)::int4 AS removed FROM removed`,
 }
 
-/** Deletes at most `$2` outbox items that ended before `$1`. */
+const quoted = (values: ReadonlyArray<string>): string => values.map((value) => `'${value}'`).join(", ")
+
+/** Deletes at most `$2` outbox items that ended before `$1`: a range of the index for each kind of item. */
 const deleteOutbox: PgStatement = {
   name: "expire_outbox",
   text: `WITH doomed AS MATERIALIZED (
-           SELECT id FROM outbox WHERE updated_at < $1 AND state IN ('sent', 'failed', 'discarded')
-           ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+           SELECT id FROM outbox
+           WHERE state IN ('sent', 'failed', 'discarded') AND notifier IN (${quoted(NotifierKind.literals)})
+             AND event_type IN (${quoted(NotificationType.literals)}) AND updated_at < $1
+           LIMIT $2 FOR UPDATE SKIP LOCKED
          ),
          removed AS (DELETE FROM outbox AS o USING doomed WHERE o.id = doomed.id RETURNING 1)
          SELECT count(*)::int4 AS removed FROM removed`,

@@ -24,7 +24,7 @@ const deleteReplacedHistory: PgStatement = {
            SELECT e.seq, EXISTS (
              SELECT FROM check_event AS newer
              WHERE newer.agent_id = e.agent_id AND newer.check_id = e.check_id
-               AND newer.registration_id = e.registration_id AND newer.seq > e.seq
+               AND newer.registration_id = e.registration_id AND newer.seq + 0 > e.seq
            ) AS is_replaced
            FROM check_event AS e WHERE e.seq = ANY($1)
          ),

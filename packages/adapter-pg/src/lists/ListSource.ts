@@ -1,20 +1,20 @@
 /** Where the rows of a list come from, once its filter is known. */
 export interface ListSource {
-  /** CTEs that `from` refers to. */
-  readonly preparation?: string
   /** The SELECT list, of the table alias `alias`. */
   readonly columns: string
   readonly table: string
   readonly alias: string
-  /** What is joined to the table. */
-  readonly joins?: string
+  /** What `alias` is found in, where it is more than the table. */
+  readonly from?: string
   readonly conditions: ReadonlyArray<string>
   /** Columns that a condition fixes to one value: an order goes on without them. */
   readonly fixed?: ReadonlySet<string>
+  /** What stands for a column of the order in its index, where that is not its name. */
+  readonly expressions?: Readonly<Record<string, string>>
   /**
    * Leading columns of the index that serves the order: a set of values for each. The page is read once for every
    * combination of them, each by its place in that index, and the pages are merged; so its cost depends on neither the
-   * table's size nor the page's depth, whichever of these columns a filter fixes.
+   * table's size nor the page's depth, whichever of these columns a filter fixes, and however rare its value is.
    */
   readonly spread?: ReadonlyArray<SpreadColumn>
 }

@@ -12,9 +12,14 @@ import type { Parameters } from "./Parameters.ts"
 
 type Source<L extends ListName> = (filter: ListFilters[L], parameters: Parameters, sort: string) => ListSource
 
-/** Rows of a registration that is no agent's any more are not there, though not all of them may be purged yet. */
-const joinAgent = (alias: string): string =>
-  `JOIN agent AS a ON a.agent_id = ${alias}.agent_id AND a.registration_id = ${alias}.registration_id`
+/**
+ * Rows of a registration that is no agent's any more are not there, though not all of them may be purged yet. Each row's
+ * agent is looked up by itself (OFFSET 0 sees to that): a join would be planned as if hardly any row had an agent.
+ */
+const ofPresentAgents = (table: string, alias: string): string =>
+  `${table} AS ${alias} CROSS JOIN LATERAL (
+    SELECT FROM agent WHERE agent_id = ${alias}.agent_id AND registration_id = ${alias}.registration_id OFFSET 0
+  ) AS present`
 
 /** The same for one agent, as conditions on the columns that an index begins with. */
 const ofAgent = (alias: string, agentId: string): ReadonlyArray<string> => [
@@ -25,16 +30,20 @@ const ofAgent = (alias: string, agentId: string): ReadonlyArray<string> => [
 const checks: Source<"checks"> = ({ agent_id }, parameters) => {
   const source = { columns: checkColumns, table: "check_state", alias: "c" }
   return agent_id === undefined
-    ? { ...source, joins: joinAgent("c"), conditions: [] }
+    ? { ...source, from: ofPresentAgents("check_state", "c"), conditions: [] }
     : { ...source, conditions: ofAgent("c", parameters.add(agent_id, "text")), fixed: new Set(["agent_id"]) }
 }
 
 const history: Source<"history"> = ({ agent_id, check_id }, parameters) => {
-  const source = { columns: historyColumns, table: "check_event", alias: "e" }
   const ofCheck = check_id === undefined ? [] : [`e.check_id = ${parameters.add(check_id, "text")}`]
-  return agent_id === undefined
-    ? { ...source, joins: joinAgent("e"), conditions: ofCheck }
-    : { ...source, conditions: [...ofAgent("e", parameters.add(agent_id, "text")), ...ofCheck] }
+  const source = { columns: historyColumns, table: "check_event", alias: "e" }
+  // The primary key serves the whole list, and must not serve a part of it.
+  const filtered = { ...source, expressions: { seq: "(e.seq + 0)" } }
+  if (agent_id !== undefined) {
+    return { ...filtered, conditions: [...ofAgent("e", parameters.add(agent_id, "text")), ...ofCheck] }
+  }
+  const from = ofPresentAgents("check_event", "e")
+  return check_id === undefined ? { ...source, from, conditions: [] } : { ...filtered, from, conditions: ofCheck }
 }
 
 const STATE_RANK = { open: 1, resolved: 0 } as const
@@ -45,19 +54,16 @@ const incidents: Source<"incidents"> = (filter, parameters, sort) => {
   const states = filter.state === undefined ? Object.values(STATE_RANK) : [STATE_RANK[filter.state]]
   const severities =
     filter.severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[filter.severity]]
-  const isFiltered = filter.state !== undefined || filter.severity !== undefined
   if (agent_id !== undefined || check_id !== undefined) {
     return {
       ...source,
-      preparation: membershipsOf(filter, parameters),
-      joins: "JOIN met ON met.incident_id = i.id",
+      from: ofMembers(filter, parameters),
       conditions: [
         `i.state_rank = ANY(${parameters.add(states, "int2[]")})`,
         `i.severity_rank = ANY(${parameters.add(severities, "int2[]")})`,
       ],
     }
   }
-  if (!isFiltered) return source
   if (sort !== "status") {
     return {
       ...source,
@@ -78,23 +84,18 @@ const incidents: Source<"incidents"> = (filter, parameters, sort) => {
   }
 }
 
-/** Incidents in which such a check is or was a member: found first, so that they are what is sorted, and not all incidents. */
-const membershipsOf = (
-  { agent_id, check_id }: ListFilters["incidents"],
-  parameters: Parameters,
-): string => {
+/** Incidents in which such a check is or was a member: each is looked up by itself, so that only they are read and sorted. */
+const ofMembers = ({ agent_id, check_id }: ListFilters["incidents"], parameters: Parameters): string => {
   const conditions = [
     ...(agent_id === undefined ? [] : [`m.agent_id = ${parameters.add(agent_id, "text")}`]),
     ...(check_id === undefined ? [] : [`m.check_id = ${parameters.add(check_id, "text")}`]),
   ]
-  return `WITH met AS MATERIALIZED (
-    SELECT DISTINCT m.incident_id FROM incident_member AS m WHERE ${conditions.join(" AND ")}
-  )`
+  return `(SELECT DISTINCT m.incident_id FROM incident_member AS m WHERE ${conditions.join(" AND ")}) AS met
+    CROSS JOIN LATERAL (SELECT * FROM incident WHERE id = met.incident_id OFFSET 0) AS i`
 }
 
 const outbox: Source<"outbox"> = ({ state, notifier, event_type }, parameters) => {
   const source = { columns: outboxColumns, table: "outbox", alias: "o", conditions: [] }
-  if (state === undefined && notifier === undefined && event_type === undefined) return source
   const oneOr = <A>(one: A | undefined, all: ReadonlyArray<A>) =>
     parameters.add(one === undefined ? all : [one], "text[]")
   return {

@@ -10,7 +10,7 @@ export interface PageStatement {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** Which way a page is read, and from where, by the columns that rows still differ in. */
+/** Which way a page is read, and from where, by the columns that rows still differ in, qualified by the source's alias. */
 interface Reading {
   readonly columns: ReadonlyArray<string>
   readonly isDescending: boolean
@@ -31,12 +31,12 @@ export const pageStatement = <L extends ListName>(request: PageRequest<L>): Page
 
 const readingOf = <L extends ListName>(
   { list, sort, direction, isBackward, from }: PageRequest<L>,
-  { fixed }: ListSource,
+  { alias, expressions, fixed }: ListSource,
   parameters: Parameters,
 ): Reading => {
   const varying = Array.from(orderColumns(list, sort).entries()).filter(([, { name }]) => !fixed?.has(name))
   return {
-    columns: varying.map(([, column]) => column.name),
+    columns: varying.map(([, { name }]) => expressions?.[name] ?? `${alias}.${name}`),
     isDescending: (direction === "desc") !== isBackward,
     from: from && varying.map(([index, column]) => parameters.add(from.values[index], sqlType(column))),
     isInclusive: from?.isInclusive ?? false,
@@ -45,18 +45,15 @@ const readingOf = <L extends ListName>(
 
 const sqlType = ({ type }: SortColumn<never>): "text" | "int8" => (type === "text" ? "text" : "int8")
 
-const named = (columns: ReadonlyArray<string>, alias: string): ReadonlyArray<string> =>
-  columns.map((column) => `${alias}.${column}`)
-
 /** The rows beyond a position, by row comparison, which an index over these columns answers as one range. */
-const beyond = ({ columns, from, isDescending, isInclusive }: Reading, alias: string): ReadonlyArray<string> => {
+const beyond = ({ columns, from, isDescending, isInclusive }: Reading): ReadonlyArray<string> => {
   if (from === undefined) return []
   const operator = `${isDescending ? "<" : ">"}${isInclusive ? "=" : ""}`
-  return [`(${named(columns, alias).join(", ")}) ${operator} (${from.join(", ")})`]
+  return [`(${columns.join(", ")}) ${operator} (${from.join(", ")})`]
 }
 
-const inOrder = ({ columns, isDescending }: Reading, alias: string, limit: string): string => {
-  const order = named(columns, alias).map((column) => `${column} ${isDescending ? "DESC" : "ASC"}`)
+const inOrder = ({ columns, isDescending }: Reading, limit: string): string => {
+  const order = columns.map((column) => `${column} ${isDescending ? "DESC" : "ASC"}`)
   return `ORDER BY ${order.join(", ")} LIMIT ${limit}`
 }
 
@@ -64,9 +61,9 @@ const where = (conditions: ReadonlyArray<string>): string =>
   conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
 
 const plain = (source: ListSource, reading: Reading, limit: string): string => {
-  const { alias, columns, conditions, joins = "", preparation = "", table } = source
-  return `${preparation} SELECT ${columns} FROM ${table} AS ${alias} ${joins}
-    ${where([...conditions, ...beyond(reading, alias)])} ${inOrder(reading, alias, limit)}`
+  const { alias, columns, conditions, table } = source
+  return `SELECT ${columns} FROM ${source.from ?? `${table} AS ${alias}`}
+    ${where([...conditions, ...beyond(reading)])} ${inOrder(reading, limit)}`
 }
 
 const spread = ({ alias, columns, table, ...source }: ListSource, reading: Reading, limit: string): string => {
@@ -75,6 +72,6 @@ const spread = ({ alias, columns, table, ...source }: ListSource, reading: Readi
   const isOf = leading.map(({ name }) => `${alias}.${name} = of_${name}.${name}`)
   return `SELECT ${columns} FROM ${sets.join(" CROSS JOIN ")} CROSS JOIN LATERAL (
       SELECT ${alias}.* FROM ${table} AS ${alias}
-      ${where([...source.conditions, ...isOf, ...beyond(reading, alias)])} ${inOrder(reading, alias, limit)}
-    ) AS ${alias} ${inOrder(reading, alias, limit)}`
+      ${where([...source.conditions, ...isOf, ...beyond(reading)])} ${inOrder(reading, limit)}
+    ) AS ${alias} ${inOrder(reading, limit)}`
 }

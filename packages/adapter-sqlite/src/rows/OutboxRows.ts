@@ -95,7 +95,8 @@ const makeSearches = (connection: SqliteConnection) => {
     ) ORDER BY next_attempt_at LIMIT ?`,
   )
   const expired = connection.query<OutboxRow>(
-    `${SELECT} WHERE state = 'sending' AND leased_until <= ? AND ${OF_NOTIFIERS} ORDER BY leased_until LIMIT ?`,
+    `${SELECT} INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_NOTIFIERS}
+    ORDER BY leased_until LIMIT ?`,
   )
   const abandoned = connection.query<OutboxRow>(
     `${SELECT} WHERE state IN ('pending', 'retry') AND ${OF_NOTIFIERS}
@@ -105,8 +106,8 @@ const makeSearches = (connection: SqliteConnection) => {
     "SELECT min(next_attempt_at) FROM outbox WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
   )
   const nextExpiry = connection.query<[Instant]>(
-    `SELECT leased_until FROM outbox WHERE state = 'sending' AND leased_until > ? AND ${OF_NOTIFIERS}
-    ORDER BY leased_until LIMIT 1`,
+    `SELECT leased_until FROM outbox INDEXED BY outbox_leased
+    WHERE state = 'sending' AND leased_until > ? AND ${OF_NOTIFIERS} ORDER BY leased_until LIMIT 1`,
   )
   return {
     /** Items that are due and behind no earlier item of their incident and notifier, longest due first. */

@@ -5,13 +5,15 @@ import type { NotifierKind } from "../contract/Status.ts"
 import { move } from "../TransitionTable.ts"
 import type { Command } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
+import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 
 /** Items that nobody claimed for so long belong to a notifier that is configured nowhere (decisions §8). */
 const UNCLAIMED_FOR = Duration.hours(24)
 
 /** What became of a replay. */
-export type ReplayOutcome = "replayed" | "no_such_item" | "not_failed" | "firing_of_resolved"
+export type ReplayOutcome = "replayed" | "no_such_item" | "not_failed" | "firing_of_resolved" | "incident_expired"
 
 /** Gives a dead letter another life: same id, attempts 0, its age counted from now (decisions §8). */
 export const replay =
@@ -24,7 +26,8 @@ export const replay =
       yield* ensure(workspace, { incidents: [found.incident_id] })
       if (found.state !== "failed") return "not_failed"
       const incident = workspace.incidents.get(found.incident_id)
-      if (found.event_type === "firing" && incident?.state !== "open") return "firing_of_resolved"
+      if (incident === undefined) return "incident_expired"
+      if (found.event_type === "firing" && incident.state !== "open") return "firing_of_resolved"
       workspace.outbox.put({
         ...found,
         state: move(OutboxTransitions, found.state, "replayed"),
@@ -45,9 +48,15 @@ export const discardUnclaimed =
   (notifiers: ReadonlyArray<NotifierKind>, limit: number): Command<number> =>
   (workspace, now) =>
     (function* () {
-      yield { abandonedOutbox: { notifiers, untouchedSince: Instant.minus(now, UNCLAIMED_FOR), limit } }
-      for (const item of workspace.found.abandonedOutbox) {
+      const untouchedSince = Instant.minus(now, UNCLAIMED_FOR)
+      yield { abandonedOutbox: { notifiers, untouchedSince, limit } }
+      const { abandonedOutbox } = workspace.found
+      yield* ensure(workspace, { incidents: abandonedOutbox.map((item) => item.incident_id) })
+      let count = 0
+      for (const item of abandonedOutbox) {
         if (item.state !== "pending" && item.state !== "retry") continue
+        if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
+        count += 1
         workspace.outbox.put({
           ...item,
           state: move(OutboxTransitions, item.state, "notifier_gone"),
@@ -55,5 +64,17 @@ export const discardUnclaimed =
           updated_at: now,
         })
       }
-      return workspace.found.abandonedOutbox.length
+      return count
     })()
+
+/** Whether nobody claimed an item because an earlier one of its incident and notifier has been worked on since. */
+const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
+  workspace.outbox
+    .group(item.incident_id)
+    .some(
+      (other) =>
+        other.notifier === item.notifier &&
+        other.incident_seq < item.incident_seq &&
+        (other.state === "pending" || other.state === "sending" || other.state === "retry") &&
+        other.updated_at >= since,
+    )

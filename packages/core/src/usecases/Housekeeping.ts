@@ -59,7 +59,8 @@ export const layer: Layer.Layer<never, never, Storage | Ids | Notifiers> = Layer
 const round = ({ name, every, piece }: Chore) =>
   piece.pipe(
     Effect.map((count) => (count < PIECE ? every : BETWEEN_PIECES)),
-    Effect.catch((error) => Effect.as(Effect.logWarning(`${name} failed and is tried again`, error), every)),
+    // What a mistake makes it throw does not end it either.
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), every)),
     Effect.flatMap(Effect.sleep),
   )
 

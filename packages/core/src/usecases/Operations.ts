@@ -34,6 +34,9 @@ const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | Stat
   firing_of_resolved: new StateConflict({
     message: "the incident of this firing is resolved meanwhile, so it is not sent any more",
   }),
+  incident_expired: new StateConflict({
+    message: "the incident of this outbox item has outlived its retention, so there is nothing left to tell of it",
+  }),
 }
 
 /** What operators do beyond the contract (decisions §6, §8; /ops/v1). */

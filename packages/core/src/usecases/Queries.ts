@@ -1,4 +1,4 @@
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Layer } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { Agent } from "../contract/Agent.ts"
 import type { AgentBlacklistItem } from "../contract/AgentBlacklistItem.ts"
@@ -20,6 +20,9 @@ import { Storage, type StorageError } from "../ports/Storage.ts"
 import * as resources from "./resources.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
+
+// Marks are left every five seconds, and what they tell changes over minutes.
+const MARK_KEPT_FOR = Duration.seconds(1)
 
 /** A list parameter set: paging, and what the list can be narrowed by. */
 type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
@@ -55,17 +58,28 @@ export class Queries extends Context.Service<
       const page = Effect.fnUntraced(function* <L extends ListName, Item>(
         query: ListQuery<L>,
         parameters: PageParameters,
-        toItem: (row: ListRows[L], now: Instant.Instant) => Item,
+        toItem: (row: ListRows[L]) => Item,
       ) {
         const found = yield* readPage(storage, sha256, query, parameters)
-        const now = yield* Instant.now
-        return { ...found, items: found.items.map((row) => toItem(row, now)) }
+        return { ...found, items: found.items.map(toItem) }
+      })
+
+      const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) => (Exit.isSuccess(exit) ? MARK_KEPT_FOR : 0))
+      const statusContext = Effect.gen(function* () {
+        return { policy, mark: yield* mark, now: yield* Instant.now }
       })
 
       const agent = Effect.fnUntraced(function* (agentId: AgentId) {
         const record = yield* storage.agent(agentId)
         if (record === undefined) return yield* agentNotFound()
-        return resources.toAgent(record, yield* Instant.now, policy)
+        return resources.toAgent(record, yield* statusContext)
+      })
+
+      const agents = Effect.fnUntraced(function* (parameters: PageParameters) {
+        const query = { list: "agents", filter: {}, sort: "agent_id", direction: "asc" } as const
+        const found = yield* page(query, parameters, (row) => row)
+        const context = yield* statusContext
+        return { ...found, items: found.items.map((row) => resources.toAgent(row, context)) }
       })
 
       const summarise = Effect.gen(function* () {
@@ -76,10 +90,7 @@ export class Queries extends Context.Service<
 
       return Queries.of({
         agent,
-        agents: (parameters) =>
-          page({ list: "agents", filter: {}, sort: "agent_id", direction: "asc" }, parameters, (row, now) =>
-            resources.toAgent(row, now, policy),
-          ),
+        agents,
         checks: ({ agent_id, ...parameters }) =>
           page(
             { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },

@@ -75,11 +75,16 @@ const settle = Effect.fnUntraced(function* (item: ClaimedItem, result: AttemptRe
   const storage = yield* Storage
   const random = yield* Random.next
   const giveUpAt = Instant.plus(yield* Instant.now, lease)
-  const settleOnce = storage.transact(settleAttempt(item.claim, result, random))
-  const isKept = Effect.catchCause(Effect.as(settleOnce, true), (cause) =>
-    Effect.as(Effect.logWarning("the result of an attempt cannot be kept yet", cause), false),
-  )
-  while (!(yield* isKept) && (yield* Instant.now) < giveUpAt) {
+  const failure = Effect.matchCause(storage.transact(settleAttempt(item.claim, result, random)), {
+    onSuccess: () => undefined,
+    onFailure: (cause) => cause,
+  })
+  for (;;) {
+    const cause = yield* failure
+    if (cause === undefined) return
+    if ((yield* Instant.now) >= giveUpAt) {
+      return yield* Effect.logWarning("the result of an attempt could not be kept; the attempt is repeated", cause)
+    }
     yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))
   }
 })

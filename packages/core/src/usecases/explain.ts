@@ -5,6 +5,7 @@ import type { Agent } from "../contract/Agent.ts"
 import type { CheckState } from "../contract/CheckState.ts"
 import type { Incident } from "../contract/Incident.ts"
 import * as Instant from "../contract/Instant.ts"
+import type { AgentStatus } from "../contract/Status.ts"
 import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 import type { Storage } from "../ports/Storage.ts"
@@ -52,14 +53,15 @@ export const explain = Effect.fnUntraced(function* (storage: Storage["Service"],
     limit: 1,
   })
   const story = check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, 1)
-  const now = yield* Instant.now
+  const context = { policy, mark: yield* storage.mark, now: yield* Instant.now }
+  const shown = resources.toAgent(agent, context)
   const skew = seconds(check.received_at, check.last_observed_at)
   const explanation: Explanation = {
-    agent: resources.toAgent(agent, now, policy),
+    agent: shown,
     check: resources.toCheckState(check),
-    reasons: reasons({ agent, check, policy }, last?.event_id, skew, now),
+    reasons: reasons(shown.status, check, last?.event_id, skew),
     received_at: check.received_at,
-    age_seconds: seconds(now, check.received_at),
+    age_seconds: seconds(context.now, check.received_at),
     skew_seconds: skew,
     last_change: last && resources.toStoredEvent(last),
     incident: story && resources.toIncident(story.incident),
@@ -68,12 +70,11 @@ export const explain = Effect.fnUntraced(function* (storage: Storage["Service"],
 })
 
 const reasons = (
-  { agent, check, policy }: Subject,
+  status: AgentStatus,
+  check: CheckRecord,
   lastChangeId: string | undefined,
   skew: number,
-  now: Instant.Instant,
 ): ReadonlyArray<string> => {
-  const status = resources.toAgent(agent, now, policy).status
   const wasChange = lastChangeId !== undefined && check.seen_event_ids.some((id) => id === lastChangeId)
   const observed = Instant.format(check.last_observed_at)
   return [

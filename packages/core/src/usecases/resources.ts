@@ -5,20 +5,19 @@ import type { Agent } from "../contract/Agent.ts"
 import type { AgentBlacklistItem } from "../contract/AgentBlacklistItem.ts"
 import type { CheckState } from "../contract/CheckState.ts"
 import type { Incident } from "../contract/Incident.ts"
-import type { Instant } from "../contract/Instant.ts"
 import type { NotificationOutboxItem } from "../contract/NotificationOutboxItem.ts"
 import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { agentStatus } from "../liveness/agentStatus.ts"
+import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
+import { HEARTBEAT } from "../liveness/heartbeatIncident.ts"
 import type { StoredHistoryRecord } from "../lists/ListDefinitions.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
 
-/** An agent as the contract shows it; its status is that of `now`. */
-export const toAgent = (record: AgentRecord, now: Instant, policy: PolicyOptions): Agent => ({
+/** An agent as the contract shows it; its status is that of the context. */
+export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
   agent_id: record.agent_id,
   hostname: record.hostname,
-  status: agentStatus(record.last_seen_at, now, policy),
+  status: agentStatus(record.last_seen_at, context),
   admission_state: record.admission_state,
   rotation_pending: record.admission_state === "accepted" && record.pending_key_hash !== undefined,
   key_fingerprint: record.key_fingerprint,
@@ -44,14 +43,14 @@ export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEve
   return event
 }
 
-/** An incident as the contract shows it. */
+/** An incident as the contract shows it. One that says an agent is dead has no check (decisions §5). */
 export const toIncident = (record: IncidentRecord): Incident => ({
   id: record.id,
   incident_key: record.incident_key,
   state: record.state,
   severity: record.severity,
   ...(record.agent_id !== undefined && { agent_id: record.agent_id }),
-  ...(record.check_id !== undefined && { check_id: record.check_id }),
+  ...(record.check_id !== undefined && record.check_id !== HEARTBEAT && { check_id: record.check_id }),
   opened_at: record.opened_at,
   resolved_at: record.resolved_at ?? null,
   ...(record.summary !== undefined && { summary: record.summary }),

@@ -64,7 +64,10 @@ export class Table<Id, Row> {
   /** Deletes a row; nothing happens where there is none. */
   delete(id: Id): void {
     const entry = this.#entry(id)
-    this.#isChanged ||= entry.after !== undefined
+    if (entry.after === undefined) return
+    this.#isChanged = true
+    // A row that is put under this id later is another one, which may belong to other groups.
+    for (const name of this.#groupsOf(entry.after)) this.#groups.get(name)?.delete(this.#options.toKey(id))
     entry.after = undefined
   }
 
@@ -95,8 +98,12 @@ export class Table<Id, Row> {
     return entry
   }
 
+  #groupsOf(row: Row): ReadonlyArray<string> {
+    return this.#options.groupsOf?.(row) ?? []
+  }
+
   #index(key: string, row: Row): void {
-    for (const name of this.#options.groupsOf?.(row) ?? []) {
+    for (const name of this.#groupsOf(row)) {
       const group = this.#groups.get(name)
       if (group === undefined) this.#groups.set(name, new Set([key]))
       else group.add(key)

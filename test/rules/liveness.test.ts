@@ -1,0 +1,100 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { agentStatus } from "@tocsin/core/liveness/agentStatus"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { start } from "../storage/samples.ts"
+import { integer, oneOf } from "./arbitraries.ts"
+import { enrollment } from "./Scenario.ts"
+import { openWorld } from "./World.ts"
+
+const limit = 500
+const STALE_MILLIS = 120_000
+const DEAD_MILLIS = 300_000
+
+describe("the status of an agent", () => {
+  const STALE_MICROS = STALE_MILLIS * 1_000
+  const DEAD_MICROS = DEAD_MILLIS * 1_000
+
+  const statusAfter = (micros: number) =>
+    agentStatus(start, { now: Instant.fromMicros(start + BigInt(micros)), policy: defaultPolicy, mark: undefined })
+
+  it.prop(
+    "follows from how long ago it was seen, to the microsecond",
+    { micros: integer(0, 2 * DEAD_MICROS) },
+    ({ micros }) => {
+      const expected = micros < STALE_MICROS ? "alive" : micros < DEAD_MICROS ? "stale" : "dead"
+      assert.strictEqual(statusAfter(micros), expected)
+    },
+    { arbitrary: { runs: 500 } },
+  )
+
+  it.each([
+    [0, "alive"],
+    [STALE_MICROS - 1, "alive"],
+    [STALE_MICROS, "stale"],
+    [DEAD_MICROS - 1, "stale"],
+    [DEAD_MICROS, "dead"],
+  ] as const)("%i µs after it was seen is %s", (micros, status) => {
+    assert.strictEqual(statusAfter(micros), status)
+  })
+
+  it.effect("and the summary turn at the same moments", () =>
+    Effect.gen(function* () {
+      const world = yield* openWorld()
+      yield* world.play(enrollment)
+      const turns: Array<string> = []
+      for (const millis of [0, 119_999, 1, 179_999, 1]) {
+        yield* TestClock.adjust(millis)
+        const { items } = yield* world.queries().agents({ limit })
+        const { agents_online, agents_offline } = yield* world.queries().summary
+        turns.push(`${items[0]?.status} ${agents_online} ${agents_offline}`)
+      }
+      assert.deepStrictEqual(turns, ["alive 3 0", "alive 3 0", "stale 0 3", "stale 0 3", "dead 0 3"])
+    }),
+  )
+})
+
+describe("an outage of the service", () => {
+  /** Whether nobody may be called dead: of two marks too far apart, or of the last one and now, the later is too young. */
+  const isInGrace = (marks: ReadonlyArray<number>, now: number): boolean => {
+    const isOutage = (from: number, to: number) => to - from > STALE_MILLIS
+    return [...marks, now].some((end, at) => {
+      const before = marks[at - 1]
+      return before !== undefined && isOutage(before, end) && now - end < DEAD_MILLIS
+    })
+  }
+
+  it.effect.prop(
+    "keeps silent agents from being called dead until the dead threshold has passed since its end",
+    {
+      gaps: Arbitrary.array(oneOf(5_000, 60_000, 119_999, 120_000, 120_001, 179_999, 180_000, 299_999, 300_000), {
+        maxLength: 12,
+      }),
+    },
+    ({ gaps }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        yield* world.play(enrollment)
+        const marks: Array<number> = []
+        let now = 0
+        for (const gap of gaps) {
+          yield* TestClock.adjust(gap)
+          now += gap
+          const isSilent = now >= DEAD_MILLIS
+          const isDead = isSilent && !isInGrace(marks, now)
+          const expected = isDead ? "dead" : now >= STALE_MILLIS ? "stale" : "alive"
+          const { items } = yield* world.queries().agents({ limit })
+          assert.deepStrictEqual(Array.from(new Set(items.map((agent) => agent.status))), [expected])
+          const { before, after } = yield* world.perform({ action: "sweep" })
+          const opened = after.incidents.size - before.incidents.size
+          assert.strictEqual(opened, isDead && before.incidents.size === 0 ? items.length : 0)
+          yield* world.storage.transact(leaveMark(defaultPolicy))
+          marks.push(now)
+        }
+      }),
+    { arbitrary: { runs: 200, size: 12 } },
+  )
+})
