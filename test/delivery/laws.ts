@@ -28,6 +28,7 @@ export interface Evidence {
 /** The laws of decisions §8 about one item's moves and attempts: those broken so far, in words. */
 export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
   const broken: Array<string> = []
+  const leases = new Map<Attempt, Instant.Instant>()
   const judge = (holds: boolean, item: OutboxRecord, words: string): void => {
     if (!holds) broken.push(`${item.notifier} ${item.event_type} ${item.incident_seq} of ${item.incident_id}: ${words}`)
   }
@@ -98,7 +99,8 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     }
   }
 
-  const onAttempt = ({ notification, startedAt, client }: Attempt): void => {
+  const onAttempt = (attempt: Attempt): void => {
+    const { notification, startedAt, client } = attempt
     const item = watch().items.get(notification.id)
     if (item === undefined) return void broken.push(`an attempt of an item that is not there: ${notification.id}`)
     judge(item.state === "sending", item, `attempted by ${client} while ${item.state}`)
@@ -106,9 +108,10 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     judge(earlier(item).every(hasEnded), item, "attempted before an earlier one had ended")
     for (const other of receivers().attempts) {
       if (other.notification.id !== item.id || other.endedAt !== undefined) continue
-      const leaseOver = secondsBetween(other.startedAt, startedAt) >= LEASE_SECONDS - 5
-      judge(leaseOver, item, `attempted by ${client} while ${other.client} holds it`)
+      const isOver = (leases.get(other) ?? startedAt) <= startedAt
+      judge(isOver, item, `attempted by ${client} while ${other.client} holds it`)
     }
+    if (item.leased_until !== undefined) leases.set(attempt, item.leased_until)
   }
 
   return { broken, onMove, onAttempt }

@@ -118,8 +118,11 @@ describe("a retry", () => {
         const [item] = site.watch.items.values()
         const due = item?.next_attempt_at ?? (yield* Instant.now)
         yield* TestClock.adjust(Duration.nanos((due - (yield* Instant.now)) * 1_000n))
+        // The clock of the tests counts in milliseconds, of which it cannot keep every fraction.
+        yield* TestClock.adjust(1)
         assert.strictEqual(receivers.attempts.length, attempt)
-        assert.strictEqual(receivers.attempts.at(-1)?.startedAt, due)
+        assert.isBelow(Number((receivers.attempts.at(-1)?.startedAt ?? 0n) - due), 1_000)
+        assert.isAtLeast(Number((receivers.attempts.at(-1)?.startedAt ?? 0n) - due), 0)
       }
     }),
   )

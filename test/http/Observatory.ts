@@ -7,10 +7,13 @@ const SECRET_MARK = "tell-no-one"
 
 let tokensMade = 0
 
-/** A new agent key or UI token, `length` characters long where that is given. It begins and ends with the mark. */
-export const newToken = (length = 48): string => {
+/**
+ * An agent key or UI token that begins and ends with the mark: a new one, unless it is said what it is of; of 48
+ * characters, unless it is said how long.
+ */
+export const newToken = ({ length = 48, of }: { length?: number; of?: string | undefined } = {}): string => {
   tokensMade += 1
-  const middle = `-${tokensMade}-`
+  const middle = `-${of?.replaceAll(/[^!-~]/g, "?") ?? tokensMade}-`
   return `${SECRET_MARK}${middle.padEnd(length - 2 * SECRET_MARK.length, "~")}${SECRET_MARK}`
 }
 

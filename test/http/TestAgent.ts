@@ -14,10 +14,10 @@ type Fields = Readonly<Record<string, unknown>>
 let agentsMade = 0
 let eventsMade = 0
 
-/** An agent that the service has not heard of. */
+/** An agent that the service has not heard of. One that is given a name has the same key wherever it is made. */
 export const newAgent = (agent_id?: string): TestAgent => {
   agentsMade += 1
-  return { agent_id: agent_id ?? `agent-${agentsMade}`, key: newToken() }
+  return { agent_id: agent_id ?? `agent-${agentsMade}`, key: newToken({ of: agent_id }) }
 }
 
 /** An event id that was not used before. */

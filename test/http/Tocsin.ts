@@ -15,6 +15,7 @@ import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer as BoundServer } from "effect/http"
+import * as SeededIds from "../storage/SeededIds.ts"
 import { newToken, Observatory } from "./Observatory.ts"
 import { SteeredClock } from "./SteeredClock.ts"
 
@@ -27,6 +28,8 @@ export interface TocsinOptions {
   /** Makes a storage of the real one that fails in some way. */
   readonly spoil?: (storage: Storage["Service"]) => Storage["Service"]
   readonly storageTimeout?: Duration.Input
+  /** Draws the same ids from the same seed; random ones without. */
+  readonly seed?: string
   /** Runs delivery to these; without, the outbox stays as it is. */
   readonly notifiers?: Notifiers["Service"]
 }
@@ -77,7 +80,7 @@ export class Tocsin extends Context.Service<
           Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer]),
           Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
           Layer.provide([guarded, NodeHashing.layer(), notifiers]),
-          Layer.provide(RandomIds.layer),
+          Layer.provide(options.seed === undefined ? RandomIds.layer : SeededIds.layer(options.seed)),
           Layer.provide([
             Layer.succeed(Clock.Clock, clock),
             Layer.succeed(Policy, {

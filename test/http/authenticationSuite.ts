@@ -21,7 +21,7 @@ const malformed: ReadonlyArray<readonly [name: string, make: (token: string) => 
   ["a tab after the scheme", (token) => `Bearer\t${token}`],
   ["a token with a space", (token) => `Bearer ${token} ${token}`],
   ["a token with a tab", (token) => `Bearer ${token}\t${token}`],
-  ["a token of 513 characters", () => `Bearer ${newToken(513)}`],
+  ["a token of 513 characters", () => `Bearer ${newToken({ length: 513 })}`],
   ["a token with a letter that is not ASCII", (token) => `Bearer ${token}\u00e9`],
 ]
 
@@ -80,7 +80,7 @@ export const authenticationSuite = <Place, E>(subject: StorageUnderTest<Place, E
     it.effect("an agent key may have 1 to 512 characters, any that are visible", () =>
       Effect.gen(function* () {
         const visible = String.fromCharCode(...Array.from({ length: 94 }, (_, index) => 33 + index))
-        for (const key of ["!", newToken(512), `${newToken()}${visible}`]) {
+        for (const key of ["!", newToken({ length: 512 }), `${newToken()}${visible}`]) {
           const agent = { ...newAgent(), key }
           const json = heartbeatBody(agent)
           assert.strictEqual((yield* call("POST", "/api/v1/heartbeat", { token: key, json })).status, 202, key)

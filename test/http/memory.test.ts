@@ -14,6 +14,7 @@ import { orderSuite } from "./orderSuite.ts"
 import { pagingSuite } from "./pagingSuite.ts"
 import { pathSuite } from "./pathSuite.ts"
 import { querySuite } from "./querySuite.ts"
+import { walkSuite } from "./walkSuite.ts"
 
 const subject = { name: "memory", place: Layer.empty, client: MemoryStorage.layer }
 
@@ -29,6 +30,7 @@ describe("HTTP contract: memory", () => {
   describe("filters", () => filterSuite(subject))
   describe("cursors", () => cursorSuite(subject))
   describe("paging", () => pagingSuite(subject))
+  describe("walk", () => walkSuite(subject))
   describe("hostile bodies", () => hostileBodySuite(subject))
   describe("hostile connections", () => hostileConnectionSuite(subject))
 })

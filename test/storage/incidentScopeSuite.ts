@@ -82,11 +82,13 @@ export const incidentScopeSuite = <Place>(subject: StorageUnderTest<Place>): voi
             .map((row) => `${row.incident_id}/${row.check_id}`)
             .toSorted(),
           others: [b, c, nobody].map((id) => workspace.membershipsOf(id).length),
+          isPastLoaded: past.some((row) => workspace.members.isLoaded(row)),
           isKnown: [a, b, c, nobody].map((id) => workspace.membersOfAgents.has(id)),
         }))
         assert.deepStrictEqual(ofAgents, {
           a: [`${incidentIdOf("x")}/disk`, `${incidentIdOf("y")}/disk`].toSorted(),
           others: [0, 0, 0],
+          isPastLoaded: false,
           isKnown: [true, false, true, true],
         })
       }),

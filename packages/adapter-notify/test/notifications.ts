@@ -28,6 +28,7 @@ export const firing: Notification = {
     opener_check_id: CheckId.make("disk"),
     opened_at: at("2026-01-31T08:30:00.250Z"),
     resolved_at: undefined,
+    summary: "/var is 97 % full",
     members: 1,
   },
 }

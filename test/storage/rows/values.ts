@@ -38,7 +38,7 @@ export const plain = (maxLength: number) => fc.string({ unit: character(0x20), m
 export const output = fc.string({ unit: character(0x01), maxLength: 60 })
 
 /** An agent_id or check_id, some of which other parties take for something else. */
-export const name = fc.oneof(
+const name = fc.oneof(
   { weight: 4, arbitrary: fc.stringMatching(/^[A-Za-z0-9._:-]{1,60}$/) },
   { weight: 1, arbitrary: fc.constantFrom("__proto__", "constructor", "NULL", "null", "0", "-", "toString") },
 )

@@ -36,7 +36,7 @@ const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Insta
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))
     .map(({ alert: { severity, ended_at }, incident }) =>
-      alertOf({ severity, summary: undefined, incident }, ended_at ?? firingUntil(now)),
+      alertOf({ severity, summary: incident.summary, incident }, ended_at ?? firingUntil(now)),
     )
 
 /** Posts to Alertmanager's `/api/v2/alerts` (decisions §9). */

@@ -25,8 +25,8 @@ export class FileIdentity {
       reason: "unavailable",
       message:
         found === undefined
-          ? `${this.#file} was removed or moved while the service runs: put it back, or restart the service to begin with an empty one`
-          : `${this.#file} was replaced by another file while the service runs: restart the service to use that one`,
+          ? `${this.#file} was removed or moved while Tocsin runs: put it back, or stop Tocsin before you move it`
+          : `${this.#file} was replaced while Tocsin runs: stop Tocsin, remove the -wal and -shm files of the former one, and start it again`,
     })
   }
 }

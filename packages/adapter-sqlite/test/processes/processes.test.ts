@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { chmodSync, chownSync, readdirSync, rmSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { agentIds, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 
-const WRITER = join(import.meta.dirname, "writer.ts")
+const WRITER = fileURLToPath(new URL("./writer.ts", import.meta.url))
 // Far more than it writes before it is killed.
 const NEVER_ENDING = 100_000
 const NOBODY = 65_534

@@ -26,6 +26,8 @@ export interface Notification {
     readonly opener_check_id: CheckId
     readonly opened_at: Instant
     readonly resolved_at: Instant | undefined
+    /** What it says of itself now; `summary` above is from when the notification was enqueued. */
+    readonly summary: string | undefined
     /** How many checks are in it now. */
     readonly members: number
   }

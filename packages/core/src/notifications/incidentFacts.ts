@@ -11,5 +11,6 @@ export const incidentFacts = (incident: IncidentRecord): Notification["incident"
   opener_check_id: incident.opener_check_id,
   opened_at: incident.opened_at,
   resolved_at: incident.resolved_at,
+  summary: incident.summary,
   members: incident.members_warning + incident.members_unknown + incident.members_critical,
 })
