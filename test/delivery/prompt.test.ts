@@ -6,7 +6,8 @@ import { TestClock } from "effect/testing"
 import { type Answer, deferred, delivered, hanging, makeReceivers, timedOut } from "./Receivers.ts"
 import { AGENT, enroll, report } from "./reports.ts"
 import { openSite, type ProcessOptions } from "./Site.ts"
-import { settled, statesOf } from "./observe.ts"
+import { statesOf } from "./outboxOf.ts"
+import { settled } from "./settled.ts"
 
 const openIdle = Effect.fnUntraced(function* (
   answerTo: (notifier: NotifierKind) => Answer = () => delivered,

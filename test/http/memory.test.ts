@@ -4,7 +4,7 @@ import { Layer } from "effect"
 import { authenticationSuite } from "./authenticationSuite.ts"
 import { bodySizeSuite } from "./bodySizeSuite.ts"
 import { cursorSuite } from "./cursorSuite.ts"
-import { endpointSuite } from "./endpointSuite.ts"
+import { endpointErrorSuite, endpointSuite } from "./endpointSuite.ts"
 import { eventFieldSuite } from "./eventFieldSuite.ts"
 import { filterSuite } from "./filterSuite.ts"
 import { heartbeatFieldSuite } from "./heartbeatFieldSuite.ts"
@@ -20,6 +20,7 @@ const subject = { name: "memory", place: Layer.empty, client: MemoryStorage.laye
 
 describe("HTTP contract: memory", () => {
   describe("endpoints", () => endpointSuite(subject))
+  describe("errors of endpoints", () => endpointErrorSuite(subject))
   describe("authentication", () => authenticationSuite(subject))
   describe("paths", () => pathSuite(subject))
   describe("order of checks", () => orderSuite(subject))

@@ -40,7 +40,7 @@ describe("the definition of the API", () => {
   it("is the OpenAPI document that is kept in openapi.json", async () => {
     const kept = existsSync(keptDocument) ? readFileSync(keptDocument, "utf8") : "null"
     const document: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(TocsinApi)))
-    // `vitest -u` writes what has changed; the layout is the formatter's business.
+    // `vitest --update=all` writes what has changed; the layout is the formatter's business.
     const text = isDeepStrictEqual(JSON.parse(kept), document) ? kept : JSON.stringify(document, undefined, 2)
     await expect(text).toMatchFileSnapshot(keptDocument)
   })

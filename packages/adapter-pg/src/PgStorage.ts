@@ -1,8 +1,8 @@
-import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { type EstablishedName, Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql"
+import type { SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
@@ -12,6 +12,7 @@ import { purge } from "./housekeeping/purge.ts"
 import { readRows } from "./lists/readRows.ts"
 import { migrate } from "./migrate.ts"
 import { countSystem } from "./reads/countSystem.ts"
+import { read } from "./reads/read.ts"
 import { readIncidentStory } from "./reads/readIncidentStory.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
 import { decodeAgent, findAgent, findAgentsWithPendingKey } from "./tables/agentTable.ts"
@@ -72,30 +73,33 @@ const connect = (options: PgPoolOptions) =>
 
 const make = (database: Database, prober: Database): Storage["Service"] => {
   const { pg, sql } = database
-  const one = <A>(rows: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =>
-    retryTransient(Effect.map(rows, ([row]) => row))
+  const findOne = <A>(
+    statement: PgStatement,
+    parameters: ReadonlyArray<unknown>,
+    decode: (row: SqlConnection.Row) => A,
+  ): Effect.Effect<A | undefined, StorageError> =>
+    retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
   return Storage.of({
     transact: (command) => transact(database, command),
     page: (request) => retryTransient(readRows(sql, request)),
-    agent: (agentId) => one(Effect.map(pg.query(findAgent, [agentId]), (rows) => rows.map(decodeAgent))),
-    counts: (aliveSince) => retryTransient(countSystem(pg, aliveSince)),
+    agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
+    counts: (aliveSince) => retryTransient(countSystem(sql, aliveSince)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(
         // No id is empty, so all of them come after it. The column holds nothing but what was an AgentId when written.
-        Effect.map(pg.query(findAgentsWithPendingKey, [after ?? "", limit]), (rows) =>
+        Effect.map(read(sql, findAgentsWithPendingKey, [after ?? "", limit]), (rows) =>
           rows.map((row) => row["agent_id"] as AgentId),
         ),
       ),
     purge: (limit) => retryTransient(purge(database, limit)),
     expire: (before, limit) => retryTransient(expire(database, before, limit)),
-    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(pg, notifiers, now)),
+    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(sql, notifiers, now)),
     // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
     hints: Stream.never,
-    check: (agentId: AgentId, checkId: CheckId) =>
-      one(Effect.map(pg.query(findCheck, [agentId, checkId]), (rows) => rows.map(decodeCheck))),
-    incident: (id, limit) => retryTransient(readIncidentStory(database, id, limit)),
-    mark: one(Effect.map(pg.query(findMark, ["service"]), (rows) => rows.map(decodeMark))),
-    establish: (name: EstablishedName, value: string) =>
+    check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], decodeCheck),
+    incident: (id, limit) => retryTransient(readIncidentStory(sql, id, limit)),
+    mark: findOne(findMark, ["service"], decodeMark),
+    establish: (name, value) =>
       retryTransient(
         // The statement returns one row with this column, always.
         Effect.map(pg.query(establish, [name, value]), ([row]) => row?.["value"] as string),

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Database } from "../Database.ts"
+import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 import { expireHistory } from "./expireHistory.ts"
 
 /** An incident may have thousands of members that go with it. */
@@ -65,14 +66,14 @@ interface Pieces {
 
 /** Runs a statement until it has removed `limit` rows or finds fewer than a piece. */
 const inPieces = Effect.fnUntraced(function* (
-  { pg }: Database,
+  database: Database,
   statement: PgStatement,
   { before, limit, piece }: Pieces,
 ) {
   let removed = 0
   while (removed < limit) {
     const asked = Math.min(piece, limit - removed)
-    const rows = yield* pg.query(statement, [before, asked])
+    const rows = yield* indexedTransaction(database, database.pg.query(statement, [before, asked]))
     const count = Number(rows[0]?.["removed"])
     removed += count
     if (count < asked) break

@@ -1,8 +1,10 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Database } from "../Database.ts"
+import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 
 /** Finds the oldest rows that were received before `$1` and not set aside yet. */
 const findOldHistory: PgStatement = {
@@ -43,23 +45,24 @@ const deleteReplacedHistory: PgStatement = {
  * many checks have not changed for years. Returns how many it removed.
  */
 export const expireHistory = Effect.fnUntraced(function* (
-  { pg, sql }: Database,
+  database: Database,
   before: Instant,
   limit: number,
 ): Effect.fn.Return<number, SqlError.SqlError> {
   let removed = 0
   while (removed < limit) {
     const asked = limit - removed
-    const old = yield* pg.query(findOldHistory, [before, asked])
-    if (old.length > 0) {
-      const seqs = old.map((row) => row["seq"])
-      const agents = Array.from(new Set(old.map((row) => row["agent_id"])))
-      const rows = yield* sql.withTransaction(
-        Effect.andThen(pg.query(lockAgentsForShare, [agents]), pg.query(deleteReplacedHistory, [seqs])),
-      )
-      removed += Number(rows[0]?.["removed"])
-    }
-    if (old.length < asked) break
+    const piece = yield* indexedTransaction(database, expirePiece(database.pg, before, asked))
+    removed += piece.removed
+    if (piece.found < asked) break
   }
   return removed
+})
+
+const expirePiece = Effect.fnUntraced(function* (pg: PgClient["Service"], before: Instant, limit: number) {
+  const old = yield* pg.query(findOldHistory, [before, limit])
+  if (old.length === 0) return { found: 0, removed: 0 }
+  yield* pg.query(lockAgentsForShare, [Array.from(new Set(old.map((row) => row["agent_id"])))])
+  const rows = yield* pg.query(deleteReplacedHistory, [old.map((row) => row["seq"])])
+  return { found: old.length, removed: Number(rows[0]?.["removed"]) }
 })

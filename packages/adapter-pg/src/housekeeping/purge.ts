@@ -3,6 +3,7 @@ import type { SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Database } from "../Database.ts"
 import type { RemovedRegistration } from "../tables/agentTable.ts"
+import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 
 /** Thousands of agents may be deleted at once that had neither checks nor history: they are dealt with many at a time. */
 const REGISTRATIONS_AT_ONCE = 200
@@ -52,7 +53,8 @@ const deleteRegistrations: PgStatement = {
 }
 
 /** Removes at most `limit` rows that deleted agents left behind, in one transaction; see `Storage.purge`. */
-export const purge = ({ pg, sql }: Database, limit: number): Effect.Effect<number, SqlError.SqlError> => {
+export const purge = (database: Database, limit: number): Effect.Effect<number, SqlError.SqlError> => {
+  const { pg } = database
   const remove = (
     statement: PgStatement,
     registrations: ReadonlyArray<RemovedRegistration>,
@@ -61,7 +63,8 @@ export const purge = ({ pg, sql }: Database, limit: number): Effect.Effect<numbe
     Effect.map(pg.query(statement, [JSON.stringify(registrations), atMost]), (rows) =>
       Number(rows[0]?.["removed"]),
     )
-  return sql.withTransaction(
+  return indexedTransaction(
+    database,
     Effect.gen(function* () {
       let left = limit
       while (left > 0) {

@@ -1,9 +1,9 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
-import type { PgClient } from "../client/PgClient.ts"
+import type { SqlClient, SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
+import { read } from "./read.ts"
 
 /** Counts what the summary shows, in one pass over agents; an index holds only open incidents. */
 const findCounts: PgStatement = {
@@ -20,10 +20,10 @@ const findCounts: PgStatement = {
 
 /** Counts for the summary; see `Storage.counts`. */
 export const countSystem = (
-  pg: PgClient["Service"],
+  sql: SqlClient.SqlClient,
   aliveSince: Instant,
 ): Effect.Effect<SystemCounts, SqlError.SqlError> =>
-  Effect.map(pg.query(findCounts, [aliveSince]), ([counts]) => ({
+  Effect.map(read(sql, findCounts, [aliveSince]), ([counts]) => ({
     agents_online: Number(counts?.["agents_online"]),
     agents_offline: Number(counts?.["agents_offline"]),
     checks_ok: Number(counts?.["checks_ok"]),

@@ -3,26 +3,26 @@ import type { IncidentStory } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
-import type { Database } from "../Database.ts"
 import { decodeIncidentChange, findIncidentChanges } from "../tables/incidentChangeTable.ts"
 import { decodeIncident, findIncidents } from "../tables/incidentTable.ts"
 import { decodeMember, findMembersOfIncident } from "../tables/memberTable.ts"
 import { decodeOutbox, findOutboxOfIncident } from "../tables/outboxTable.ts"
+import { read } from "./read.ts"
 
 /** All parts of a story are of one moment. */
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 /** Reads one incident with all that belongs to it; see `Storage.incident`. */
 export const readIncidentStory = (
-  { pg, sql }: Database,
+  sql: SqlClient.SqlClient,
   id: IncidentId,
   limit: number,
 ): Effect.Effect<IncidentStory | undefined, SqlError.SqlError> =>
   Effect.gen(function* () {
-    const [incident] = (yield* pg.query(findIncidents, [[id]])).map(decodeIncident)
+    const [incident] = (yield* read(sql, findIncidents, [[id]])).map(decodeIncident)
     if (incident === undefined) return undefined
-    const members = (yield* pg.query(findMembersOfIncident, [id, limit])).map(decodeMember)
-    const changes = (yield* pg.query(findIncidentChanges, [id, limit])).map(decodeIncidentChange)
-    const outbox = (yield* pg.query(findOutboxOfIncident, [id, limit])).map(decodeOutbox)
+    const members = (yield* read(sql, findMembersOfIncident, [id, limit])).map(decodeMember)
+    const changes = (yield* read(sql, findIncidentChanges, [id, limit])).map(decodeIncidentChange)
+    const outbox = (yield* read(sql, findOutboxOfIncident, [id, limit])).map(decodeOutbox)
     return { incident, members, changes, outbox }
   }).pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN))

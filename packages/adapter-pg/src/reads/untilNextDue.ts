@@ -1,9 +1,9 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import { Duration, Effect } from "effect"
-import type { SqlError } from "effect/sql"
-import type { PgClient } from "../client/PgClient.ts"
+import type { SqlClient, SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
+import { read } from "./read.ts"
 
 const NOW_BY_STORAGE = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
 
@@ -31,11 +31,11 @@ const findUntilNextDue: PgStatement = {
 
 /** How long until something can be claimed; see `Storage.untilNextDue`. */
 export const untilNextDue = (
-  pg: PgClient["Service"],
+  sql: SqlClient.SqlClient,
   notifiers: ReadonlyArray<NotifierKind>,
   now: Instant,
 ): Effect.Effect<Duration.Duration | undefined, SqlError.SqlError> =>
-  Effect.map(pg.query(findUntilNextDue, [notifiers, now]), ([row]) => {
+  Effect.map(read(sql, findUntilNextDue, [notifiers, now]), ([row]) => {
     // int8, which the client reads as a bigint; NULL where nothing waits.
     const micros = row?.["micros"] as bigint | null | undefined
     return micros === null || micros === undefined ? undefined : Duration.nanos(micros * 1_000n)

@@ -4,26 +4,14 @@ import type { Command, Decision } from "@tocsin/core/workspace/Decision"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { Database } from "../Database.ts"
+import { indexedTransaction } from "./indexedTransaction.ts"
 import { loadScope } from "./loadScope.ts"
 import { persistChanges, type TransactionMark } from "./persistChanges.ts"
 import { retryTransient } from "./retryTransient.ts"
 import { settleCommit } from "./settleCommit.ts"
-
-/**
- * Begins a transaction whose statements find rows by index. Prepared statements keep their plans, and one that was made
- * while a table was small would read all of it long after it has grown. Compiling is not worth it for any of them.
- */
-const BEGIN = [
-  "BEGIN ISOLATION LEVEL READ COMMITTED",
-  "SET LOCAL enable_seqscan = off",
-  "SET LOCAL enable_hashjoin = off",
-  "SET LOCAL enable_mergejoin = off",
-  "SET LOCAL jit = off",
-].join("; ")
 
 interface Decided<A> {
   readonly reply: A
@@ -35,9 +23,10 @@ export const transact = <A>(database: Database, command: Command<A>): Effect.Eff
   retryTransient(attempt(database, command))
 
 const attempt = Effect.fnUntraced(function* <A>(
-  { pg, sql }: Database,
+  database: Database,
   command: Command<A>,
 ): Effect.fn.Return<A, SqlError.SqlError | StorageError> {
+  const { pg } = database
   const outcome: { decided: Decided<A> | undefined } = { decided: undefined }
   const transaction = Effect.gen(function* () {
     const workspace = new Workspace()
@@ -46,11 +35,8 @@ const attempt = Effect.fnUntraced(function* <A>(
     outcome.decided = { reply, mark: yield* persistChanges(pg, workspace.changes()) }
     return reply
   })
-  return yield* sql.withTransaction(transaction).pipe(
-    Effect.provideService(SqlClient.BeginTransaction, BEGIN),
-    Effect.catchIf(isLostCommit, (error) =>
-      outcome.decided === undefined ? Effect.fail(error) : afterLostCommit(pg, outcome.decided, error),
-    ),
+  return yield* Effect.catchIf(indexedTransaction(database, transaction), isLostCommit, (error) =>
+    outcome.decided === undefined ? Effect.fail(error) : afterLostCommit(pg, outcome.decided, error),
   )
 })
 
