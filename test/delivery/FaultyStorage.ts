@@ -7,6 +7,8 @@ export interface Faults {
   isAway: boolean
   /** Each command is kept, and its caller is told that it failed. */
   losesReplies: boolean
+  /** Each call runs into a mistake in the storage. */
+  throws: boolean
   /** How long a command is on its way there; the next one takes the next of these, over and over. */
   latencies: ReadonlyArray<number>
 }
@@ -18,14 +20,17 @@ const lost = new StorageError({ reason: "timed_out", message: "the reply was los
 export const faultyStorage = (
   storage: Storage["Service"],
 ): { readonly storage: Storage["Service"]; readonly faults: Faults } => {
-  const faults: Faults = { isAway: false, losesReplies: false, latencies: [] }
+  const faults: Faults = { isAway: false, losesReplies: false, throws: false, latencies: [] }
   let taken = 0
   const onTheWay = Effect.suspend(() => {
     const millis = faults.latencies[taken % faults.latencies.length] ?? 0
     taken += 1
     return millis === 0 ? Effect.void : Effect.sleep(millis)
   })
-  const ifThere = Effect.suspend(() => (faults.isAway ? Effect.fail(away) : Effect.void))
+  const ifThere = Effect.suspend(() => {
+    if (faults.throws) return Effect.die(new Error("a storage with a mistake in it"))
+    return faults.isAway ? Effect.fail(away) : Effect.void
+  })
   const reach = <A>(effect: Effect.Effect<A, StorageError>) =>
     onTheWay.pipe(Effect.andThen(ifThere), Effect.andThen(effect))
   return {

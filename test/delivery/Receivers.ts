@@ -41,12 +41,16 @@ export interface Attempt {
 export interface Arrival {
   readonly notification: Notification
   readonly at: Instant.Instant
+  /** Numbers all that arrives anywhere. */
+  readonly order: number
 }
 
 /** One post of label sets that are sent again. */
 export interface Resending {
   readonly client: string
   readonly at: Instant.Instant
+  /** Numbers all that arrives anywhere. */
+  readonly order: number
   readonly alerts: ReadonlyArray<ClaimedAlert>
   readonly answer: Answer
 }
@@ -77,10 +81,11 @@ export const makeReceivers = (options: ReceiversOptions): Receivers => {
   const arrivals: Array<Arrival> = []
   const resendings: Array<Resending> = []
   const dead = new Set<string>()
+  let order = 0
 
   const make = ({ answer, client, notification }: Attempt): Effect.Effect<DeliveryResult> => {
     const arrive = Effect.map(Instant.now, (at) => {
-      if (answer.reaches && !dead.has(client)) arrivals.push({ notification, at })
+      if (answer.reaches && !dead.has(client)) arrivals.push({ notification, at, order: order++ })
     })
     return pause(answer.sendingMillis).pipe(
       Effect.andThen(arrive),
@@ -105,9 +110,9 @@ export const makeReceivers = (options: ReceiversOptions): Receivers => {
   const resend = (client: string) =>
     Effect.fnUntraced(function* (alerts: ReadonlyArray<ClaimedAlert>) {
       const answer = options.answerToAlerts?.(alerts, client) ?? delivered
-      const at = yield* Instant.now
-      yield* pause(answer.sendingMillis + answer.answeringMillis)
-      resendings.push({ client, at, alerts, answer })
+      yield* pause(answer.sendingMillis)
+      resendings.push({ client, at: yield* Instant.now, order: order++, alerts, answer })
+      yield* pause(answer.answeringMillis)
       return yield* end(answer)
     })
 

@@ -28,6 +28,7 @@ export interface Process {
   readonly admission: Admission["Service"]
   readonly operations: Operations["Service"]
   readonly queries: Queries["Service"]
+  readonly signal: OutboxSignal["Service"]
   readonly faults: Faults
   /** Stops it in good order. Takes time by the clock where attempts are under way. */
   readonly close: Effect.Effect<void>
@@ -118,6 +119,7 @@ export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints,
       admission: Context.get(services, Admission),
       operations: Context.get(services, Operations),
       queries: Context.get(services, Queries),
+      signal: Context.get(services, OutboxSignal),
       faults,
       close,
     }

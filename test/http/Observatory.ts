@@ -31,6 +31,7 @@ export type Sighting = "log" | "span" | "answer" | "row"
 /** A line of the service's log, as text. */
 export interface LogLine {
   readonly level: string
+  /** Message, cause and annotations. */
   readonly text: string
 }
 
@@ -40,6 +41,7 @@ const whole = (value: unknown): string =>
 /** Sees all that leaves the service: answers, log, spans, rows. Remembers what holds a secret. */
 export class Observatory {
   readonly leaks: Array<string> = []
+  /** The lines of the log that tell of errors. */
   readonly log: Array<LogLine> = []
   readonly sightings: Record<Sighting, number> = { log: 0, span: 0, answer: 0, row: 0 }
 
@@ -49,12 +51,19 @@ export class Observatory {
     if (found !== null) this.leaks.push(`${sighting}: …${text.slice(Math.max(0, found.index - 200), found.index + 80)}`)
   }
 
+  /** How many lines of the log hold all of these texts. */
+  logged(...texts: ReadonlyArray<string>): number {
+    return this.log.filter((line) => texts.every((text) => line.text.includes(text))).length
+  }
+
   /** A log at its most talkative, and a tracer, that tell all they are told. */
   get layer(): Layer.Layer<never> {
     const logger = Logger.make<unknown, void>((options) => {
       const cause = Cause.pretty(options.cause)
-      this.note("log", `${Logger.formatJson.log(options)} ${whole(options.message)} ${whole(options.cause)} ${cause}`)
-      this.log.push({ level: options.logLevel, text: `${whole(options.message)} ${cause}` })
+      const text = `${Logger.formatJson.log(options)} ${whole(options.message)} ${whole(options.cause)} ${cause}`
+      this.note("log", text)
+      // The rest is many megabytes, and nobody looks for it.
+      if (options.logLevel === "Error") this.log.push({ level: options.logLevel, text })
     })
     return Layer.mergeAll(
       Logger.layer([logger]),

@@ -1,4 +1,5 @@
 import { Agent } from "node:http"
+import { assert } from "@effect/vitest"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
@@ -59,6 +60,12 @@ export class Tocsin extends Context.Service<
       Tocsin,
       Effect.gen(function* () {
         const observatory = new Observatory()
+        // Last of all, when nothing more can be said.
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            assert.deepStrictEqual(observatory.leaks, [], "tokens were seen where they must not be")
+          }),
+        )
         const clock = new SteeredClock(yield* Clock.clockWith(Effect.succeed), START_MILLIS)
         const tokens = { uiToken: newToken(), otherUiToken: newToken(), readToken: newToken() }
         const server = HttpServer.layerWithOperations({

@@ -34,7 +34,7 @@ const attempt = (endpoint: Endpoint, authorization: string) =>
   call(endpoint.method, pathOf(endpoint), { headers: { authorization }, json: heartbeatBody(newAgent()) })
 
 /** Who may do what (contract, Authentication; decisions §1). */
-export const authenticationSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 
   together("tokens", (it) => {

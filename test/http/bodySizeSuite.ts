@@ -36,7 +36,7 @@ const forEachAtOnce = <A, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.E
   Effect.forEach(all, run, { concurrency: "unbounded", discard: true })
 
 /** The largest body, and what is larger (contract, Limits; decisions §1). */
-export const bodySizeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
 
   together("bodies", (it) => {
@@ -172,6 +172,29 @@ export const bodySizeSuite = <Place, E>(subject: StorageUnderTest<Place, E>): vo
         assert.deepStrictEqual(statusesOf(taken), [100, 202])
         const refused = yield* exchange(head({ ...asks, "Content-Length": String(LIMIT + 1) }))
         assert.deepStrictEqual(statusesOf(refused), [413])
+        // Without a length nobody knows that yet.
+        const inChunks = yield* exchange((socket) => {
+          socket.write(head({ ...asks, ...chunked }))
+          socket.once("data", () => {
+            for (const part of inParts(heartbeatOf(LIMIT + 1), 65_536)) socket.write(chunk(part))
+          })
+        })
+        assert.deepStrictEqual(statusesOf(inChunks), [100, 413])
+      }),
+    )
+
+    it.effect("a body that nobody read does not become the next request", () =>
+      Effect.gen(function* () {
+        for (const size of [10, 1_000, 200_000]) {
+          const text = `GET /api/v1/smuggled HTTP/1.1\r\nHost: a\r\n\r\n`.padEnd(size, "x").slice(0, size)
+          const unread = requestText("POST /api/v1/heartbeat", { "Content-Length": String(size) }, text)
+          const next = requestText("GET /api/v1/health", { Connection: "close" })
+          assert.deepStrictEqual(statusesOf(yield* exchange(unread + next)), [401, 200])
+        }
+        // More than that is not waited for.
+        const long = "x".repeat(400_000)
+        const unread = requestText("POST /api/v1/heartbeat", { "Content-Length": String(long.length) }, long)
+        assert.deepStrictEqual(statusesOf(yield* exchange(unread + requestText("GET /api/v1/health"))), [401])
       }),
     )
   })

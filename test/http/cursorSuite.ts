@@ -35,7 +35,7 @@ const queries = [
 const knowsBack = (query: string): boolean => !query.includes("blacklist")
 
 /** Where a cursor is refused, and what becomes of pages when rows go (decisions §10). */
-export const cursorSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
   scenario("a cursor is refused by every query but its own, and the other way round", () =>
@@ -66,12 +66,12 @@ export const cursorSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void
   scenario("a cursor with any character changed, left out or added is refused", () =>
     Effect.gen(function* () {
       yield* populate
-      for (const path of ["/api/v1/checks", "/api/v1/incidents", "/api/v1/events/query"]) {
+      for (const path of ["/api/v1/checks", "/api/v1/events/query"]) {
         const { next_cursor } = yield* pageOf(`${path}?limit=1`)
         const cursor = next_cursor ?? assert.fail(path)
         const characters = Array.from(cursor)
         const changed = characters.flatMap((character, at) =>
-          ["A", "z", "0", "_", "-", String.fromCharCode(character.charCodeAt(0) ^ 1)]
+          ["A", "_", String.fromCharCode(character.charCodeAt(0) ^ 1)]
             .filter((other) => other !== character)
             .map((other) => cursor.slice(0, at) + encodeURIComponent(other) + cursor.slice(at + 1)),
         )

@@ -30,7 +30,7 @@ const succeed = (endpoint: Endpoint, agent: TestAgent, key_id: string) => {
 const compared = ["content-type", "cache-control", "content-length"]
 
 /** The success of every row of the endpoint table, and its body to the field. */
-export const endpointSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const endpointSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
   for (const endpoint of endpoints) {
@@ -48,7 +48,7 @@ export const endpointSuite = <Place, E>(subject: StorageUnderTest<Place, E>): vo
 }
 
 /** The errors that the rows of the endpoint table list, and HEAD. */
-export const endpointErrorSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const endpointErrorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
   for (const endpoint of endpoints.filter(({ method }) => method === "GET")) {

@@ -121,7 +121,7 @@ const written: ReadonlyArray<readonly [field: string, text: string, value: numbe
 ]
 
 /** Each field of an event, just inside and just outside its rule (contract, CheckResultEvent; decisions §2). */
-export const eventFieldSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const stored = Effect.fnUntraced(function* ({ agent_id }: TestAgent) {
     return yield* itemsOf(`/api/v1/events/query?agent_id=${agent_id}`)

@@ -17,7 +17,7 @@ const valuesOf = (items: ReadonlyArray<Item>, field: string): ReadonlyArray<unkn
   Array.from(new Set(items.map((item) => item[field])))
 
 /** What each filter leaves of its list (contract, parameters; decisions §7). */
-export const filterSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
   scenario("a filter leaves the items that have its value, in the order of the whole list", () =>

@@ -115,7 +115,7 @@ const namesField = (message: string, field: string): boolean =>
   message.startsWith(field) && /^[ .[]/.test(message.slice(field.length))
 
 /** Each field of a heartbeat, just inside and just outside its rule (contract, HeartbeatRequest; decisions §2, §4). */
-export const heartbeatFieldSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
 
   together("heartbeats", (it) => {

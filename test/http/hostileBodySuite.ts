@@ -66,7 +66,7 @@ const noJson = [
 ]
 
 /** Bodies that are not what they should be, or more than they seem (decisions §1, §2, §4). */
-export const hostileBodySuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const send = (agent: TestAgent, body: string | Uint8Array, endpoint = "heartbeat") =>
     call("POST", `/api/v1/${endpoint}`, { token: agent.key, body })

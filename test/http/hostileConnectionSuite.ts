@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
 import { call, operate } from "./call.ts"
 import { exchange, type Received, requestText, statusesOf } from "./exchange.ts"
@@ -84,7 +84,7 @@ const dribble = (socket: Socket, text: string): void => {
 }
 
 /** Connections that are not what they should be (decisions §1). */
-export const hostileConnectionSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
   const isWell = Effect.gen(function* () {
     assert.strictEqual((yield* call("GET", "/api/v1/health")).status, 200)
@@ -241,7 +241,14 @@ export const hostileConnectionSuite = <Place, E>(subject: StorageUnderTest<Place
           dribble(socket, body.padStart(5_000, " "))
         },
       ]
-      const all = yield* Effect.forEach(slowly, exchange, { concurrency: "unbounded" })
+      // A connection without a request under way may stay.
+      const idle = yield* Effect.forkChild(
+        exchange((socket) => {
+          socket.write(requestText("GET /api/v1/health"))
+          setTimeout(() => socket.write(requestText("GET /api/v1/health", { Connection: "close" })), 2_500)
+        }),
+      )
+      const all = yield* Effect.forEach(slowly, (bytes) => exchange(bytes), { concurrency: "unbounded" })
       for (const received of all) {
         assertRefused(received, 408)
         assert.isBelow(received.millis, 4_000)
@@ -249,6 +256,7 @@ export const hostileConnectionSuite = <Place, E>(subject: StorageUnderTest<Place
       const { millis } = yield* exchange("")
       assert.isBelow(millis, 4_000)
       assert.notMatch(JSON.stringify(yield* itemsOf("/api/v1/agents")), /too-late/)
+      assert.deepStrictEqual(statusesOf(yield* Fiber.join(idle)), [200, 200])
       yield* isWell
     }),
   )

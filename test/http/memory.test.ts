@@ -1,19 +1,26 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { describe } from "@effect/vitest"
 import { Layer } from "effect"
+import { admissionSuite } from "./admissionSuite.ts"
 import { authenticationSuite } from "./authenticationSuite.ts"
 import { bodySizeSuite } from "./bodySizeSuite.ts"
+import { concurrencySuite } from "./concurrencySuite.ts"
 import { cursorSuite } from "./cursorSuite.ts"
+import { deliverySuite } from "./deliverySuite.ts"
 import { endpointErrorSuite, endpointSuite } from "./endpointSuite.ts"
 import { eventFieldSuite } from "./eventFieldSuite.ts"
 import { filterSuite } from "./filterSuite.ts"
 import { heartbeatFieldSuite } from "./heartbeatFieldSuite.ts"
 import { hostileBodySuite } from "./hostileBodySuite.ts"
 import { hostileConnectionSuite } from "./hostileConnectionSuite.ts"
+import { interruptionSuite } from "./interruptionSuite.ts"
 import { orderSuite } from "./orderSuite.ts"
 import { pagingSuite } from "./pagingSuite.ts"
 import { pathSuite } from "./pathSuite.ts"
 import { querySuite } from "./querySuite.ts"
+import { readinessSuite } from "./readinessSuite.ts"
+import { storageFailureSuite } from "./storageFailureSuite.ts"
+import { summarySuite } from "./summarySuite.ts"
 import { walkSuite } from "./walkSuite.ts"
 
 const subject = { name: "memory", place: Layer.empty, client: MemoryStorage.layer }
@@ -31,7 +38,14 @@ describe("HTTP contract: memory", () => {
   describe("filters", () => filterSuite(subject))
   describe("cursors", () => cursorSuite(subject))
   describe("paging", () => pagingSuite(subject))
-  describe("walk", () => walkSuite(subject))
   describe("hostile bodies", () => hostileBodySuite(subject))
   describe("hostile connections", () => hostileConnectionSuite(subject))
+  describe("walk", () => walkSuite(subject))
+  describe("admission", () => admissionSuite(subject))
+  describe("delivery", () => deliverySuite(subject))
+  describe("summary", () => summarySuite(subject))
+  describe("failures of the storage", () => storageFailureSuite(subject))
+  describe("readiness", () => readinessSuite(subject))
+  describe("interruptions", () => interruptionSuite(subject))
+  describe("many clients", () => concurrencySuite(subject, 24))
 })

@@ -7,7 +7,7 @@ import { Tocsin, type TocsinOptions } from "./Tocsin.ts"
 export type Scenario<E = never> = Effect.Effect<void, E, Tocsin | Scope.Scope>
 
 /** Ways to test the service on one storage. */
-export const onStorage = <Place, E>(subject: StorageUnderTest<Place, E>) => {
+export const onStorage = <Place>(subject: StorageUnderTest<Place>) => {
   const tocsin = (options?: TocsinOptions) =>
     Tocsin.layer(Layer.fresh(Layer.provide(subject.client, subject.place)), options)
   return {

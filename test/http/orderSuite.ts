@@ -91,7 +91,7 @@ const operatorSets = Array.from({ length: 31 }, (_, index) =>
 ).filter((set) => !(set.includes("token") && set.includes("read-only token")))
 
 /** Which of several faults a request is refused for (decisions §1). */
-export const orderSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const twoHeartbeats = { policy: { heartbeatRate: { perMinute: 1, burst: 2 } } }
 

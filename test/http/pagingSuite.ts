@@ -92,7 +92,7 @@ const byKey = (keyOf: (item: Item) => ReadonlyArray<unknown>) => (a: Item, b: It
 }
 
 /** Every list from end to end and back (decisions §10). */
-export const pagingSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
   scenario("every list is walked forward and back, page by page, each item once", () =>

@@ -48,7 +48,7 @@ const byPath = Array.from(methodsOf)
 const inOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.toSorted()
 
 /** What is at which path (decisions §1: path before token). */
-export const pathSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 
   together("requests", (it) => {

@@ -1,8 +1,13 @@
+import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { describe } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
+import { concurrencySuite } from "./concurrencySuite.ts"
 import { endpointSuite } from "./endpointSuite.ts"
+import { interruptionSuite } from "./interruptionSuite.ts"
+import { secretSuite } from "./secretSuite.ts"
 import { walkSuite } from "./walkSuite.ts"
 
 const subject = {
@@ -11,7 +16,24 @@ const subject = {
   client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
 }
 
+/** All rows of all tables, as text. */
+const dump = Effect.gen(function* () {
+  const { url } = yield* EmptiedPostgres
+  const services = yield* Layer.build(PgClient.layer({ url, maxConnections: 1 }))
+  const sql = Context.get(services, SqlClient.SqlClient)
+  const tables = yield* sql<{ name: string }>`
+    SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'
+  `
+  const rows = yield* Effect.forEach(tables, ({ name }) => sql<{ line: string }>`
+    SELECT t::text AS line FROM ${sql.literal(name)} t
+  `)
+  return rows.flat().map(({ line }) => line).join("\n")
+}).pipe(Effect.scoped)
+
 describe("HTTP contract: PostgreSQL", () => {
   describe("endpoints", () => endpointSuite(subject))
   describe("walk", () => walkSuite(subject))
+  describe("secrets", () => secretSuite(subject, dump))
+  describe("interruptions", () => interruptionSuite(subject))
+  describe("many clients", () => concurrencySuite(subject, 12))
 })

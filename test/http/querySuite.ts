@@ -71,7 +71,7 @@ const cases = parameters.flatMap((parameter) =>
 const methodOf = (path: string): string => (path === acceptAll ? "POST" : "GET")
 
 /** Each query parameter, just inside and just outside its rule (contract, parameters; decisions §1, §10). */
-export const querySuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 
   together("parameters", (it) => {

@@ -7,7 +7,7 @@ import { Tocsin } from "./Tocsin.ts"
 import { walk } from "./walk.ts"
 
 /** The walk from end to end, and that operators read the same from every storage on the way. */
-export const walkSuite = <Place, E>(subject: StorageUnderTest<Place, E>): void => {
+export const walkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
   // Rows of one moment are ordered by their ids.
   const options = { seed: "walk" }

@@ -47,6 +47,7 @@ const withChanges = <Row>(
   changes: ReadonlyArray<Moved<Row>>,
   idOf: (row: Row) => string,
 ): ReadonlyMap<string, Row> => {
+  if (changes.length === 0) return rows
   const changed = new Map(rows)
   for (const { before, after } of changes) {
     if (after !== undefined) changed.set(idOf(after), after)
@@ -59,8 +60,9 @@ const withChanges = <Row>(
 export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
   const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
   const stays = (row: CheckRecord | HistoryRecord) => !removed.has(row.registration_id)
-  const kept = new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
+  const kept = removed.size === 0 ? rows.checks : new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
   const checkChanges = changes.checks.filter(({ after }) => after !== undefined && stays(after))
+  const history = changes.history.length === 0 ? rows.history : [...rows.history, ...changes.history]
   return {
     agents: withChanges(rows.agents, changes.agents, (row) => row.agent_id),
     keys: withChanges(rows.keys, changes.keys, (row) => row.key_hash),
@@ -68,8 +70,9 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
     incidents: withChanges(rows.incidents, changes.incidents, (row) => row.id),
     members: withChanges(rows.members, changes.members, (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`),
     outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
-    stories: [...rows.stories, ...changes.incidentChanges],
-    history: [...rows.history, ...changes.history].filter(stays),
+    stories:
+      changes.incidentChanges.length === 0 ? rows.stories : [...rows.stories, ...changes.incidentChanges],
+    history: removed.size === 0 ? history : history.filter(stays),
   }
 }
 

@@ -8,7 +8,7 @@ import { NaiveAdmission } from "./NaiveAdmission.ts"
 import { admission, SIZE } from "./Scenario.ts"
 import { openWorld, type World } from "./World.ts"
 
-const arbitrary = { runs: 400, size: SIZE, maxShrinks: 3_000 }
+const arbitrary = { runs: 300, size: SIZE, maxShrinks: 3_000 }
 const maxPendingAgents = 2
 const limit = 500
 

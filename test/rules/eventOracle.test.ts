@@ -6,7 +6,7 @@ import { admission, crowd, enrollment, life, notifiers, SIZE, type Step } from "
 import { logOf, viewOfFold, viewOfRows } from "./views.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 400, size: SIZE, maxShrinks: 3_000 }
+const arbitrary = { runs: 300, size: SIZE, maxShrinks: 3_000 }
 
 const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
   const world = yield* openWorld(options)

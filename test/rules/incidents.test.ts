@@ -9,7 +9,7 @@ import { membersEver, moved, presentMembers, type Rows } from "./Rows.ts"
 import { crowd, enrollment, life, lifeByEvents, SIZE, type Step } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 200, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: 120, size: SIZE, maxShrinks: 2_000 }
 
 const afterEveryAction = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,

@@ -7,7 +7,7 @@ import { moved, type Rows } from "./Rows.ts"
 import { enrollment, life, lifeByEvents, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 300, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
 
 const RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, critical: 3 }
 

@@ -5,7 +5,7 @@ import { listings, type NamedPage } from "./listings.ts"
 import { enrollment, life, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 150, size: SIZE, maxShrinks: 1_000 }
+const arbitrary = { runs: 100, size: SIZE, maxShrinks: 1_000 }
 const EVERYTHING = 500
 const limits = Arbitrary.array(integer(1, 7), { minLength: 1, maxLength: 5 })
 

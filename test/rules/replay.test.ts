@@ -9,7 +9,7 @@ import { changedFields } from "./changedFields.ts"
 import { AGENTS, enrollment, KEYS, life, notifiers, properLife, SIZE, type Step } from "./Scenario.ts"
 import { openWorld, type World, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 200, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: 120, size: SIZE, maxShrinks: 2_000 }
 
 /** What an identical result in order may change. */
 const ofRepeats = [

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { enrollment, life, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 150, size: SIZE, maxShrinks: 1_000 }
+const arbitrary = { runs: 100, size: SIZE, maxShrinks: 1_000 }
 const limit = 500
 
 describe("the summary", () => {

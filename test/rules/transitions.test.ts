@@ -12,7 +12,7 @@ import { explain, stateMoves } from "./stateMoves.ts"
 import { tours } from "./tours.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 200, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
 
 /** The moves that no table allows: each with what happened. */
 const forbidden = (observed: Observation): ReadonlyArray<string> => {

@@ -3,6 +3,7 @@ import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { Effect } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { race } from "./race.ts"
+import { blacklistIdOf, blockedKeyRecord, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -147,6 +148,34 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
+const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
+  race(
+    subject,
+    { name: "a key unblocked while it is used stays unblocked, and is unblocked once" },
+    (replica) =>
+      Effect.gen(function* () {
+        const agents = names(16)
+        // Not seen for long, so that its heartbeats write the row that unblocking deletes.
+        yield* write(replica(0), [], ({ keys }) =>
+          agents.forEach((agent) => keys.put(blockedKeyRecord(agent))),
+        )
+        const outcomes = yield* Effect.forEach(
+          agents.flatMap((agent) => range(6).map((n) => [agent, n] as const)),
+          ([agent, n]): Effect.Effect<unknown> =>
+            n % 2 === 0
+              ? outcomeOf(replica(n >> 1).ingest.heartbeat(keyOf(agent), heartbeatOf(agent)))
+              : Effect.orDie(replica(n >> 1).admission.unblock(blacklistIdOf(agent))),
+          atOnce,
+        )
+        const counted = outcomes.filter((outcome) => JSON.stringify(outcome) === JSON.stringify({ count: 1 }))
+        assert.strictEqual(counted.length, agents.length)
+        assert.deepStrictEqual(yield* rowsOf(replica(0), "blacklist"), [])
+        yield* register(replica(1), ...agents)
+        assert.strictEqual((yield* rowsOf(replica(1), "agents")).length, agents.length)
+      }),
+  )
+}
+
 const describeEndings = <Place>(subject: StorageUnderTest<Place>): void => {
   race(
     subject,
@@ -259,6 +288,7 @@ export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): voi
   describe("admission at the same moment", () => {
     describeRegistrations(subject)
     describeActions(subject)
+    describeUnblocking(subject)
     describeEndings(subject)
   })
 }

@@ -32,11 +32,15 @@ export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> 
       const pg = Context.get(yield* Effect.mapError(Layer.build(client), toStorageError), PgClient)
       const base = yield* Clock.Clock
       const clock = new CorrectedClock(base)
-      const correct = Effect.flatMap(retryTransient(measureOffset(pg, base)), (offset) => clock.correct(offset))
+      const correct = Effect.flatMap(retryTransient(measureOffset(pg, base)), (offset) =>
+        clock.correct(offset),
+      )
       yield* correct
       yield* Effect.sleep(MEASURE_EVERY).pipe(
         Effect.andThen(correct),
-        Effect.catch((error) => Effect.logWarning("PostgreSQL's clock could not be read; the last offset counts", error)),
+        Effect.catch((error) =>
+          Effect.logWarning("PostgreSQL's clock could not be read; the last offset counts", error),
+        ),
         Effect.forever,
         Effect.forkScoped,
       )

@@ -38,7 +38,8 @@ const CREATE_LEDGER = `CREATE TABLE schema_migration (
 
 const migrating = new StorageError({
   reason: "in_use",
-  message: "another process has been migrating the database for minutes: wait until it is done, then start again",
+  message:
+    "another process has been migrating the database for minutes: wait until it is done, then start again",
 })
 
 const newer = new StorageError({
@@ -74,8 +75,9 @@ const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 
 /** How many of the migrations the database went through, `undefined` where it has not heard of any. Writes nothing. */
 const verifySchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, known: ReadonlyArray<Migration>) {
+  // From pg_class, because to_regclass alone may answer from what this connection knew before it waited for the lock.
   const [ledger] = yield* sql<{ exists: boolean }>`
-    SELECT to_regclass('schema_migration') IS NOT NULL AS exists
+    SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('schema_migration')) AS exists
   `.unprepared
   if (ledger?.exists !== true) return undefined
   const applied = yield* sql<{ id: number; checksum: string }>`
@@ -112,7 +114,12 @@ export const migrate = Effect.fnUntraced(
       if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
       for (const migration of known.slice(applied ?? 0)) {
         yield* sql.unsafe(migration.sql)
-        const row = { id: migration.id, name: migration.name, checksum: checksumOf(migration), applied_at: now }
+        const row = {
+          id: migration.id,
+          name: migration.name,
+          checksum: checksumOf(migration),
+          applied_at: now,
+        }
         yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
       }
     })

@@ -1,6 +1,7 @@
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { SqlError } from "effect/sql"
 import { PgFailure } from "./client/PgFailure.ts"
+import { isLostRace } from "./transactions/isLostRace.ts"
 
 interface Explanation {
   readonly reason: StorageFailure
@@ -93,6 +94,11 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
   ["XX002", damaged],
 ])
 
+const refusedRow: Explanation = {
+  reason: "other",
+  message: "PostgreSQL refused a row: look into the service's log, and report it",
+}
+
 const busy: Explanation = {
   reason: "timed_out",
   message: "too many requests change the same rows at once: repeat the request",
@@ -111,7 +117,7 @@ const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
   },
   DeadlockError: busy,
   SerializationError: busy,
-  UniqueViolation: busy,
+  UniqueViolation: refusedRow,
   LockTimeoutError: {
     reason: "timed_out",
     message: "a lock was not free in time: look in pg_stat_activity for a transaction that stays open",
@@ -120,10 +126,7 @@ const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
     reason: "timed_out",
     message: "PostgreSQL did not answer in time: look at its load, its disk and its locks",
   },
-  ConstraintError: {
-    reason: "other",
-    message: "PostgreSQL refused a row: look into the service's log, and report it",
-  },
+  ConstraintError: refusedRow,
   SqlSyntaxError: {
     reason: "other",
     message: "PostgreSQL refused a statement: look into the service's log, and report it",
@@ -140,6 +143,7 @@ const explain = (error: SqlError.SqlError): Explanation => {
   const code = sqlStateOf(error)
   const known = code === undefined ? undefined : bySqlState.get(code)
   if (known !== undefined) return known
+  if (isLostRace(error)) return busy
   // What the client itself says has no code, and says what to do already.
   const isOwnWord = code === undefined && cause instanceof PgFailure && error.reason.operation === "connect"
   return isOwnWord ? { reason: byTag[_tag].reason, message: cause.message } : byTag[_tag]

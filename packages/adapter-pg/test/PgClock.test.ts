@@ -17,8 +17,9 @@ const realNanos = TestClock.withLive(Clock.currentTimeNanos)
 
 const corrected = Effect.gen(function* () {
   const { url } = yield* ScratchPostgres
-  return yield* Effect.map(Layer.build(PgClock.layer({ url })), (services) => (use: Effect.Effect<bigint>) =>
-    Effect.provide(use, services),
+  return yield* Effect.map(
+    Layer.build(PgClock.layer({ url })),
+    (services) => (use: Effect.Effect<bigint>) => Effect.provide(use, services),
   )
 })
 
@@ -73,7 +74,10 @@ layer(ScratchPostgres.layer)("PgClock", (it) => {
           yield* scratch.away
           yield* TestClock.adjust("1 minute")
           yield* eventually(Effect.sync(() => warnings.length === 1))
-          assert.strictEqual((yield* onDatabaseTime(Clock.currentTimeNanos)) - before, 60_000n * NANOS_PER_MILLI)
+          assert.strictEqual(
+            (yield* onDatabaseTime(Clock.currentTimeNanos)) - before,
+            60_000n * NANOS_PER_MILLI,
+          )
         }),
       )
       yield* TestClock.adjust("1 minute")

@@ -83,11 +83,16 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       yield* scratch.killConnections
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "read_only")
       assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url), "read_only")
+      assert.strictEqual(
+        reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url),
+        "read_only",
+      )
       // A storage that has nothing to migrate starts there too.
       const other = yield* openStorage({ url })
       assert.strictEqual((yield* other.agent(agent_id))?.agent_id, agent_id)
-      yield* sql.unsafe(`BEGIN READ WRITE; ALTER DATABASE ${database} RESET default_transaction_read_only; COMMIT`)
+      yield* sql.unsafe(
+        `BEGIN READ WRITE; ALTER DATABASE ${database} RESET default_transaction_read_only; COMMIT`,
+      )
       yield* eventually(Effect.isSuccess(storage.transact(write)))
     }),
   )
@@ -112,8 +117,9 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const { admin, database, storage, url } = yield* setUp
       const { sql } = admin
       const name = `limited_${database.slice(-8)}`
-      yield* Effect.acquireRelease(sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'not to be told' CONNECTION LIMIT 0`), () =>
-        Effect.orDie(sql.unsafe(`DROP ROLE ${name}`)),
+      yield* Effect.acquireRelease(
+        sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'not to be told' CONNECTION LIMIT 0`),
+        () => Effect.orDie(sql.unsafe(`DROP ROLE ${name}`)),
       )
       const limited = new URL(Redacted.value(url))
       limited.username = name
@@ -126,36 +132,42 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("refuses the password, does not exist or has no address stops the start, each in its own words", () =>
-    Effect.gen(function* () {
-      const { url } = yield* ScratchPostgres
-      const changed = (change: (address: URL) => void) => {
-        const address = new URL(Redacted.value(url))
-        change(address)
-        return Redacted.make(address.href)
-      }
-      const urls = [
-        changed((address) => Object.assign(address, { password: "wrong-password" })),
-        changed((address) => Object.assign(address, { pathname: "no_such_database" })),
-        changed((address) => Object.assign(address, { port: "1" })),
-      ]
-      const errors = yield* Effect.forEach(urls, (wrong) => Effect.flip(openStorage({ url: wrong })))
-      for (const [index, error] of errors.entries()) {
-        assert.strictEqual(reasonOf(error, urls[index] ?? url), "unavailable")
-      }
-      assert.strictEqual(new Set(errors.map((error) => error.message)).size, urls.length)
-      const unusable = Redacted.make("https://user:zzword@host/database")
-      const error = yield* Effect.flip(openStorage({ url: unusable }))
-      assert.strictEqual(error.reason, "other")
-      assert.notInclude(inspect(error, { depth: 20 }), "zzword")
-    }),
+  it.effect(
+    "refuses the password, does not exist or has no address stops the start, each in its own words",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* ScratchPostgres
+        const changed = (change: (address: URL) => void) => {
+          const address = new URL(Redacted.value(url))
+          change(address)
+          return Redacted.make(address.href)
+        }
+        const urls = [
+          changed((address) => Object.assign(address, { password: "wrong-password" })),
+          changed((address) => Object.assign(address, { pathname: "no_such_database" })),
+          changed((address) => Object.assign(address, { port: "1" })),
+        ]
+        const errors = yield* Effect.forEach(urls, (wrong) => Effect.flip(openStorage({ url: wrong })))
+        for (const [index, error] of errors.entries()) {
+          assert.strictEqual(reasonOf(error, urls[index] ?? url), "unavailable")
+        }
+        assert.strictEqual(new Set(errors.map((error) => error.message)).size, urls.length)
+        const unusable = Redacted.make("https://user:zzword@host/database")
+        const error = yield* Effect.flip(openStorage({ url: unusable }))
+        assert.strictEqual(error.reason, "other")
+        assert.notInclude(inspect(error, { depth: 20 }), "zzword")
+      }),
   )
 })
 
 layer(ScratchPostgres.layer)("a storage whose rows are locked by another program", (it) => {
   const setUpLocked = Effect.gen(function* () {
     const scratch = yield* ScratchPostgres
-    const bounds = { maxConnections: 3, connectTimeout: "500 millis", statementTimeout: "400 millis" } as const
+    const bounds = {
+      maxConnections: 3,
+      connectTimeout: "500 millis",
+      statementTimeout: "400 millis",
+    } as const
     const storage = yield* openStorage({ url: scratch.url, ...bounds })
     yield* storage.transact(write)
     return { scratch, storage, holder: yield* scratch.replica(), observer: yield* scratch.replica() }

@@ -3,8 +3,9 @@ import { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { blacklistIdOf } from "@tocsin/test/storage/records"
 import { openReplica, type Replica } from "@tocsin/test/storage/Replica"
-import { enroll, eventOf, heartbeatOf, keyOf, send } from "@tocsin/test/storage/samples"
+import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "@tocsin/test/storage/samples"
 import { Duration, Effect, Layer } from "effect"
 import * as PgStorage from "../src/PgStorage.ts"
 import { type TableStatistics, tableStatistics } from "./tableStatistics.ts"
@@ -39,6 +40,93 @@ const grown = (
   what: Exclude<keyof TableStatistics, "name">,
 ): number => Number((after.get(table)?.[what] ?? 0n) - (before.get(table)?.[what] ?? 0n))
 
+layer(ScratchPostgres.layer)("what every heartbeat and result updates", (it) => {
+  it.effect("stays in its page: no index is touched", () =>
+    Effect.gen(function* () {
+      const rounds = 20
+      yield* withReplica(
+        Effect.fnUntraced(function* (replica) {
+          const agents = range(5).map((n) => `agent-${n}`)
+          yield* enroll(replica, ...agents)
+          for (const round of range(rounds)) {
+            for (const agent of agents) {
+              yield* replica.ingest.heartbeat(keyOf(agent), heartbeatOf(agent))
+              yield* send(replica, agent, batchOf(round, "critical", { incident_key: "shared" }))
+            }
+          }
+        }),
+      )
+      const statistics = yield* tableStatistics(yield* observer)
+      for (const table of ["agent", "check_state"]) {
+        const { n_tup_hot_upd = 0n, n_tup_upd = 0n } = statistics.get(table) ?? {}
+        assert.isAtLeast(Number(n_tup_upd), 5 * (rounds - 1))
+        assert.isAtLeast(Number(n_tup_hot_upd) / Number(n_tup_upd), 0.95, table)
+      }
+    }),
+  )
+})
+
+layer(ScratchPostgres.layer)("the cost of a change", (it) => {
+  it.effect("does not grow with the members of its incident", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* observer
+      const shared = { incident_key: "shared" }
+      yield* withReplica((replica) =>
+        Effect.andThen(
+          enroll(replica, "a"),
+          Effect.asVoid(send(replica, "a", [eventOf(1, shared), eventOf(2, { ...shared, check_id: "cpu" })])),
+        ),
+      )
+      const members = 10_000
+      yield* sql`
+        INSERT INTO incident_member (incident_id, agent_id, check_id, severity, change_seq, joined_at)
+        SELECT id, 'many-' || n, 'disk', 'critical', -n, 0 FROM incident, generate_series(1, ${members}::int4) AS n
+      `
+      yield* sql`UPDATE incident SET members_critical = members_critical + ${members}`
+      const before = yield* tableStatistics({ ...(yield* observer), sql })
+      yield* withReplica((replica) =>
+        send(replica, "a", [
+          eventOf(3, { ...shared, status: "warning", exit_code: 1 }),
+          eventOf(4, { check_id: "cpu", status: "ok", exit_code: 0 }),
+          eventOf(5, { status: "ok", exit_code: 0 }),
+        ]),
+      )
+      const after = yield* tableStatistics({ ...(yield* observer), sql })
+      assert.isAtMost(grown(before, after, "incident_member", "idx_tup_fetch"), 50)
+    }),
+  )
+})
+
+layer(ScratchPostgres.layer)("the cost of deleting an agent", (it) => {
+  it.effect("does not grow with its history, which is purged in pieces", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* observer
+      const agent_id = AgentId.make("old")
+      yield* withReplica((replica) =>
+        Effect.andThen(enroll(replica, "old"), Effect.asVoid(send(replica, "old", [eventOf(1)]))),
+      )
+      const rows = 50_000
+      yield* sql`
+        INSERT INTO check_event (agent_id, registration_id, event_id, check_id, observed_at, received_at, status, exit_code,
+                                 duration_ms, output_truncated, notifications_enabled)
+        SELECT agent_id, registration_id, md5('event ' || n)::uuid, 'check-' || n % 100, n, n, 'ok', 0, 0, false, true
+        FROM agent, generate_series(1, ${rows}::int4) AS n WHERE agent_id = ${agent_id}
+      `
+      const before = yield* tableStatistics({ ...(yield* observer), sql })
+      yield* withReplica((replica) => Effect.asVoid(replica.admission.remove(agent_id)))
+      const removed = yield* tableStatistics({ ...(yield* observer), sql })
+      assert.strictEqual(grown(before, removed, "check_event", "n_tup_del"), 0)
+      assert.strictEqual(grown(before, removed, "check_event", "idx_tup_fetch"), 0)
+      const piece = 1_000
+      const purged = yield* withReplica(({ storage }) => storage.purge(piece))
+      const after = yield* tableStatistics({ ...(yield* observer), sql })
+      assert.strictEqual(purged, piece)
+      // Each row is met once to find it, and once to delete it.
+      assert.isAtMost(grown(removed, after, "check_event", "idx_tup_fetch"), 3 * piece)
+    }),
+  )
+})
+
 layer(ScratchPostgres.layer)("transactions", (it) => {
   it.effect("never read a whole table, though they are planned while it is empty", () =>
     Effect.gen(function* () {
@@ -50,8 +138,9 @@ layer(ScratchPostgres.layer)("transactions", (it) => {
           // Often enough for PostgreSQL to make its plans for good.
           for (const round of range(8)) {
             const agents = range(3).map((n) => `agent-${round}-${n}`)
-            yield* enroll(replica, ...agents)
+            yield* register(replica, ...agents)
             for (const agent of agents) {
+              yield* replica.admission.accept(AgentId.make(agent))
               yield* replica.ingest.heartbeat(keyOf(agent), heartbeatOf(agent))
               yield* send(replica, agent, batchOf(0, "critical", { incident_key: `shared ${round}` }))
               yield* send(replica, agent, batchOf(1, "warning"))
@@ -61,7 +150,8 @@ layer(ScratchPostgres.layer)("transactions", (it) => {
             yield* replica.storage.transact(claimOutbox(claim))
             yield* replica.admission.block(AgentId.make(agents[0] ?? ""))
             yield* replica.admission.remove(AgentId.make(agents[1] ?? ""))
-            yield* replica.admission.unblockAll
+            yield* replica.admission.unblock(blacklistIdOf(agents[0] ?? ""))
+            yield* replica.storage.purge(10)
           }
         }),
       )

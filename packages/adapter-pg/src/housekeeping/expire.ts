@@ -50,7 +50,11 @@ export const expire = Effect.fnUntraced(function* (
   let left = limit
   if (before.history !== undefined) left -= yield* expireHistory(database, before.history, left)
   if (before.incidents !== undefined) {
-    left -= yield* inPieces(database, deleteIncidents, { before: before.incidents, limit: left, piece: INCIDENTS_AT_ONCE })
+    left -= yield* inPieces(database, deleteIncidents, {
+      before: before.incidents,
+      limit: left,
+      piece: INCIDENTS_AT_ONCE,
+    })
   }
   if (before.outbox !== undefined) {
     left -= yield* inPieces(database, deleteOutbox, { before: before.outbox, limit: left, piece: left })

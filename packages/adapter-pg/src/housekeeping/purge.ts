@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Database } from "../Database.ts"
-import type { RemovedRegistration } from "../tables/agentTable.ts"
+import type { RemovedRegistration } from "../tables/AgentTable.ts"
 import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 
 /** Thousands of agents may be deleted at once that had neither checks nor history: they are dealt with many at a time. */
@@ -69,7 +69,10 @@ export const purge = (database: Database, limit: number): Effect.Effect<number, 
       let left = limit
       while (left > 0) {
         // The columns are those of the statement.
-        const registrations = (yield* pg.query(lockRemovedRegistrations, [])) as unknown as Array<RemovedRegistration>
+        const registrations = (yield* pg.query(
+          lockRemovedRegistrations,
+          [],
+        )) as unknown as Array<RemovedRegistration>
         if (registrations.length === 0) break
         left -= yield* remove(deleteChecks, registrations, left)
         if (left > 0) left -= yield* remove(deleteHistory, registrations, left)

@@ -1,12 +1,12 @@
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
 import type { ListFilters, ListName } from "@tocsin/core/lists/ListDefinitions"
-import { agentColumns } from "../tables/agentTable.ts"
-import { keyColumns } from "../tables/agentKeyTable.ts"
-import { checkColumns } from "../tables/checkTable.ts"
-import { historyColumns } from "../tables/historyTable.ts"
-import { incidentColumns } from "../tables/incidentTable.ts"
-import { outboxColumns } from "../tables/outboxTable.ts"
+import { agentColumns } from "../tables/AgentTable.ts"
+import { keyColumns } from "../tables/AgentKeyTable.ts"
+import { checkColumns } from "../tables/CheckTable.ts"
+import { historyColumns } from "../tables/HistoryTable.ts"
+import { incidentColumns } from "../tables/IncidentTable.ts"
+import { outboxColumns } from "../tables/OutboxTable.ts"
 import type { ListSource } from "./ListSource.ts"
 import type { Parameters } from "./Parameters.ts"
 
@@ -43,7 +43,9 @@ const history: Source<"history"> = ({ agent_id, check_id }, parameters) => {
     return { ...filtered, conditions: [...ofAgent("e", parameters.add(agent_id, "text")), ...ofCheck] }
   }
   const from = ofPresentAgents("check_event", "e")
-  return check_id === undefined ? { ...source, from, conditions: [] } : { ...filtered, from, conditions: ofCheck }
+  return check_id === undefined
+    ? { ...source, from, conditions: [] }
+    : { ...filtered, from, conditions: ofCheck }
 }
 
 const STATE_RANK = { open: 1, resolved: 0 } as const

@@ -66,7 +66,11 @@ const plain = (source: ListSource, reading: Reading, limit: string): string => {
     ${where([...conditions, ...beyond(reading)])} ${inOrder(reading, limit)}`
 }
 
-const spread = ({ alias, columns, table, ...source }: ListSource, reading: Reading, limit: string): string => {
+const spread = (
+  { alias, columns, table, ...source }: ListSource,
+  reading: Reading,
+  limit: string,
+): string => {
   const leading = source.spread ?? []
   const sets = leading.map(({ name, values }) => `unnest(${values}) AS of_${name} (${name})`)
   const isOf = leading.map(({ name }) => `${alias}.${name} = of_${name}.${name}`)

@@ -3,12 +3,13 @@ import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { PageRequest } from "@tocsin/core/lists/PageRequest"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
-import { decodeAgent } from "../tables/agentTable.ts"
-import { decodeKey } from "../tables/agentKeyTable.ts"
-import { decodeCheck } from "../tables/checkTable.ts"
-import { decodeHistory } from "../tables/historyTable.ts"
-import { decodeIncident } from "../tables/incidentTable.ts"
-import { decodeOutbox } from "../tables/outboxTable.ts"
+import { read } from "../reads/read.ts"
+import { decodeAgent } from "../tables/AgentTable.ts"
+import { decodeKey } from "../tables/AgentKeyTable.ts"
+import { decodeCheck } from "../tables/CheckTable.ts"
+import { decodeHistory } from "../tables/HistoryTable.ts"
+import { decodeIncident } from "../tables/IncidentTable.ts"
+import { decodeOutbox } from "../tables/OutboxTable.ts"
 import { pageStatement } from "./pageStatement.ts"
 
 const decoders: { readonly [L in ListName]: (row: SqlConnection.Row) => ListRows[L] } = {
@@ -21,15 +22,12 @@ const decoders: { readonly [L in ListName]: (row: SqlConnection.Row) => ListRows
   blacklist: (row) => decodeKey(row) as BlockedKeyRecord,
 }
 
-/**
- * Reads one page of a list. Not prepared: a plan that is made for the very filter and limit finds the partial indexes, and
- * costs little beside what a person waits for.
- */
+/** Reads one page of a list; see `Storage.page`. */
 export const readRows = <L extends ListName>(
   sql: SqlClient.SqlClient,
   request: PageRequest<L>,
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, SqlError.SqlError> => {
-  const { text, values } = pageStatement(request)
+  const statement = pageStatement(request)
   const decode: (row: SqlConnection.Row) => ListRows[L] = decoders[request.list]
-  return Effect.map(sql.unsafe<SqlConnection.Row>(text, values).unprepared, (rows) => rows.map(decode))
+  return Effect.map(read(sql, statement, statement.values), (rows) => rows.map(decode))
 }

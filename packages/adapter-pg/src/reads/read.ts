@@ -8,7 +8,7 @@ import type { PgStatement } from "../client/PgConnection.ts"
  */
 export const read = (
   sql: SqlClient.SqlClient,
-  statement: PgStatement,
+  statement: Pick<PgStatement, "text">,
   parameters: ReadonlyArray<unknown>,
 ): Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError> =>
   sql.unsafe<SqlConnection.Row>(statement.text, parameters).unprepared

@@ -5,9 +5,9 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { decodeAlert, lockAlertsOfIncidents } from "../tables/alertTable.ts"
-import { decodeIncident, lockIncidents } from "../tables/incidentTable.ts"
-import { decodeOutbox, lockOutboxOfIncidents } from "../tables/outboxTable.ts"
+import { decodeAlert, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
+import { decodeIncident, lockIncidents } from "../tables/IncidentTable.ts"
+import { decodeOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
 
 /** Brings incidents with their outbox items and alerts into a workspace, locked. */
 export const loadIncidents = Effect.fnUntraced(function* (

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
-import { decodeKey, lockBlacklist, lockKeys, lockKeysOfAgents } from "../tables/agentKeyTable.ts"
+import { decodeKey, lockBlacklist, lockKeys, lockKeysOfAgents } from "../tables/AgentKeyTable.ts"
 
 /** Brings the keys of a scope into a workspace, locked. */
 export const loadKeys = Effect.fnUntraced(function* (

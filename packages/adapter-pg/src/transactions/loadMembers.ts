@@ -3,7 +3,7 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { decodeMember, findMembers, findMembersOfAgents, findWorstMembers } from "../tables/memberTable.ts"
+import { decodeMember, findMembers, findMembersOfAgents, findWorstMembers } from "../tables/MemberTable.ts"
 
 /** Brings memberships into a workspace; the locks on their incidents and agents guard them. */
 export const loadMembers = Effect.fnUntraced(function* (

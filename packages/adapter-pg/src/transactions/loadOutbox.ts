@@ -3,8 +3,8 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { decodeAlert, lockAlerts } from "../tables/alertTable.ts"
-import { decodeOutbox, lockOutbox } from "../tables/outboxTable.ts"
+import { decodeAlert, lockAlerts } from "../tables/AlertTable.ts"
+import { decodeOutbox, lockOutbox } from "../tables/OutboxTable.ts"
 
 /** Brings outbox items and alerts by name into a workspace, locked, without their incidents. */
 export const loadOutbox = Effect.fnUntraced(function* (

@@ -5,10 +5,10 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { countPendingAgents, decodeAgent, lockAgents, lockRegistrations } from "../tables/agentTable.ts"
-import { decodeCheck, findChecks } from "../tables/checkTable.ts"
-import { findKnownEvents } from "../tables/historyTable.ts"
-import { decodeMark, lockMark } from "../tables/markTable.ts"
+import { countPendingAgents, decodeAgent, lockAgents, lockRegistrations } from "../tables/AgentTable.ts"
+import { decodeCheck, findChecks } from "../tables/CheckTable.ts"
+import { findKnownEvents } from "../tables/HistoryTable.ts"
+import { decodeMark, lockMark } from "../tables/MarkTable.ts"
 import { loadIncidents } from "./loadIncidents.ts"
 import { loadKeys } from "./loadKeys.ts"
 import { loadMembers } from "./loadMembers.ts"
@@ -58,7 +58,8 @@ const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["chec
   if (registration_id === undefined || check_ids.length === 0) return Effect.void
   return Effect.map(pg.query(findChecks, [agent_id, registration_id, check_ids]), (rows) => {
     for (const check of rows.map(decodeCheck)) workspace.checks.load(check, check)
-    for (const check_id of check_ids) workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
+    for (const check_id of check_ids)
+      workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
   })
 }
 

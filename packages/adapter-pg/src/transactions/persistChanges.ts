@@ -35,6 +35,6 @@ const execute = Effect.fnUntraced(function* (pg: PgClient["Service"], { statemen
       operation: "execute",
     })
   }
-  // What every write statement tells; see tableStatements.
+  // What every write statement tells; see TableShape.
   return told as unknown as TransactionMark
 })

@@ -1,20 +1,20 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { decodeAgent, lockIdlePendingAgents, lockSilentAgents } from "../tables/agentTable.ts"
-import { decodeAlert, lockClaimableAlerts } from "../tables/alertTable.ts"
-import { decodeIncident, findIncidents } from "../tables/incidentTable.ts"
+import { decodeAgent, lockIdlePendingAgents, lockSilentAgents } from "../tables/AgentTable.ts"
+import { decodeAlert, lockClaimableAlerts } from "../tables/AlertTable.ts"
+import { decodeIncident, findIncidents } from "../tables/IncidentTable.ts"
 import {
   decodeOutbox,
   lockAbandonedOutbox,
   lockClaimableOutbox,
   lockExpiredOutbox,
-} from "../tables/outboxTable.ts"
+} from "../tables/OutboxTable.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 
 type Pg = PgClient["Service"]
@@ -27,7 +27,7 @@ export const search = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
   scope: Scope,
-  now: Instant.Instant,
+  now: Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const { found } = workspace
   if (scope.claimableOutbox !== undefined) yield* searchOutbox(pg, workspace, scope.claimableOutbox, now)
@@ -37,12 +37,18 @@ export const search = Effect.fnUntraced(function* (
     found.abandonedOutbox = rows.map(decodeOutbox)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
   }
-  if (scope.claimableAlerts !== undefined) yield* searchAlerts(pg, workspace, scope.claimableAlerts.limit, now)
+  if (scope.claimableAlerts !== undefined)
+    yield* searchAlerts(pg, workspace, scope.claimableAlerts.limit, now)
   if (scope.silentAgents !== undefined) {
     found.silentAgents = yield* searchAgents(pg, workspace, lockSilentAgents, scope.silentAgents)
   }
   if (scope.idlePendingAgents !== undefined) {
-    found.idlePendingAgents = yield* searchAgents(pg, workspace, lockIdlePendingAgents, scope.idlePendingAgents)
+    found.idlePendingAgents = yield* searchAgents(
+      pg,
+      workspace,
+      lockIdlePendingAgents,
+      scope.idlePendingAgents,
+    )
   }
 })
 
@@ -62,7 +68,7 @@ const searchOutbox = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
   { notifiers, limit }: NonNullable<Scope["claimableOutbox"]>,
-  now: Instant.Instant,
+  now: Instant,
 ) {
   const { found } = workspace
   const storageTime = yield* readStorageTime(pg)
@@ -79,7 +85,7 @@ const searchAlerts = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
   limit: number,
-  now: Instant.Instant,
+  now: Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
   const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(decodeAlert)

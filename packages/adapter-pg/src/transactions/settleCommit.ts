@@ -1,17 +1,17 @@
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
+import * as RealTime from "../RealTime.ts"
 import { sqlStateOf } from "../toStorageError.ts"
 import type { TransactionMark } from "./persistChanges.ts"
-import { pause } from "./retryTransient.ts"
 
 /** A server that lost a client ends its transaction within milliseconds, unless COMMIT waits for a standby. */
-const ASK_EVERY_MILLIS = 100
+const ASK_EVERY = Duration.millis(100)
 
-/** Together with the pauses some seconds: about as long as callers wait, or a failover takes. */
-const MAX_QUESTIONS = 60
+/** About as long as callers wait. */
+const ASK_FOR = Duration.seconds(8)
 
 /** Tells what became of a transaction, and which run of the server answers. */
 const findTransactionStatus: PgStatement = {
@@ -32,12 +32,13 @@ export const settleCommit = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   mark: TransactionMark,
 ): Effect.fn.Return<"committed" | "aborted", StorageError> {
-  for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
+  const isOver = yield* RealTime.stopwatch(ASK_FOR)
+  do {
     const answer = yield* ask(pg, mark)
     if (answer === "committed" || answer === "aborted") return answer
     if (answer === "unknown") break
-    yield* pause(ASK_EVERY_MILLIS)
-  }
+    yield* RealTime.pause(ASK_EVERY)
+  } while (!isOver())
   return yield* new StorageError({
     reason: "unavailable",
     message:

@@ -2,16 +2,16 @@ import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import type { PgStatement } from "../client/PgConnection.ts"
-import * as agents from "../tables/agentTable.ts"
-import * as keys from "../tables/agentKeyTable.ts"
-import * as alerts from "../tables/alertTable.ts"
-import * as checks from "../tables/checkTable.ts"
-import * as history from "../tables/historyTable.ts"
-import * as stories from "../tables/incidentChangeTable.ts"
-import * as incidents from "../tables/incidentTable.ts"
-import * as marks from "../tables/markTable.ts"
-import * as members from "../tables/memberTable.ts"
-import * as outbox from "../tables/outboxTable.ts"
+import * as agents from "../tables/AgentTable.ts"
+import * as keys from "../tables/AgentKeyTable.ts"
+import * as alerts from "../tables/AlertTable.ts"
+import * as checks from "../tables/CheckTable.ts"
+import * as history from "../tables/HistoryTable.ts"
+import * as stories from "../tables/IncidentChangeTable.ts"
+import * as incidents from "../tables/IncidentTable.ts"
+import * as marks from "../tables/MarkTable.ts"
+import * as members from "../tables/MemberTable.ts"
+import * as outbox from "../tables/OutboxTable.ts"
 
 /** One statement with its rows, which `JSON.stringify` turns into its parameter. */
 export interface Write {
@@ -39,7 +39,10 @@ const each = (statement: PgStatement, rows: ReadonlyArray<object>): Write => ({
 const agentWrites = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
   const agent = sorted(changes.agents)
   const key = sorted(changes.keys)
-  const removed = changes.removedAgents.map(({ agent_id, registration_id }) => ({ agent_id, registration_id }))
+  const removed = changes.removedAgents.map(({ agent_id, registration_id }) => ({
+    agent_id,
+    registration_id,
+  }))
   const deletedAgents = agent.deleted.map(({ agent_id }) => ({ agent_id }))
   const deletedKeys = key.deleted.map(({ key_hash }) => ({ key_hash }))
   return [

@@ -31,7 +31,8 @@ const decode = Schema.decodeUnknownSync(Explanation)
 /** Runs a statement, and returns all nodes of its plan. */
 export const explain = (sql: SqlClient.SqlClient, { text, values }: PageStatement) =>
   Effect.map(
-    sql.unsafe<{ "QUERY PLAN": unknown }>(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`, values).unprepared,
+    sql.unsafe<{ "QUERY PLAN": unknown }>(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`, values)
+      .unprepared,
     (rows) => nodesOf(decode(rows[0]?.["QUERY PLAN"])[0].Plan),
   )
 

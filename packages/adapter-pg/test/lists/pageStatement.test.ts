@@ -74,7 +74,10 @@ const MIDDLE: Readonly<Record<string, SortValue>> = {
 }
 
 /** Every page of a list that differs in more than its depth: by filter, sort, direction, first or in the middle. */
-const requests = <L extends ListName>(list: L, narrowed: ReadonlyArray<ListFilters[L]>): ReadonlyArray<PageRequest<L>> => {
+const requests = <L extends ListName>(
+  list: L,
+  narrowed: ReadonlyArray<ListFilters[L]>,
+): ReadonlyArray<PageRequest<L>> => {
   // The keys of the list's own orders.
   const sorts = Object.keys(ListOrders[list]) as ReadonlyArray<unknown> as ReadonlyArray<ListSort<L>>
   return narrowed.flatMap((filter) =>
@@ -108,7 +111,9 @@ const populated = Layer.effect(
 layer(populated, { timeout: "60 seconds" })("a page is read by an index", (it) => {
   const read = Effect.fnUntraced(function* <L extends ListName>(request: PageRequest<L>) {
     const nodes = yield* explain(yield* SqlClient.SqlClient, pageStatement(request))
-    const name = JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
+    const name = JSON.stringify(request, (_, value: unknown) =>
+      typeof value === "bigint" ? `${value}` : value,
+    )
     return { nodes, name }
   })
 
@@ -139,7 +144,12 @@ layer(populated, { timeout: "60 seconds" })("a page is read by an index", (it) =
         { agent_id: AgentId.make("agent-7") },
         { check_id: CheckId.make("check-3") },
         { agent_id: AgentId.make("agent-7"), check_id: CheckId.make("check-3") },
-      ].flatMap((member) => requests("incidents", incidentFilters.map((filter) => ({ ...filter, ...member })))),
+      ].flatMap((member) =>
+        requests(
+          "incidents",
+          incidentFilters.map((filter) => ({ ...filter, ...member })),
+        ),
+      ),
       (request) =>
         Effect.map(read(request), ({ name, nodes }) => {
           assert.isAtMost(rowsRead(nodes), MATCHES, name)
@@ -153,7 +163,10 @@ layer(ScratchPostgres.layer)("the plan of a page", (it) => {
     Effect.gen(function* () {
       const services = yield* Layer.build(populated)
       const sql = Context.get(services, SqlClient.SqlClient)
-      const nodes = yield* explain(sql, { text: "SELECT * FROM incident ORDER BY summary LIMIT 1", values: [] })
+      const nodes = yield* explain(sql, {
+        text: "SELECT * FROM incident ORDER BY summary LIMIT 1",
+        values: [],
+      })
       assert.include(
         nodes.map((node) => node["Node Type"]),
         "Seq Scan",

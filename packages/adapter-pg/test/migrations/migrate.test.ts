@@ -17,7 +17,9 @@ const applied = ({ sql }: Replica) =>
 
 const tables = ({ sql }: Replica) =>
   Effect.map(
-    sql<{ name: string }>`SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+    sql<{
+      name: string
+    }>`SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
     (rows) => rows.map((row) => row.name),
   )
 

@@ -31,7 +31,9 @@ layer(ScratchPostgres.layer)("the schema", (it) => {
       const { replica } = yield* ScratchPostgres
       const { sql } = yield* replica()
       yield* migrate(sql)
-      const others = (yield* schemaManifest(sql)).split("\n").filter((line) => / text(?! COLLATE "C")/.test(line))
+      const others = (yield* schemaManifest(sql))
+        .split("\n")
+        .filter((line) => / text(?! COLLATE "C")/.test(line))
       assert.deepStrictEqual(
         others.filter((line) => line.startsWith("column")),
         [],

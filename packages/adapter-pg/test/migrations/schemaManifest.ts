@@ -38,6 +38,8 @@ export const schemaManifest = Effect.fnUntraced(function* (sql: SqlClient.SqlCli
     SELECT format('table %s WITH %s', relname, array_to_string(reloptions, ', ')) AS line FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND reloptions IS NOT NULL ORDER BY relname COLLATE "C"
   `
-  const facts = [...columns, ...constraints, ...indexes, ...parameters].map(({ line }) => line.replace(/\s+/g, " "))
+  const facts = [...columns, ...constraints, ...indexes, ...parameters].map(({ line }) =>
+    line.replace(/\s+/g, " "),
+  )
   return `${facts.join("\n")}\n`
 })

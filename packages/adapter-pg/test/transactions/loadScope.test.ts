@@ -42,75 +42,79 @@ const whileHeld = Effect.fnUntraced(function* <A>(
 })
 
 layer(ScratchPostgres.layer)("rows that change while a transaction waits for them", (it) => {
-  it.effect("an incident that is resolved, and another one opened for its key: the new one is the open one", () =>
-    Effect.gen(function* () {
-      const { holder, observer, storage } = yield* setUp
-      const ref = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
-      // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-      yield* storage.transact(function* (workspace) {
-        workspace.incidents.put(incidentRecord("shared"))
-      })
-      const [former, next] = [incidentIdOf("shared"), incidentIdOf("next")]
-      const { sql } = holder
-      const found = yield* whileHeld(
-        { holder, observer },
-        {
-          lock: sql`SELECT 1 FROM incident WHERE id = ${former} FOR UPDATE`,
-          meanwhile: Effect.andThen(
-            sql`UPDATE incident SET state = 'resolved', resolved_at = ${start} WHERE id = ${former}`,
-            sql`
+  it.effect(
+    "an incident that is resolved, and another one opened for its key: the new one is the open one",
+    () =>
+      Effect.gen(function* () {
+        const { holder, observer, storage } = yield* setUp
+        const ref = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
+        // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+        yield* storage.transact(function* (workspace) {
+          workspace.incidents.put(incidentRecord("shared"))
+        })
+        const [former, next] = [incidentIdOf("shared"), incidentIdOf("next")]
+        const { sql } = holder
+        const found = yield* whileHeld(
+          { holder, observer },
+          {
+            lock: sql`SELECT 1 FROM incident WHERE id = ${former} FOR UPDATE`,
+            meanwhile: Effect.andThen(
+              sql`UPDATE incident SET state = 'resolved', resolved_at = ${start} WHERE id = ${former}`,
+              sql`
               INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at,
                                     member_changes, members_warning, members_unknown, members_critical)
               SELECT ${next}, kind, incident_key, 'open', 'warning', opener_agent_id, opener_check_id, opened_at, 1, 1, 0, 0
               FROM incident WHERE id = ${former}
             `,
-          ),
-        },
-        storage.transact(function* (workspace) {
-          yield { openIncidents: [ref] }
-          return { open: workspace.openIncident(ref)?.id, former: workspace.incidents.get(former)?.state }
-        }),
-      )
-      assert.deepStrictEqual(found, { open: next, former: "resolved" })
-    }),
+            ),
+          },
+          storage.transact(function* (workspace) {
+            yield { openIncidents: [ref] }
+            return { open: workspace.openIncident(ref)?.id, former: workspace.incidents.get(former)?.state }
+          }),
+        )
+        assert.deepStrictEqual(found, { open: next, former: "resolved" })
+      }),
   )
 
-  it.effect("an agent that another process registers at the same moment: the heartbeat is decided again", () =>
-    Effect.gen(function* () {
-      const { holder, observer, storage } = yield* setUp
-      const { agent_id, registration_id } = agentRecord("a")
-      const key_hash = keyHashOf("a")
-      let decided = 0
-      // As a first heartbeat looks: for the agent, then for the key.
-      const look: Command<string> = function* (workspace) {
-        decided += 1
-        yield { agents: [agent_id] }
-        yield { keys: [key_hash] }
-        return `${workspace.agents.get(agent_id)?.admission_state} ${workspace.keys.get(key_hash)?.state}`
-      }
-      const { sql } = holder
-      const seen = yield* whileHeld(
-        { holder, observer },
-        {
-          lock: sql`LOCK TABLE agent_key`,
-          meanwhile: Effect.andThen(
-            sql`
+  it.effect(
+    "an agent that another process registers at the same moment: the heartbeat is decided again",
+    () =>
+      Effect.gen(function* () {
+        const { holder, observer, storage } = yield* setUp
+        const { agent_id, registration_id } = agentRecord("a")
+        const key_hash = keyHashOf("a")
+        let decided = 0
+        // As a first heartbeat looks: for the agent, then for the key.
+        const look: Command<string> = function* (workspace) {
+          decided += 1
+          yield { agents: [agent_id] }
+          yield { keys: [key_hash] }
+          return `${workspace.agents.get(agent_id)?.admission_state} ${workspace.keys.get(key_hash)?.state}`
+        }
+        const { sql } = holder
+        const seen = yield* whileHeld(
+          { holder, observer },
+          {
+            lock: sql`LOCK TABLE agent_key`,
+            meanwhile: Effect.andThen(
+              sql`
               INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at,
                                  registered_at, pending_key_hash, key_fingerprint,
                                  checks_ok, checks_warning, checks_critical, checks_unknown)
               VALUES (${agent_id}, ${registration_id}, 'pending', 'a', '{"push":true,"metrics":false}', 0, 0,
                       0, ${key_hash}, 'f', 0, 0, 0, 0)
             `,
-            sql`
+              sql`
               INSERT INTO agent_key (key_hash, key_fingerprint, agent_id, state, created_at, last_seen_at)
               VALUES (${key_hash}, 'f', ${agent_id}, 'pending', 0, 0)
             `,
-          ),
-        },
-        storage.transact(look),
-      )
-      assert.strictEqual(seen, "pending pending")
-      assert.strictEqual(decided, 2)
-    }),
+            ),
+          },
+          storage.transact(look),
+        )
+        assert.strictEqual(seen, "pending pending")
+        assert.strictEqual(decided, 2)
+      }),
   )
 })

@@ -151,9 +151,12 @@ layer(ScratchPostgres.layer)("what is certainly not kept is decided again", (it)
       const scratch = yield* ScratchPostgres
       const storage = yield* openStorage({ url: scratch.url })
       const { command } = counter("idle")
-      yield* Effect.all(Array.from({ length: 10 }, () => storage.transact(command)), {
-        concurrency: "unbounded",
-      })
+      yield* Effect.all(
+        Array.from({ length: 10 }, () => storage.transact(command)),
+        {
+          concurrency: "unbounded",
+        },
+      )
       assert.isAbove(yield* scratch.killConnections, 5)
       assert.strictEqual(yield* storage.transact(command), 11)
       assert.strictEqual((yield* storage.agent(agentIdOf("idle")))?.checks_ok, 11)

@@ -18,7 +18,7 @@ const GROUP_MILLIS = 10
 
 /**
  * How many commands are the storage's to finish when it is closed; other callers wait in line for a place. Five seconds'
- * worth of the largest batches, a quarter of a second of heartbeats.
+ * worth of the largest batches, a twentieth of a second of heartbeats.
  */
 const QUEUE_LIMIT = 4_096
 

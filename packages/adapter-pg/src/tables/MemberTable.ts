@@ -2,7 +2,7 @@ import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { selectList, type TableShape, upsertStatement } from "./tableStatements.ts"
+import { selectList, type TableShape, upsertStatement } from "./TableShape.ts"
 
 const shape: TableShape<MemberRecord> = {
   name: "incident_member",

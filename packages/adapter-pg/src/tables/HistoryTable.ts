@@ -3,7 +3,7 @@ import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow } from "./JsonRow.ts"
-import { givenRows, selectList, type TableShape, telling } from "./tableStatements.ts"
+import { givenRows, selectList, type TableShape, telling } from "./TableShape.ts"
 
 const columns: TableShape<Required<HistoryRecord>>["columns"] = {
   agent_id: "text",

@@ -2,7 +2,7 @@ import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { selectList, type TableShape, updateStatement, upsertStatement } from "./tableStatements.ts"
+import { selectList, type TableShape, updateStatement, upsertStatement } from "./TableShape.ts"
 
 const shape: TableShape<OutboxRecord> = {
   name: "outbox",

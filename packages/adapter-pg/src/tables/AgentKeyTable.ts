@@ -8,7 +8,7 @@ import {
   selectList,
   type TableShape,
   updateStatement,
-} from "./tableStatements.ts"
+} from "./TableShape.ts"
 
 /** Keys in every state in one table: only blocked ones have the last three columns. */
 interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
@@ -35,8 +35,7 @@ const shape: TableShape<Required<StoredKey>> = {
   },
 }
 
-type KeyRow =
-  (AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>) | BlockedKeyRecord
+type KeyRow = (AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>) | BlockedKeyRecord
 
 /** Columns of a key, of the table alias `k`. */
 export const keyColumns = selectList(shape.columns, "k")

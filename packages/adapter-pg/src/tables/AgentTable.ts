@@ -8,7 +8,7 @@ import {
   selectList,
   type TableShape,
   updateStatement,
-} from "./tableStatements.ts"
+} from "./TableShape.ts"
 
 const shape: TableShape<AgentRecord> = {
   name: "agent",

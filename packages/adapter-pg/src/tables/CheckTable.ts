@@ -2,7 +2,13 @@ import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { deleteStatement, selectList, type TableShape, updateStatement, upsertStatement } from "./tableStatements.ts"
+import {
+  deleteStatement,
+  selectList,
+  type TableShape,
+  updateStatement,
+  upsertStatement,
+} from "./TableShape.ts"
 
 const shape: TableShape<CheckRecord> = {
   name: "check_state",

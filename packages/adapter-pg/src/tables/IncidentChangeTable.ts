@@ -2,7 +2,7 @@ import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChange
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { insertStatement, selectList, type TableShape } from "./tableStatements.ts"
+import { insertStatement, selectList, type TableShape } from "./TableShape.ts"
 
 const shape: TableShape<IncidentChangeRecord> = {
   name: "incident_change",

@@ -2,7 +2,7 @@ import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { deleteStatement, selectList, type TableShape, upsertStatement } from "./tableStatements.ts"
+import { deleteStatement, selectList, type TableShape, upsertStatement } from "./TableShape.ts"
 
 const shape: TableShape<AlertRecord> = {
   name: "alert",

@@ -2,7 +2,7 @@ import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { insertStatement, selectList, type TableShape, updateStatement } from "./tableStatements.ts"
+import { insertStatement, selectList, type TableShape, updateStatement } from "./TableShape.ts"
 
 const shape: TableShape<MarkRecord> = {
   name: "mark",

@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Storage } from "@tocsin/core/ports/Storage"
+import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { agentRecord } from "@tocsin/test/storage/records"
+import { eventOf } from "@tocsin/test/storage/samples"
+import { Effect, Fiber } from "effect"
+import { eventually } from "../client/eventually.ts"
+import { openStorage } from "../openStorage.ts"
+import { waitingForLocks } from "../waitingForLocks.ts"
+
+const setUp = Effect.gen(function* () {
+  const scratch = yield* ScratchPostgres
+  const storage = yield* openStorage({ url: scratch.url })
+  return { storage, observer: yield* scratch.replica(), holder: yield* scratch.replica() }
+})
+
+/** Stores the n-th event of an agent, received at the instant n. */
+const store = ({ transact }: Storage["Service"], name: string, n: number) =>
+  transact(function* (workspace) {
+    const { agent_id, registration_id } = agentRecord(name)
+    yield { agents: [agent_id] }
+    workspace.putAgent(agentRecord(name))
+    workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: Instant.fromMicros(BigInt(n)) })
+  })
+
+const expireBefore = ({ expire }: Storage["Service"], n: number) =>
+  expire({ history: Instant.fromMicros(BigInt(n)), incidents: undefined, outbox: undefined }, 100)
+
+const historyOf = ({ sql }: Replica, name: string) =>
+  Effect.map(
+    sql<{ received_at: bigint; is_kept: boolean }>`
+      SELECT received_at, is_kept FROM check_event WHERE agent_id = ${name} ORDER BY seq
+    `,
+    (rows) => rows.map((row) => `${row.received_at}${row.is_kept ? " kept" : ""}`),
+  )
+
+layer(ScratchPostgres.layer)("the newest row of a check", (it) => {
+  it.effect("is set aside once it has outlived its retention, until another one replaces it", () =>
+    Effect.gen(function* () {
+      const { observer, storage } = yield* setUp
+      for (const n of [1, 2]) yield* store(storage, "a", n)
+      assert.strictEqual(yield* expireBefore(storage, 10), 1)
+      assert.deepStrictEqual(yield* historyOf(observer, "a"), ["2 kept"])
+      assert.strictEqual(yield* expireBefore(storage, 10), 0)
+      yield* store(storage, "a", 20)
+      assert.deepStrictEqual(yield* historyOf(observer, "a"), ["2", "20"])
+      assert.strictEqual(yield* expireBefore(storage, 10), 1)
+      assert.deepStrictEqual(yield* historyOf(observer, "a"), ["20"])
+    }),
+  )
+
+  it.effect("is not set aside when another one is just being stored", () =>
+    Effect.gen(function* () {
+      const { holder, observer, storage } = yield* setUp
+      yield* store(storage, "b", 1)
+      const { sql } = holder
+      const expiring = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT 1 FROM agent WHERE agent_id = 'b' FOR UPDATE`
+          const fiber = yield* Effect.forkChild(expireBefore(storage, 10))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          yield* sql`
+            INSERT INTO check_event (agent_id, registration_id, event_id, check_id, observed_at, received_at, status,
+                                     exit_code, duration_ms, output_truncated, notifications_enabled)
+            SELECT agent_id, registration_id, md5('newer')::uuid, check_id, 20, 20, status, 0, 0, false, true
+            FROM check_event WHERE agent_id = 'b'
+          `
+          return fiber
+        }),
+      )
+      assert.strictEqual(yield* Fiber.join(expiring), 1)
+      assert.deepStrictEqual(yield* historyOf(observer, "b"), ["20"])
+    }),
+  )
+})

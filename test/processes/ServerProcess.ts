@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { Deferred, Effect } from "effect"
+import type { Scope } from "effect"
+import { exposedIn } from "./secrecy.ts"
+import { until } from "./until.ts"
+
+const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url))
+
+/** Settings by their variables. */
+export type Environment = Readonly<Record<string, string>>
+
+/** What a process wrote so far. */
+export interface ProcessOutput {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** How to start a server. */
+export interface LaunchOptions {
+  /** Its working folder, and the place of `./data`. */
+  readonly cwd: string
+  readonly environment?: Environment
+  readonly args?: ReadonlyArray<string>
+}
+
+/** A process of the server, whether it listens or not. */
+export interface LaunchedProcess {
+  readonly output: ProcessOutput
+  readonly hasEnded: () => boolean
+  /** Waits for its end, and for all that it wrote. */
+  readonly ended: Effect.Effect<ProcessEnd>
+  readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
+  /** Sends SIGTERM and waits. */
+  readonly stop: Effect.Effect<ProcessEnd>
+  /** Sends SIGKILL and waits: to everybody else that is a crash. */
+  readonly kill: Effect.Effect<ProcessEnd>
+}
+
+/** A server that takes requests. */
+export interface ServerProcess extends LaunchedProcess {
+  readonly baseUrl: string
+  readonly port: number
+}
+
+/**
+ * Runs the server as `npm start` does, on a port that the system chooses, everything logged. It ends with the scope, and must
+ * not have written a secret by then (contract, agent keys; decisions §9).
+ */
+export const launch = Effect.fnUntraced(function* ({
+  cwd,
+  environment = {},
+  args = [],
+}: LaunchOptions): Effect.fn.Return<LaunchedProcess, never, Scope.Scope> {
+  const output = { stdout: "", stderr: "" }
+  const end = Deferred.makeUnsafe<ProcessEnd>()
+  const ended = Deferred.await(end)
+  const child: ChildProcess = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const started = spawn(process.execPath, [MAIN, ...args], {
+        cwd,
+        env: { PATH: process.env["PATH"], SERVICE_PORT: "0", SERVICE_LOG_LEVEL: "trace", ...environment },
+        stdio: ["ignore", "pipe", "pipe"],
+      })
+      started.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()))
+      started.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()))
+      started.on("close", (code, signal) => Deferred.doneUnsafe(end, Effect.succeed({ code, signal })))
+      return started
+    }),
+    (started) =>
+      Effect.gen(function* () {
+        started.kill("SIGKILL")
+        yield* ended
+        const exposed = args.length === 0 ? exposedIn(output, environment) : []
+        if (exposed.length > 0) return yield* Effect.die(new Error(`a server wrote ${exposed.join(", ")}`))
+      }),
+  )
+  const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
+  return {
+    output,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    ended,
+    signal,
+    stop: Effect.andThen(signal("SIGTERM"), ended),
+    kill: Effect.andThen(signal("SIGKILL"), ended),
+  }
+})
+
+/** Starts a server and waits until it listens. */
+export const startServer = Effect.fnUntraced(function* (
+  options: LaunchOptions,
+): Effect.fn.Return<ServerProcess, never, Scope.Scope> {
+  const launched = yield* launch(options)
+  const baseUrl = yield* until(
+    "the server listens",
+    Effect.sync(() => {
+      if (launched.hasEnded()) throw new Error(`the server ended: ${launched.output.stderr}`)
+      return /Tocsin listens on (http:\/\/[^"\s]+)/.exec(launched.output.stderr)?.[1]
+    }),
+  )
+  return { ...launched, baseUrl, port: Number(new URL(baseUrl).port) }
+})

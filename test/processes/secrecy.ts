@@ -1,0 +1,43 @@
+import type { Environment, ProcessOutput } from "./ServerProcess.ts"
+
+/** Stands in every secret that these tests make, so that it is recognised wherever it turns up. */
+const MARK = "tell-no-one"
+
+/** A key, token, password or part of an address, by what it is of. */
+export const secretOf = (name: string): string => `${MARK}-${name}-${MARK}`
+
+/** A secret of Standard Webhooks. */
+export const webhookSecretOf = (name: string): string => `whsec_${Buffer.from(secretOf(name)).toString("base64")}`
+
+const inBase64 = [0, 1, 2].map((offset) =>
+  Buffer.from("x".repeat(offset) + MARK)
+    .toString("base64")
+    // The first and the last digits also depend on what stands beside the mark.
+    .slice(offset === 0 ? 0 : 4, -4),
+)
+const marked = new RegExp([MARK, Buffer.from(MARK).toString("hex"), ...inBase64].join("|"), "i")
+
+const TOKEN_LINE = /^([\w-]{32})\n$/
+
+/** Shorter ones are words like any other, which prove nothing when they are found. */
+const LEAST_PASSWORD = 8
+
+const passwordOf = ({ DATABASE_URL = "" }: Environment): string | undefined => {
+  const password = URL.parse(DATABASE_URL)?.password ?? ""
+  return password.length < LEAST_PASSWORD ? undefined : password
+}
+
+const near = (text: string, index: number): string => text.slice(Math.max(0, index - 200), index + 80)
+
+/**
+ * What a server wrote that it must not write, empty where there is nothing: secrets, and on standard output anything but the
+ * token that it generated (README; contract, agent keys; decisions §9).
+ */
+export const exposedIn = ({ stdout, stderr }: ProcessOutput, environment: Environment): ReadonlyArray<string> => {
+  const token = environment["SERVICE_AUTH_TOKEN"] === undefined ? TOKEN_LINE.exec(stdout)?.[1] : undefined
+  const found = [marked.exec(stderr)?.[0], token, passwordOf(environment)]
+    .filter((secret) => secret !== undefined)
+    .filter((secret) => stderr.includes(secret))
+    .map((secret) => `in the log: …${near(stderr, stderr.indexOf(secret))}`)
+  return token === undefined && stdout !== "" ? [...found, `on standard output: ${stdout.slice(0, 200)}`] : found
+}

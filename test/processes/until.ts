@@ -1,0 +1,25 @@
+import { Duration, Effect } from "effect"
+
+const BETWEEN_LOOKS = Duration.millis(20)
+
+/**
+ * Looks again and again until there is something: a value, or `true`. Dies when that takes longer than `within`, and names
+ * what was waited for.
+ */
+export const until = <A, E, R>(
+  what: string,
+  look: Effect.Effect<A | undefined | false, E, R>,
+  within: Duration.Input = "30 seconds",
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const found = yield* look
+      if (found !== undefined && found !== false) return found
+      yield* Effect.sleep(BETWEEN_LOOKS)
+    }
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: within,
+      orElse: () => Effect.die(new Error(`waited in vain until ${what}`)),
+    }),
+  )
