@@ -5,22 +5,34 @@ import { Effect } from "effect"
 export interface Faults {
   /** Nothing gets through, in either direction. */
   isAway: boolean
+  /** Nothing can be changed. */
+  isReadOnly: boolean
   /** Each command is kept, and its caller is told that it failed. */
   losesReplies: boolean
   /** Each call runs into a mistake in the storage. */
   throws: boolean
   /** How long a command is on its way there; the next one takes the next of these, over and over. */
   latencies: ReadonlyArray<number>
+  /** How often the service's sign of life was read. */
+  marksRead: number
 }
 
 const away = new StorageError({ reason: "unavailable", message: "the storage is away for a test" })
+const full = new StorageError({ reason: "full", message: "the disk is full for a test" })
 const lost = new StorageError({ reason: "timed_out", message: "the reply was lost for a test" })
 
 /** A storage behind faults. */
 export const faultyStorage = (
   storage: Storage["Service"],
 ): { readonly storage: Storage["Service"]; readonly faults: Faults } => {
-  const faults: Faults = { isAway: false, losesReplies: false, throws: false, latencies: [] }
+  const faults: Faults = {
+    isAway: false,
+    isReadOnly: false,
+    losesReplies: false,
+    throws: false,
+    latencies: [],
+    marksRead: 0,
+  }
   let taken = 0
   const onTheWay = Effect.suspend(() => {
     const millis = faults.latencies[taken % faults.latencies.length] ?? 0
@@ -38,13 +50,17 @@ export const faultyStorage = (
     storage: Storage.of({
       ...storage,
       transact: (command) =>
-        Effect.flatMap(reach(storage.transact(command)), (reply) =>
-          faults.losesReplies ? Effect.fail(lost) : Effect.succeed(reply),
+        Effect.flatMap(
+          reach(Effect.suspend(() => (faults.isReadOnly ? Effect.fail(full) : storage.transact(command)))),
+          (reply) => (faults.losesReplies ? Effect.fail(lost) : Effect.succeed(reply)),
         ),
       untilNextDue: (notifiers, now) => reach(storage.untilNextDue(notifiers, now)),
       purge: (limit) => reach(storage.purge(limit)),
       expire: (before, limit) => reach(storage.expire(before, limit)),
-      mark: reach(storage.mark),
+      mark: Effect.suspend(() => {
+        faults.marksRead += 1
+        return reach(storage.mark)
+      }),
     }),
   }
 }

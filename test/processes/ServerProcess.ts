@@ -29,6 +29,8 @@ export interface LaunchOptions {
   readonly cwd: string
   readonly environment?: Environment
   readonly args?: ReadonlyArray<string>
+  /** The user and group that it runs as, this process' own unless given. */
+  readonly uid?: number | undefined
 }
 
 /** A process of the server, whether it listens or not. */
@@ -58,6 +60,7 @@ export const launch = Effect.fnUntraced(function* ({
   cwd,
   environment = {},
   args = [],
+  uid,
 }: LaunchOptions): Effect.fn.Return<LaunchedProcess, never, Scope.Scope> {
   const output = { stdout: "", stderr: "" }
   const end = Deferred.makeUnsafe<ProcessEnd>()
@@ -68,6 +71,7 @@ export const launch = Effect.fnUntraced(function* ({
         cwd,
         env: { PATH: process.env["PATH"], SERVICE_PORT: "0", SERVICE_LOG_LEVEL: "trace", ...environment },
         stdio: ["ignore", "pipe", "pipe"],
+        ...(uid !== undefined && { uid, gid: uid }),
       })
       started.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()))
       started.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()))

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import process from "node:process"
 import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { faultyNetwork } from "../postgres/faultyNetwork.ts"
@@ -13,13 +14,16 @@ import { type Environment, launch, startServer } from "./ServerProcess.ts"
 
 const inMemory = { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
 
-/** What a server that cannot start says to the person who started it: all that it writes besides its log. */
-const refusal = Effect.fnUntraced(function* (cwd: string, environment: Environment) {
-  const server = yield* launch({ cwd, environment })
+/** What a server that cannot start tells the person who started it: the lines that it writes besides its log. */
+const refusal = Effect.fnUntraced(function* (cwd: string, environment: Environment, uid?: number) {
+  const server = yield* launch({ cwd, environment, uid })
   assert.deepStrictEqual(yield* server.ended, { code: 1, signal: null }, server.output.stderr)
   assert.notMatch(server.output.stderr, /\n\s+at /)
-  return server.output.stderr.split("\n").filter((line) => !line.startsWith("{"))
+  assert.match(server.output.stderr, /\n$/)
+  return server.output.stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"))
 })
+
+const cannotStart = (message: string): ReadonlyArray<string> => [`Tocsin cannot start: ${message}`]
 
 const occupiedPort = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
@@ -33,17 +37,33 @@ const occupiedPort = Effect.acquireRelease(
   ({ close }) => Effect.sync(close),
 )
 
+const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
+
+const isOpenToAll = (path: string): boolean =>
+  (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenToAll(dirname(path)))
+
+/** Root may write everywhere, so it starts the server as somebody who may not; who may not read a checkout of root's own. */
+const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.url)))
+
+/** A data folder that a server has used. */
+const usedFolder = Effect.fnUntraced(function* (environment: Environment = {}) {
+  const folder = yield* scratchFolder
+  yield* Effect.scoped(Effect.flatMap(startServer({ cwd: folder, environment }), ({ stop }) => stop))
+  return { folder, file: join(folder, "data", "tocsin.db") }
+})
 
 describe("a server that cannot start says why in one message and exits with 1", { timeout: 60_000 }, () => {
   it.live("where its port is taken", () =>
     Effect.gen(function* () {
       const { port } = yield* occupiedPort
-      assert.deepStrictEqual(yield* refusal(yield* scratchFolder, { ...inMemory, SERVICE_PORT: String(port) }), [
-        `Tocsin cannot start: listen EADDRINUSE: address already in use 127.0.0.1:${port}; ` +
-          "stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address",
-        "",
-      ])
+      assert.deepStrictEqual(
+        yield* refusal(yield* scratchFolder, { ...inMemory, SERVICE_PORT: String(port) }),
+        cannotStart(
+          `listen EADDRINUSE: address already in use 127.0.0.1:${port}; ` +
+            "stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address",
+        ),
+      )
     }),
   )
 
@@ -51,20 +71,207 @@ describe("a server that cannot start says why in one message and exits with 1", 
     Effect.gen(function* () {
       const folder = yield* scratchFolder
       writeFileSync(join(folder, "data"), "")
-      assert.deepStrictEqual(yield* refusal(folder, {}), [
-        "Tocsin cannot start: the data folder ./data cannot be made; check its parent's permissions or set SERVICE_DATA_DIR",
-        "",
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart(
+          "the data folder ./data cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR",
+        ),
+      )
+    }),
+  )
+
+  it.live.skipIf(cannotProvoke)(
+    `where it may not write to its data folder${cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""}`,
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* scratchFolder
+        chmodSync(folder, 0o555)
+        const uid = isRoot ? NOBODY : undefined
+        const environment = { SERVICE_DATA_DIR: folder, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+        assert.deepStrictEqual(
+          yield* refusal("/", environment, uid),
+          cannotStart(`${folder} cannot be written: let the user that runs Tocsin write it`),
+        )
+        const withoutToken = { SERVICE_DATA_DIR: folder }
+        assert.deepStrictEqual(
+          yield* refusal("/", withoutToken, uid),
+          cannotStart(
+            `the token file ${folder}/ui-token cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN`,
+          ),
+        )
+        assert.deepStrictEqual(readdirSync(folder), [])
+      }),
+  )
+
+  it.live("where its token file holds no token", () =>
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      mkdirSync(join(folder, "data"))
+      writeFileSync(join(folder, "data", "ui-token"), "two words\n")
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart(
+          "the token file data/ui-token cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN",
+        ),
+      )
+    }),
+  )
+
+  it.live("where its database is damaged, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      mkdirSync(join(folder, "data"))
+      const file = join(folder, "data", "tocsin.db")
+      const damaged = Buffer.alloc(20_000, "no database")
+      writeFileSync(file, damaged)
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart("data/tocsin.db is no SQLite database: move it away, or restore it from a backup"),
+      )
+      assert.isTrue(readFileSync(file).equals(damaged))
+    }),
+  )
+
+  it.live("where its database is newer, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const { folder, file } = yield* usedFolder()
+      const database = new DatabaseSync(file)
+      database.exec("INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)")
+      database.close()
+      const before = readFileSync(file)
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart(
+          "data/tocsin.db was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade",
+        ),
+      )
+      assert.isTrue(readFileSync(file).equals(before))
+    }),
+  )
+
+  it.live("where its pepper is another than before", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* usedFolder({ SERVICE_KEY_PEPPER: secretOf("pepper") })
+      const message =
+        "SERVICE_KEY_PEPPER is another than when this storage was first used, so that no agent key would be known; " +
+        "set the former value (or none, if none was set)"
+      assert.deepStrictEqual(yield* refusal(folder, {}), cannotStart(message))
+      assert.deepStrictEqual(
+        yield* refusal(folder, { SERVICE_KEY_PEPPER: secretOf("other-pepper") }),
+        cannotStart(message),
+      )
+    }),
+  )
+
+  it.live("where settings are bad: all of them at once, and no secret", () =>
+    Effect.gen(function* () {
+      const environment = {
+        SERVICE_AUTH_TOKEN: `${secretOf("operator")}\u00e9`,
+        SERVICE_PORT: "eighty",
+        DATABASE_URL: `mysql://${secretOf("user")}:${secretOf("password")}@db.example/tocsin`,
+        SERVICE_STALE_AFTER: "10m",
+        SERVICE_WEBHOOK_URL: `ftp://${secretOf("user")}@hooks.example/${secretOf("path")}`,
+        SERVICE_WEBHOOK_SECRET: `${webhookSecretOf("right")} whsec_${secretOf("wrong")}`,
+        SERVICE_ALERT_ROUTER_URL: `http://${secretOf("user")}@169.254.169.254/${secretOf("path")}`,
+        SERVICE_TELEGRAM_TOKEN: secretOf("telegram"),
+        SERVICE_LOG_LEVEL: "loud",
+      }
+      assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
+        "Tocsin cannot start with these settings (see --help):",
+        "  SERVICE_AUTH_TOKEN holds a value that is not shown, but must be tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
+        '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535',
+        "  DATABASE_URL holds a value that is not shown, but must be memory: or an address that begins with postgres://",
+        "  SERVICE_WEBHOOK_URL holds a value that is not shown, but must be an address that begins with http:// or https://",
+        '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error',
+        "  SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
+        "  SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
+        "  SERVICE_WEBHOOK_SECRET must be whsec_ followed by base64 (padded, as from: openssl rand -base64 32), which number 2 of 2 is not",
+        "  SERVICE_ALERT_ROUTER_URL must not be a link-local or cloud metadata address",
       ])
     }),
   )
 
-  it.live.skipIf(isRoot)(`where it may not write to its data folder${isRoot ? " (not as root, who may)" : ""}`, () =>
+  it.live("where it has PostgreSQL and no token", () =>
     Effect.gen(function* () {
-      const folder = yield* scratchFolder
-      chmodSync(folder, 0o500)
-      const [message, ...rest] = yield* refusal(folder, { SERVICE_DATA_DIR: folder })
-      assert.match(message ?? "", /permissions/)
-      assert.deepStrictEqual(rest, [""])
+      const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
+      assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
+        "Tocsin cannot start with these settings (see --help):",
+        "  SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
+      ])
+    }),
+  )
+})
+
+describe("a server that cannot start on its PostgreSQL says why", { timeout: 60_000 }, () => {
+  const start = Effect.fnUntraced(function* (databaseUrl: string) {
+    const environment = { DATABASE_URL: databaseUrl, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+    return yield* refusal(yield* scratchFolder, environment)
+  })
+  const changed = (url: Redacted.Redacted, changes: Partial<URL>): string =>
+    Object.assign(new URL(Redacted.value(url)), changes).href
+
+  it.live("where there is none", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* start(`postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin`),
+        cannotStart(
+          "PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port",
+        ),
+      )
+    }),
+  )
+
+  it.live("where it does not answer", () =>
+    Effect.gen(function* () {
+      const network = yield* faultyNetwork((yield* scratchPostgres).url)
+      yield* network.holdReplies
+      const [message = "", ...rest] = yield* start(Redacted.value(network.url))
+      assert.match(message, /^Tocsin cannot start: .*PostgreSQL/)
+      assert.deepStrictEqual(rest, [])
+    }),
+  )
+
+  it.live("where it takes no connections", () =>
+    Effect.gen(function* () {
+      const { url, away } = yield* scratchPostgres
+      yield* away
+      assert.deepStrictEqual(
+        yield* start(Redacted.value(url)),
+        cannotStart("PostgreSQL is closed to connections: see that it has started and lets this database be used"),
+      )
+    }),
+  )
+
+  it.live("where the password is wrong, or the database is not there", () =>
+    Effect.gen(function* () {
+      const { url } = yield* scratchPostgres
+      assert.deepStrictEqual(
+        yield* start(changed(url, { password: secretOf("wrong") })),
+        cannotStart(
+          "PostgreSQL refuses the user or the password of the database's URL: correct them, or let them in by pg_hba.conf",
+        ),
+      )
+      assert.deepStrictEqual(
+        yield* start(changed(url, { pathname: "no_such_database" })),
+        cannotStart("the database that the URL names does not exist: create it or correct the name"),
+      )
+    }),
+  )
+
+  it.live("where the database is newer", () =>
+    Effect.gen(function* () {
+      const { url, replica } = yield* scratchPostgres
+      const environment = { DATABASE_URL: Redacted.value(url), SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+      const cwd = yield* scratchFolder
+      yield* Effect.scoped(Effect.flatMap(startServer({ cwd, environment }), ({ stop }) => stop))
+      const { sql } = yield* replica({ maxConnections: 1 })
+      yield* sql`INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)`
+      assert.deepStrictEqual(
+        yield* start(Redacted.value(url)),
+        cannotStart(
+          "the database was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade",
+        ),
+      )
     }),
   )
 })

@@ -209,13 +209,25 @@ export class FoldedEvents {
     }
     if (stay !== undefined && current !== undefined) this.#leave(current, stay, now, notifications_enabled)
     if (status === "ok") return
-    this.#join(kind, key, { agent_id, check_id, severity: status, changed: this.#changes, left: false }, now, told)
+    this.#join(
+      kind,
+      key,
+      { agent_id, check_id, severity: status, changed: this.#changes, left: false },
+      now,
+      told,
+    )
   }
 
   #agentDead({ agent_id, now, notifiers }: LogEntry & { readonly entry: "dead" }): void {
     if (this.incidentOf(agent_id, HEARTBEAT) !== undefined) return
     this.#changes += 1
-    const stay: Stay = { agent_id, check_id: HEARTBEAT, severity: "critical", changed: this.#changes, left: false }
+    const stay: Stay = {
+      agent_id,
+      check_id: HEARTBEAT,
+      severity: "critical",
+      changed: this.#changes,
+      left: false,
+    }
     this.#join("automatic", `${agent_id}/${HEARTBEAT}`, stay, now, notifiers)
   }
 
@@ -232,7 +244,9 @@ export class FoldedEvents {
     now: Instant,
     told: ReadonlyArray<NotifierKind>,
   ): void {
-    const open = this.incidents.find((one) => one.kind === kind && one.key === key && one.resolved_at === undefined)
+    const open = this.incidents.find(
+      (one) => one.kind === kind && one.key === key && one.resolved_at === undefined,
+    )
     const incident = open ?? this.#open(kind, key, now)
     incident.stays.push(stay)
     this.#fire(incident, told)
@@ -263,7 +277,8 @@ export class FoldedEvents {
     const firings = this.#firings(incident)
     for (const item of firings) if (item.state === "pending") item.state = "discarded"
     const attempted = isLoud ? firings.filter((item) => item.attempts > 0) : []
-    for (const notifier of new Set(attempted.map((item) => item.notifier))) this.#enqueue(incident, notifier, "resolved")
+    for (const notifier of new Set(attempted.map((item) => item.notifier)))
+      this.#enqueue(incident, notifier, "resolved")
   }
 
   /** What an incident shows follows from its members; once none is left it stays as it is. */
@@ -282,7 +297,9 @@ export class FoldedEvents {
   #removeAgent(agentId: string, now: Instant): void {
     for (const incident of this.incidents.filter((one) => one.resolved_at === undefined)) {
       const leaving = this.presentIn(incident).filter((stay) => stay.agent_id === agentId)
-      for (const stay of leaving.toSorted((a, b) => rank(a.severity) - rank(b.severity) || a.changed - b.changed)) {
+      for (const stay of leaving.toSorted(
+        (a, b) => rank(a.severity) - rank(b.severity) || a.changed - b.changed,
+      )) {
         stay.left = true
         if (this.presentIn(incident).length > 0) this.#show(incident)
         else this.#abandon(incident, now)
@@ -295,8 +312,10 @@ export class FoldedEvents {
     incident.resolved_at = now
     const firings = this.#firings(incident)
     const sent = firings.filter((item) => item.state === "sent" || item.state === "sending")
-    for (const item of firings) if (item.state === "pending" || item.state === "retry") item.state = "discarded"
-    for (const notifier of new Set(sent.map((item) => item.notifier))) this.#enqueue(incident, notifier, "resolved")
+    for (const item of firings)
+      if (item.state === "pending" || item.state === "retry") item.state = "discarded"
+    for (const notifier of new Set(sent.map((item) => item.notifier)))
+      this.#enqueue(incident, notifier, "resolved")
   }
 
   /** Firings of an incident; a discarded one told nobody. */
@@ -320,7 +339,15 @@ export class FoldedEvents {
     const { severity } = incident
     const name = `${incident.name}/${notifier}/${type}/${severity}`
     const earlier = this.outbox.filter((item) => item.name.startsWith(`${name}#`)).length
-    this.outbox.push({ name: `${name}#${earlier}`, incident, notifier, type, severity, state: "pending", attempts: 0 })
+    this.outbox.push({
+      name: `${name}#${earlier}`,
+      incident,
+      notifier,
+      type,
+      severity,
+      state: "pending",
+      attempts: 0,
+    })
   }
 
   #deliver(name: string, trigger: DeliveryTrigger): void {

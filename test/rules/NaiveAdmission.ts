@@ -59,7 +59,9 @@ export class NaiveAdmission {
       case "remove":
         return this.#onAgent(action.agent_id, () => this.#remove(action.agent_id))
       case "accept_all": {
-        const wanted = this.#agents.filter((agent) => action.includeRotation || this.#isPending(agent.agent_id))
+        const wanted = this.#agents.filter(
+          (agent) => action.includeRotation || this.#isPending(agent.agent_id),
+        )
         return { count: sum(wanted.map((agent) => this.#accept(agent.agent_id))) }
       }
       case "block_all": {
@@ -159,7 +161,8 @@ export class NaiveAdmission {
       const pendingAgents = this.#agents.filter((one) => this.#isPending(one.agent_id))
       if (pendingAgents.length >= this.#maxPendingAgents) return "RateLimited"
     }
-    if (agent === undefined) this.#agents = [...this.#agents, { agent_id, hostname, observed_at, seen_at: now }]
+    if (agent === undefined)
+      this.#agents = [...this.#agents, { agent_id, hostname, observed_at, seen_at: now }]
     if (isListed) {
       this.#keys = [...this.#keys, key]
       this.#promote(key)
@@ -191,7 +194,8 @@ export class NaiveAdmission {
     const key = this.#keys.find((one) => one.text === text)
     if (key?.state === "blocked") return "AgentBlocked"
     const agent = this.#agent(agentId)
-    if (agent === undefined || key?.agent_id !== agentId || key.state !== "accepted") return "AgentNotAccepted"
+    if (agent === undefined || key?.agent_id !== agentId || key.state !== "accepted")
+      return "AgentNotAccepted"
     key.seen_at = now
     agent.seen_at = now
     return undefined

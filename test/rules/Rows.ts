@@ -60,7 +60,8 @@ const withChanges = <Row>(
 export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
   const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
   const stays = (row: CheckRecord | HistoryRecord) => !removed.has(row.registration_id)
-  const kept = removed.size === 0 ? rows.checks : new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
+  const kept =
+    removed.size === 0 ? rows.checks : new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
   const checkChanges = changes.checks.filter(({ after }) => after !== undefined && stays(after))
   const history = changes.history.length === 0 ? rows.history : [...rows.history, ...changes.history]
   return {
@@ -68,7 +69,11 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
     keys: withChanges(rows.keys, changes.keys, (row) => row.key_hash),
     checks: withChanges(kept, checkChanges, (row) => `${row.agent_id}/${row.check_id}`),
     incidents: withChanges(rows.incidents, changes.incidents, (row) => row.id),
-    members: withChanges(rows.members, changes.members, (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`),
+    members: withChanges(
+      rows.members,
+      changes.members,
+      (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`,
+    ),
     outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
     stories:
       changes.incidentChanges.length === 0 ? rows.stories : [...rows.stories, ...changes.incidentChanges],

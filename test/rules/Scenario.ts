@@ -26,7 +26,12 @@ export type Step =
       readonly lagSeconds: number
       readonly hostname: string
     }
-  | { readonly step: "batch"; readonly agent_id: string; readonly key: string; readonly events: ReadonlyArray<EventDraft> }
+  | {
+      readonly step: "batch"
+      readonly agent_id: string
+      readonly key: string
+      readonly events: ReadonlyArray<EventDraft>
+    }
   | { readonly step: "replay"; readonly which: number }
   | { readonly step: "accept" | "block" | "remove"; readonly agent_id: string }
   | { readonly step: "accept_all"; readonly includeRotation: boolean }
@@ -49,7 +54,10 @@ const CHECKS = ["disk", "__proto__", "b:disk"] as const
 
 const LONG_LINE = `${"é😀".repeat(300)} end`
 
-const draft = (checks: readonly [string, ...ReadonlyArray<string>], id: Arbitrary.Arbitrary<EventDraft["id"]>) =>
+const draft = (
+  checks: readonly [string, ...ReadonlyArray<string>],
+  id: Arbitrary.Arbitrary<EventDraft["id"]>,
+) =>
   Arbitrary.all({
     id,
     check_id: oneOf(...checks),
@@ -82,7 +90,10 @@ const ownKey = Arbitrary.map(integer(0, AGENTS.length - 1), (at) => ({
 }))
 const anyKey = Arbitrary.all({ agent_id: oneOf(...AGENTS), key: oneOf(...KEYS) })
 type Sender = Arbitrary.Arbitrary<{ readonly agent_id: string; readonly key: string }>
-const usuallyOwnKey: Sender = weighted<{ readonly agent_id: string; readonly key: string }>([6, ownKey], [1, anyKey])
+const usuallyOwnKey: Sender = weighted<{ readonly agent_id: string; readonly key: string }>(
+  [6, ownKey],
+  [1, anyKey],
+)
 
 const which = integer(0, 40)
 
@@ -90,10 +101,11 @@ const wait = Arbitrary.map(
   oneOf(1, 1_000, 59_999, 60_000, 299_999, 300_000, 3_599_999, 3_600_000),
   (millis): Step => ({ step: "wait", millis }),
 )
-const heartbeatOf = (sender: Sender) => Arbitrary.map(
-  Arbitrary.all({ sender, lagSeconds: integer(-1, 3), hostname: oneOf("h1", "h2", "h3") }),
-  ({ sender, ...said }): Step => ({ step: "heartbeat", ...sender, ...said }),
-)
+const heartbeatOf = (sender: Sender) =>
+  Arbitrary.map(
+    Arbitrary.all({ sender, lagSeconds: integer(-1, 3), hostname: oneOf("h1", "h2", "h3") }),
+    ({ sender, ...said }): Step => ({ step: "heartbeat", ...sender, ...said }),
+  )
 const batchOf = (maxLength: number, event: Arbitrary.Arbitrary<EventDraft>, sender: Sender = usuallyOwnKey) =>
   Arbitrary.map(
     Arbitrary.all({ sender, events: Arbitrary.array(event, { minLength: 1, maxLength }) }),
@@ -102,7 +114,9 @@ const batchOf = (maxLength: number, event: Arbitrary.Arbitrary<EventDraft>, send
 const replay = Arbitrary.map(which, (which): Step => ({ step: "replay", which }))
 const onAgent = Arbitrary.all({ step: oneOf("accept", "block", "remove"), agent_id: oneOf(...AGENTS) })
 const acceptOne = Arbitrary.all({ step: Arbitrary.Constant("accept" as const), agent_id: oneOf(...AGENTS) })
-const onAll = Arbitrary.map(oneOf("block_all", "remove_all", "unblock_all", "purge"), (step): Step => ({ step }))
+const onAll = Arbitrary.map(oneOf("block_all", "remove_all", "unblock_all", "purge"), (step): Step => ({
+  step,
+}))
 const sweep = Arbitrary.Constant<Step>({ step: "sweep" })
 const acceptAll = Arbitrary.map(boolean, (includeRotation): Step => ({ step: "accept_all", includeRotation }))
 const unblock = Arbitrary.map(which, (which): Step => ({ step: "unblock", which }))
@@ -168,7 +182,13 @@ export const crowd = steps(
       ),
     ],
     [2, deliver],
-    [1, Arbitrary.map(oneOf("remove" as const, "block" as const), (step): Step => ({ step, agent_id: AGENTS[0] }))],
+    [
+      1,
+      Arbitrary.map(oneOf("remove" as const, "block" as const), (step): Step => ({
+        step,
+        agent_id: AGENTS[0],
+      })),
+    ],
     [1, acceptAll],
   ),
 )
@@ -193,15 +213,13 @@ export const admission = steps(
 
 /** Each agent registers its key, and all are accepted. */
 export const enrollment: ReadonlyArray<Step> = [
-  ...AGENTS.map(
-    (agent_id, at): Step => ({
-      step: "heartbeat",
-      agent_id,
-      key: KEYS[at] ?? KEYS[0],
-      lagSeconds: 0,
-      hostname: "h1",
-    }),
-  ),
+  ...AGENTS.map((agent_id, at): Step => ({
+    step: "heartbeat",
+    agent_id,
+    key: KEYS[at] ?? KEYS[0],
+    lagSeconds: 0,
+    hostname: "h1",
+  })),
   { step: "accept_all", includeRotation: false },
 ]
 

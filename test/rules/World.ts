@@ -165,4 +165,5 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
 
 const named = <A extends Reply>(
   answered: Effect.Effect<A, { readonly _tag: string; readonly reason?: unknown }>,
-): Effect.Effect<Reply> => Effect.match(answered, { onFailure: failureName, onSuccess: (reply): Reply => reply })
+): Effect.Effect<Reply> =>
+  Effect.match(answered, { onFailure: failureName, onSuccess: (reply): Reply => reply })

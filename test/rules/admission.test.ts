@@ -34,7 +34,10 @@ describe("admission", () => {
           for (const { action, now, reply } of yield* world.play([step])) {
             const expected = naive.take(action, now)
             assert.deepStrictEqual(batchReply(reply) === undefined ? reply : undefined, expected)
-            assert.deepStrictEqual(yield* listed(world), { agents: naive.agents(), blacklist: naive.blacklist() })
+            assert.deepStrictEqual(yield* listed(world), {
+              agents: naive.agents(),
+              blacklist: naive.blacklist(),
+            })
           }
         }
       }),
@@ -49,7 +52,8 @@ describe("admission", () => {
         const world = yield* openWorld({ maxPendingAgents })
         for (const { action, reply, before, after } of yield* world.play(steps)) {
           if (typeof reply !== "string") continue
-          const mayChange = reply === "AgentBlocked" && action.action === "heartbeat" ? ["key.last_seen_at"] : []
+          const mayChange =
+            reply === "AgentBlocked" && action.action === "heartbeat" ? ["key.last_seen_at"] : []
           assert.includeMembers(mayChange, [...changedFields(before, after)])
         }
       }),

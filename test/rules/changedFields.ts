@@ -5,7 +5,9 @@ const fieldsOf = <Row extends object>(kind: string, rows: ReadonlyArray<Moved<Ro
     if (before === undefined) return [`new ${kind}`]
     if (after === undefined) return [`no more ${kind}`]
     const was = new Map(Object.entries(before))
-    return Object.entries(after).flatMap(([name, value]) => (was.get(name) === value ? [] : [`${kind}.${name}`]))
+    return Object.entries(after).flatMap(([name, value]) =>
+      was.get(name) === value ? [] : [`${kind}.${name}`],
+    )
   })
 
 /** The fields that differ between two states, each named once and after the kind of its row; and what came or went. */

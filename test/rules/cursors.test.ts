@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/lists/Cursor"
-import { type ListName, NEVER_RESOLVED, orderColumns, type SortValue } from "@tocsin/core/lists/ListDefinitions"
+import {
+  type ListName,
+  NEVER_RESOLVED,
+  orderColumns,
+  type SortValue,
+} from "@tocsin/core/lists/ListDefinitions"
 import type { ListQuery, Position } from "@tocsin/core/lists/PageRequest"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
@@ -95,7 +100,10 @@ describe("a cursor", () => {
     const values = query.types.map((type) => longest[type])
     assert.isAtMost(query.encode("next", { values, isInclusive: false }).length, LONGEST_CURSOR)
     for (const bigint of [MICROS_OF_YEAR_9999, NEVER_RESOLVED, 0n]) {
-      const position = { values: query.types.map((type) => ({ ...longest, bigint })[type]), isInclusive: true }
+      const position = {
+        values: query.types.map((type) => ({ ...longest, bigint })[type]),
+        isInclusive: true,
+      }
       assert.deepStrictEqual(query.decode("prev", query.encode("prev", position)), Result.succeed(position))
     }
   })
@@ -125,7 +133,8 @@ describe("a cursor", () => {
         const place = ALPHABET.indexOf(text.charAt(at))
         // The neighbour too: of a last character some bits carry nothing.
         const others = [by, 1].map((step) => ALPHABET.charAt((place + step) % ALPHABET.length))
-        const replaced = at < text.length ? [...others, foreign, ""].map((other) => before + other + after) : []
+        const replaced =
+          at < text.length ? [...others, foreign, ""].map((other) => before + other + after) : []
         const inserted = ["A", foreign].map((other) => before + other + text.slice(at))
         return [...replaced, ...inserted].filter((changed) => changed !== text && accepts(changed))
       })

@@ -13,7 +13,11 @@ import type { Answer } from "./Scenario.ts"
 export type DeliveryTrigger = "claimed" | "delivered" | "deferred" | "refused" | "notifier_gone" | "replayed"
 
 /** What can happen next to an item while it is on its way; `undefined` where nothing can. */
-export const deliveryTrigger = (rows: Rows, item: OutboxRecord, answer: Answer): DeliveryTrigger | undefined => {
+export const deliveryTrigger = (
+  rows: Rows,
+  item: OutboxRecord,
+  answer: Answer,
+): DeliveryTrigger | undefined => {
   switch (item.state) {
     case "pending":
     case "retry":
@@ -21,7 +25,8 @@ export const deliveryTrigger = (rows: Rows, item: OutboxRecord, answer: Answer):
     case "sending":
       return answer === "notifier_gone" ? "deferred" : answer
     case "failed": {
-      const isOver = item.event_type === "firing" && rows.incidents.get(item.incident_id)?.state === "resolved"
+      const isOver =
+        item.event_type === "firing" && rows.incidents.get(item.incident_id)?.state === "resolved"
       return isOver ? undefined : "replayed"
     }
     case "sent":
@@ -33,7 +38,9 @@ export const deliveryTrigger = (rows: Rows, item: OutboxRecord, answer: Answer):
 const nextState = (item: OutboxRecord, trigger: DeliveryTrigger): OutboxState | undefined => {
   const { state } = item
   if (state === "pending" || state === "retry") {
-    return trigger === "claimed" || trigger === "notifier_gone" ? move(OutboxTransitions, state, trigger) : undefined
+    return trigger === "claimed" || trigger === "notifier_gone"
+      ? move(OutboxTransitions, state, trigger)
+      : undefined
   }
   if (state === "sending") {
     return trigger === "delivered" || trigger === "deferred" || trigger === "refused"

@@ -32,7 +32,9 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
     },
     storage: Storage.of({
       ...storage,
-      transact: Effect.fnUntraced(function* <A>(command: (workspace: Workspace, now: Instant) => Decision<A>) {
+      transact: Effect.fnUntraced(function* <A>(
+        command: (workspace: Workspace, now: Instant) => Decision<A>,
+      ) {
         const answer = Deferred.makeUnsafe<A>()
         waiting.push(function* (workspace, now) {
           const reply = yield* command(workspace, now)

@@ -63,7 +63,10 @@ const comesToTheSame = Effect.fnUntraced(function* (
   const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
   const watched = watchedStorage(memory)
   const gathering = gatheringStorage(watched.storage)
-  const grouped = yield* openWorld({ ...options, watched: { storage: gathering.storage, rows: watched.rows } })
+  const grouped = yield* openWorld({
+    ...options,
+    watched: { storage: gathering.storage, rows: watched.rows },
+  })
   for (const group of groupsOf(observations, longest)) {
     gathering.expect(group.length)
     const replies = yield* Effect.forEach(group, ({ action }) => grouped.perform(action), {

@@ -25,7 +25,8 @@ const openIncidents = (rows: Rows): ReadonlyArray<IncidentRecord> =>
 const saysThatAgentIsDead = (incident: IncidentRecord): boolean =>
   incident.kind === "automatic" && incident.incident_key.endsWith("/@heartbeat")
 
-const nameOf = ({ agent_id, check_id }: Pick<MemberRecord, "agent_id" | "check_id">): string => `${agent_id}/${check_id}`
+const nameOf = ({ agent_id, check_id }: Pick<MemberRecord, "agent_id" | "check_id">): string =>
+  `${agent_id}/${check_id}`
 
 describe("of the incidents of one key", () => {
   const arrangesKeys = (rows: Rows): void => {
@@ -110,7 +111,8 @@ describe("an incident", () => {
         for (const { before: was, after: is } of moved(before.incidents, after.incidents)) {
           assert.notStrictEqual(was?.state, "resolved")
           // An agent that is removed may take several members with it, one by one.
-          const tookSeveral = action.action !== "events" && was !== undefined && presentMembers(before, was.id).length > 1
+          const tookSeveral =
+            action.action !== "events" && was !== undefined && presentMembers(before, was.id).length > 1
           if (is?.state !== "resolved" || was === undefined) continue
           assert.strictEqual(is.severity, was.severity)
           assert.strictEqual(is.summary, was.summary)
@@ -154,7 +156,12 @@ describe("a check", () => {
       const memberships = openIncidents(rows).flatMap((incident) =>
         presentMembers(rows, incident.id)
           .filter((member) => nameOf(member) === nameOf(check))
-          .map(({ severity }) => ({ id: incident.id, kind: incident.kind, key: incident.incident_key, severity })),
+          .map(({ severity }) => ({
+            id: incident.id,
+            kind: incident.kind,
+            key: incident.incident_key,
+            severity,
+          })),
       )
       const kind = check.incident_key === undefined ? "automatic" : "named"
       const key = check.incident_key ?? nameOf(check)
@@ -180,10 +187,13 @@ describe("a check", () => {
     { steps: lifeByEvents },
     ({ steps }) =>
       afterEveryAction(steps, (_, { action, before, after }) => {
-        if (action.action !== "events" || before.agents.get(action.request.agent_id)?.heartbeat_incident_id) return
+        if (action.action !== "events" || before.agents.get(action.request.agent_id)?.heartbeat_incident_id)
+          return
         const check = `${action.request.agent_id}/${action.request.events[0]?.check_id}`
         if (before.checks.get(check)?.status !== after.checks.get(check)?.status) return
-        const kinds = changedFields(before, after).filter((field) => !/^(agent|check)\.|^history$/.test(field))
+        const kinds = changedFields(before, after).filter(
+          (field) => !/^(agent|check)\.|^history$/.test(field),
+        )
         assert.includeMembers(["incident.summary", "member.summary"], kinds)
         assert.strictEqual(after.checks.get(check)?.incident_id, before.checks.get(check)?.incident_id)
         assert.strictEqual(after.checks.get(check)?.incident_key, before.checks.get(check)?.incident_key)

@@ -22,7 +22,10 @@ export interface Listing {
 
 const listing = <Item>(
   name: string,
-  read: (queries: Queries["Service"], parameters: PageParameters) => Effect.Effect<Page<Item>, ValidationError | StorageError>,
+  read: (
+    queries: Queries["Service"],
+    parameters: PageParameters,
+  ) => Effect.Effect<Page<Item>, ValidationError | StorageError>,
   nameOf: (item: Item) => string,
   isSteady = true,
 ): Listing => ({
@@ -36,14 +39,23 @@ const [agent] = AGENTS
 const agent_id = AgentId.make(agent)
 const check_id = CheckId.make("disk")
 const idOf = ({ id }: { readonly id: string }): string => id
-const checkOf = (check: { readonly agent_id: string; readonly check_id: string }) => `${check.agent_id}/${check.check_id}`
+const checkOf = (check: { readonly agent_id: string; readonly check_id: string }) =>
+  `${check.agent_id}/${check.check_id}`
 
 /** Every list in every order, some with filters. */
 export const listings: ReadonlyArray<Listing> = [
-  listing("agents", (queries, paging) => queries.agents(paging), (item) => item.agent_id),
+  listing(
+    "agents",
+    (queries, paging) => queries.agents(paging),
+    (item) => item.agent_id,
+  ),
   listing("checks", (queries, paging) => queries.checks(paging), checkOf),
   listing("checks of an agent", (queries, paging) => queries.checks({ ...paging, agent_id }), checkOf),
-  listing("history", (queries, paging) => queries.history(paging), (item) => `${item.agent_id} ${item.event_id}`),
+  listing(
+    "history",
+    (queries, paging) => queries.history(paging),
+    (item) => `${item.agent_id} ${item.event_id}`,
+  ),
   listing(
     "history of a check",
     (queries, paging) => queries.history({ ...paging, agent_id, check_id }),

@@ -43,7 +43,10 @@ describe("the order", () => {
         const { queries, rows } = yield* lived(steps)
         const agents = (yield* queries.agents({ limit })).items.map((agent) => agent.agent_id)
         assert.deepStrictEqual<ReadonlyArray<string>>(agents, Array.from(rows.agents.keys()).toSorted())
-        const checks = (yield* queries.checks({ limit })).items.map((check) => [check.agent_id, check.check_id])
+        const checks = (yield* queries.checks({ limit })).items.map((check) => [
+          check.agent_id,
+          check.check_id,
+        ])
         const expected = agents.flatMap((agentId) =>
           Array.from(rows.checks.values())
             .filter((check) => check.agent_id === agentId)
@@ -87,7 +90,10 @@ describe("the order", () => {
         for (const sort of ["status", "opened_at", "resolved_at"] as const) {
           const { items } = yield* queries.incidents({ limit, sort, direction: "desc" })
           assertDescending(items, ...orders[sort])
-          assert.sameMembers(items.map((incident) => incident.id), Array.from(rows.incidents.values(), ({ id }) => id))
+          assert.sameMembers(
+            items.map((incident) => incident.id),
+            Array.from(rows.incidents.values(), ({ id }) => id),
+          )
           const ascending = yield* queries.incidents({ limit, sort, direction: "asc" })
           assert.deepStrictEqual(ascending.items, items.toReversed())
         }
@@ -104,7 +110,10 @@ describe("the order", () => {
         for (const sort of ["created_at", "updated_at"] as const) {
           const { items } = yield* queries.outbox({ limit, sort, direction: "desc" })
           assertDescending(items, ({ id }) => rows.outbox.get(id)?.[sort] ?? 0n)
-          assert.sameMembers(items.map((item) => item.id), Array.from(rows.outbox.values(), ({ id }) => id))
+          assert.sameMembers(
+            items.map((item) => item.id),
+            Array.from(rows.outbox.values(), ({ id }) => id),
+          )
           const ascending = yield* queries.outbox({ limit, sort, direction: "asc" })
           assert.deepStrictEqual(ascending.items, items.toReversed())
         }
@@ -133,7 +142,10 @@ describe("a filter", () => {
                 (wanted.check_id ?? member.check_id) === member.check_id,
             ),
           )
-          assert.sameMembers<string>(items.map((incident) => incident.id), expected)
+          assert.sameMembers<string>(
+            items.map((incident) => incident.id),
+            expected,
+          )
         }
       }),
     { arbitrary },
@@ -148,23 +160,49 @@ describe("a filter", () => {
         const incidents = Array.from(rows.incidents.values())
         for (const state of ["open", "resolved"] as const) {
           for (const severity of ["warning", "unknown", "critical"] as const) {
-            const found = yield* queries.incidents({ limit, sort: "status", direction: "desc", state, severity })
-            const expected = incidents.filter((incident) => incident.state === state && incident.severity === severity)
-            assert.sameMembers(found.items.map(({ id }) => id), expected.map(({ id }) => id))
+            const found = yield* queries.incidents({
+              limit,
+              sort: "status",
+              direction: "desc",
+              state,
+              severity,
+            })
+            const expected = incidents.filter(
+              (incident) => incident.state === state && incident.severity === severity,
+            )
+            assert.sameMembers(
+              found.items.map(({ id }) => id),
+              expected.map(({ id }) => id),
+            )
           }
         }
-        const states: ReadonlyArray<OutboxState> = ["pending", "sending", "sent", "retry", "failed", "discarded"]
+        const states: ReadonlyArray<OutboxState> = [
+          "pending",
+          "sending",
+          "sent",
+          "retry",
+          "failed",
+          "discarded",
+        ]
         const wanted = [
           ...states.map((state) => ({ state })),
           ...(["debug", "webhook", "messenger"] as const).map((notifier) => ({ notifier })),
-          ...(["firing", "resolved"] as const).map((event_type) => ({ event_type, notifier: "debug" as const })),
+          ...(["firing", "resolved"] as const).map((event_type) => ({
+            event_type,
+            notifier: "debug" as const,
+          })),
         ]
         for (const filter of wanted) {
           const found = yield* queries.outbox({ limit, sort: "updated_at", direction: "desc", ...filter })
           const expected = Array.from(rows.outbox.values()).filter((item) =>
-            Object.entries(filter).every(([name, value]) => new Map(Object.entries(item)).get(name) === value),
+            Object.entries(filter).every(
+              ([name, value]) => new Map(Object.entries(item)).get(name) === value,
+            ),
           )
-          assert.sameMembers(found.items.map(({ id }) => id), expected.map(({ id }) => id))
+          assert.sameMembers(
+            found.items.map(({ id }) => id),
+            expected.map(({ id }) => id),
+          )
         }
       }),
     { arbitrary: { ...arbitrary, runs: 40 } },

@@ -19,7 +19,11 @@ describe("the status of an agent", () => {
   const DEAD_MICROS = DEAD_MILLIS * 1_000
 
   const statusAfter = (micros: number) =>
-    agentStatus(start, { now: Instant.fromMicros(start + BigInt(micros)), policy: defaultPolicy, mark: undefined })
+    agentStatus(start, {
+      now: Instant.fromMicros(start + BigInt(micros)),
+      policy: defaultPolicy,
+      mark: undefined,
+    })
 
   it.prop(
     "follows from how long ago it was seen, to the microsecond",
@@ -70,9 +74,12 @@ describe("an outage of the service", () => {
   it.effect.prop(
     "keeps silent agents from being called dead until the dead threshold has passed since its end",
     {
-      gaps: Arbitrary.array(oneOf(5_000, 60_000, 119_999, 120_000, 120_001, 179_999, 180_000, 299_999, 300_000), {
-        maxLength: 12,
-      }),
+      gaps: Arbitrary.array(
+        oneOf(5_000, 60_000, 119_999, 120_000, 120_001, 179_999, 180_000, 299_999, 300_000),
+        {
+          maxLength: 12,
+        },
+      ),
     },
     ({ gaps }) =>
       Effect.gen(function* () {

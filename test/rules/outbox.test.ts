@@ -21,10 +21,14 @@ const onEveryAction = Effect.fnUntraced(function* (
 })
 
 const newItems = ({ before, after }: Observation): ReadonlyArray<OutboxRecord> =>
-  moved(before.outbox, after.outbox).flatMap((item) => (item.before === undefined && item.after ? [item.after] : []))
+  moved(before.outbox, after.outbox).flatMap((item) =>
+    item.before === undefined && item.after ? [item.after] : [],
+  )
 
 const firings = (rows: Rows, incidentId: string): ReadonlyArray<OutboxRecord> =>
-  Array.from(rows.outbox.values()).filter((item) => item.incident_id === incidentId && item.event_type === "firing")
+  Array.from(rows.outbox.values()).filter(
+    (item) => item.incident_id === incidentId && item.event_type === "firing",
+  )
 
 const tells = (item: OutboxRecord): boolean => item.state !== "discarded"
 
@@ -49,7 +53,8 @@ describe("a firing", () => {
       onEveryAction(steps, { notifiers }, (observed) => {
         const { action, before, after } = observed
         const fired = newItems(observed).filter((item) => item.event_type === "firing")
-        const isLoud = action.action === "events" && action.request.events.every((event) => event.notifications_enabled)
+        const isLoud =
+          action.action === "events" && action.request.events.every((event) => event.notifications_enabled)
         const troubled = isLoud || action.action === "sweep" ? troubles(observed) : []
         for (const { incident_id } of troubled) {
           const severity = after.incidents.get(incident_id)?.severity ?? "warning"
@@ -58,11 +63,16 @@ describe("a firing", () => {
               item.notifier === notifier && tells(item) && RANK[item.severity] >= RANK[severity]
             const wasTold = firings(before, incident_id).some(isTold)
             const now = fired.filter((item) => item.incident_id === incident_id && item.notifier === notifier)
-            assert.deepStrictEqual(now.map((item) => item.severity), wasTold ? [] : [severity])
+            assert.deepStrictEqual(
+              now.map((item) => item.severity),
+              wasTold ? [] : [severity],
+            )
           }
         }
         const places = new Set(troubled.map((member) => member.incident_id))
-        assert.isTrue(fired.every((item) => places.has(item.incident_id) && notifiers.includes(item.notifier)))
+        assert.isTrue(
+          fired.every((item) => places.has(item.incident_id) && notifiers.includes(item.notifier)),
+        )
       }),
     { arbitrary },
   )
@@ -74,7 +84,9 @@ describe("a firing", () => {
       onEveryAction(steps, { notifiers }, ({ after }) => {
         for (const incidentId of after.incidents.keys()) {
           for (const notifier of notifiers) {
-            const told = firings(after, incidentId).filter((item) => item.notifier === notifier && tells(item))
+            const told = firings(after, incidentId).filter(
+              (item) => item.notifier === notifier && tells(item),
+            )
             const ranks = told.map((item) => RANK[item.severity])
             assert.deepStrictEqual(ranks, Array.from(new Set(ranks)).toSorted())
           }
@@ -105,7 +117,8 @@ describe("a resolved", () => {
       onEveryAction(steps, { notifiers }, (observed) => {
         const { action, before } = observed
         const ended = newItems(observed).filter((item) => item.event_type === "resolved")
-        const isSilent = action.action === "events" && action.request.events.some((event) => !event.notifications_enabled)
+        const isSilent =
+          action.action === "events" && action.request.events.some((event) => !event.notifications_enabled)
         const isByContact = action.action === "events" || action.action === "heartbeat"
         const expected = resolvedNow(observed).flatMap((incident) => {
           const wasReached = (item: OutboxRecord) =>
@@ -148,7 +161,8 @@ describe("unsent firings", () => {
         if (!["remove", "block", "block_all", "remove_all"].includes(action.action)) return
         const resolved = new Set(resolvedNow(observed).map((incident) => incident.id))
         for (const item of before.outbox.values()) {
-          const isUnsent = item.event_type === "firing" && (item.state === "pending" || item.state === "retry")
+          const isUnsent =
+            item.event_type === "firing" && (item.state === "pending" || item.state === "retry")
           const isDiscarded = isUnsent && resolved.has(item.incident_id)
           assert.strictEqual(after.outbox.get(item.id)?.state, isDiscarded ? "discarded" : item.state)
         }

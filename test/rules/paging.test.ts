@@ -19,7 +19,8 @@ describe("a list", () => {
       Effect.gen(function* () {
         const world = yield* openWorld({ notifiers: ["debug", "webhook"] })
         yield* world.play([...enrollment, ...steps])
-        const read = (parameters: Parameters<typeof listing.read>[1]) => listing.read(world.queries(), parameters)
+        const read = (parameters: Parameters<typeof listing.read>[1]) =>
+          listing.read(world.queries(), parameters)
         const whole = yield* read({ limit: EVERYTHING })
         assert.strictEqual(whole.next_cursor, null)
 
@@ -29,7 +30,10 @@ describe("a list", () => {
           assert.lengthOf(last.items, limitAt(limits, forward.length - 1))
           forward.push(yield* read({ cursor: last.next_cursor, limit }))
         }
-        assert.deepStrictEqual(forward.flatMap((page) => page.items), whole.items)
+        assert.deepStrictEqual(
+          forward.flatMap((page) => page.items),
+          whole.items,
+        )
         assert.strictEqual(forward[0]?.prev_cursor, null)
 
         for (const [at, page] of forward.entries()) {
@@ -44,9 +48,14 @@ describe("a list", () => {
 
         const backward: Array<NamedPage> = forward.slice(-1)
         for (let first = backward[0]; first?.prev_cursor; first = backward[0]) {
-          backward.unshift(yield* read({ cursor: first.prev_cursor, back: true, limit: limitAt(limits, backward.length) }))
+          backward.unshift(
+            yield* read({ cursor: first.prev_cursor, back: true, limit: limitAt(limits, backward.length) }),
+          )
         }
-        assert.deepStrictEqual(backward.flatMap((page) => page.items), whole.items)
+        assert.deepStrictEqual(
+          backward.flatMap((page) => page.items),
+          whole.items,
+        )
 
         const first = yield* read({ back: true, limit: limitAt(limits, 0) })
         assert.deepStrictEqual(first, forward[0])
@@ -63,7 +72,8 @@ describe("a list", () => {
         const half = Math.floor(steps.length / 2)
         const later = steps.slice(half)
         yield* world.play([...enrollment, ...steps.slice(0, half)])
-        const read = (parameters: Parameters<typeof listing.read>[1]) => listing.read(world.queries(), parameters)
+        const read = (parameters: Parameters<typeof listing.read>[1]) =>
+          listing.read(world.queries(), parameters)
         let always = new Set((yield* read({ limit: EVERYTHING })).items)
         const seen: Array<string> = []
         let cursor: string | null | undefined

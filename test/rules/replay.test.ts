@@ -82,7 +82,8 @@ describe("a batch that is sent again, whatever happened since,", () => {
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
         // Such an event may count as an identical result: only those that would be changes are looked up in the history.
-        for (const changed of yield* sendAgain(steps, { notifiers })) assert.includeMembers(ofRepeats, [...changed])
+        for (const changed of yield* sendAgain(steps, { notifiers }))
+          assert.includeMembers(ofRepeats, [...changed])
       }),
     { arbitrary },
   )
@@ -104,7 +105,9 @@ describe("the answer to a batch", () => {
             const stored = after.history.slice(before.history.length)
             assert.strictEqual(applied.accepted, stored.length)
             const events = new Set(action.request.events.map((event) => event.event_id))
-            assert.isTrue(stored.every((row) => events.has(row.event_id) && row.agent_id === action.request.agent_id))
+            assert.isTrue(
+              stored.every((row) => events.has(row.event_id) && row.agent_id === action.request.agent_id),
+            )
           }
         }
       }),
@@ -141,7 +144,11 @@ describe("a batch that is split into batches of one event", () => {
 describe("an event that changes no status", () => {
   const STATUSES = ["ok", "warning", "critical", "unknown"] as const
 
-  const eventOf = (check: CheckRecord, number: number, changes: Partial<CheckResultEvent>): CheckResultEvent => ({
+  const eventOf = (
+    check: CheckRecord,
+    number: number,
+    changes: Partial<CheckResultEvent>,
+  ): CheckResultEvent => ({
     event_id: eventId(9_000_000 + number),
     check_id: check.check_id,
     observed_at: check.last_observed_at,
@@ -179,7 +186,11 @@ describe("an event that changes no status", () => {
         yield* world.play([...enrollment, ...steps])
         const observed_at = (check: CheckRecord) => Instant.fromMicros(check.last_observed_at - 1n)
         const late = (check: CheckRecord, number: number) =>
-          eventOf(check, number, { observed_at: observed_at(check), status: STATUSES[number % 4] ?? "ok", output: "late" })
+          eventOf(check, number, {
+            observed_at: observed_at(check),
+            status: STATUSES[number % 4] ?? "ok",
+            output: "late",
+          })
         for (const { reply, before, after } of yield* sendForEach(world, late)) {
           assert.deepStrictEqual(reply, { accepted: 0, deduplicated: 1 })
           assert.deepStrictEqual(changedFields(before, after), ["agent.last_seen_at"])

@@ -28,7 +28,10 @@ const setOf = (signs: Readonly<Record<string, boolean>>): ReadonlySet<string> =>
   new Set(Object.keys(signs).filter((trigger) => signs[trigger] === true))
 
 /** Whether a row changed in nothing but these fields. */
-const onlyChanged = <Row extends object>({ before, after }: Moved<Row>, fields: ReadonlyArray<keyof Row>): boolean => {
+const onlyChanged = <Row extends object>(
+  { before, after }: Moved<Row>,
+  fields: ReadonlyArray<keyof Row>,
+): boolean => {
   if (before === undefined || after === undefined) return false
   const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof Row>
   return Array.from(names).every((name) => before[name] === after[name] || fields.includes(name))
@@ -72,8 +75,10 @@ const keyMoves = (observed: Observation): ReadonlyArray<StateMove> =>
 const agentMoves = (observed: Observation): ReadonlyArray<StateMove> =>
   moved(observed.before.agents, observed.after.agents).map((row) => {
     const { before, after } = row
-    const hasAnotherKey = after?.accepted_key_hash !== undefined && after.accepted_key_hash !== before?.accepted_key_hash
-    const isAccepted = typeof observed.reply === "object" && "accepted" in observed.reply && observed.reply.accepted === true
+    const hasAnotherKey =
+      after?.accepted_key_hash !== undefined && after.accepted_key_hash !== before?.accepted_key_hash
+    const isAccepted =
+      typeof observed.reply === "object" && "accepted" in observed.reply && observed.reply.accepted === true
     const signs: Signs<typeof AgentTransitions> = {
       registered: is(observed, "heartbeat") && !isAccepted,
       preseeded: is(observed, "heartbeat") && isAccepted,
@@ -111,7 +116,8 @@ const checkMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     // A deleted agent's checks are gone with it: that is a move of the agent.
     if (after === undefined) return []
     const { action } = observed
-    const events = action.action === "events" && action.request.agent_id === after.agent_id ? action.request.events : []
+    const events =
+      action.action === "events" && action.request.agent_id === after.agent_id ? action.request.events : []
     const reported = events.filter((event) => event.check_id === after.check_id)
     return {
       table: CheckTransitions,
@@ -131,13 +137,17 @@ const incidentMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     const membersBefore = new Map(
       membersEver(observed.before, id).map((member) => [`${member.agent_id}/${member.check_id}`, member]),
     )
-    const changed = members.filter((member) => membersBefore.get(`${member.agent_id}/${member.check_id}`) !== member)
+    const changed = members.filter(
+      (member) => membersBefore.get(`${member.agent_id}/${member.check_id}`) !== member,
+    )
     const signs: Signs<typeof IncidentTransitions> = {
-      member_joined: is(observed, "events", "sweep") && changed.some((member) => member.joined_at === observed.now),
+      member_joined:
+        is(observed, "events", "sweep") && changed.some((member) => member.joined_at === observed.now),
       member_changed:
         is(observed, "events") &&
         changed.some(
-          (member) => membersBefore.get(`${member.agent_id}/${member.check_id}`)?.change_seq !== member.change_seq,
+          (member) =>
+            membersBefore.get(`${member.agent_id}/${member.check_id}`)?.change_seq !== member.change_seq,
         ),
       member_left: changed.some((member) => member.left_at === observed.now),
       last_member_left:
@@ -199,7 +209,9 @@ export const stateMoves = (observed: Observation): ReadonlyArray<StateMove> => [
  */
 export const explain = (move: StateMove, longest: number): ReadonlyArray<Transition> | undefined => {
   const fitting = move.table.filter((row) => move.triggers.has(row.trigger))
-  let paths: ReadonlyArray<ReadonlyArray<Transition>> = fitting.filter((row) => row.from === move.from).map((row) => [row])
+  let paths: ReadonlyArray<ReadonlyArray<Transition>> = fitting
+    .filter((row) => row.from === move.from)
+    .map((row) => [row])
   for (let length = 1; length <= longest; length++) {
     const found = paths.find((path) => path.at(-1)?.to === move.to)
     if (found !== undefined) return found

@@ -16,7 +16,9 @@ describe("the summary", () => {
         const world = yield* openWorld()
         yield* world.play([...enrollment, ...steps])
         const queries = world.queries()
-        const agents = (yield* queries.agents({ limit })).items.filter((agent) => agent.admission_state === "accepted")
+        const agents = (yield* queries.agents({ limit })).items.filter(
+          (agent) => agent.admission_state === "accepted",
+        )
         const checks = (yield* queries.checks({ limit })).items
         const incidents = (yield* queries.incidents({ limit, sort: "status", direction: "desc" })).items
         const online = agents.filter((agent) => agent.status === "alive").length
@@ -43,7 +45,9 @@ describe("the summary", () => {
         const world = yield* openWorld()
         for (const { after } of yield* world.play([...enrollment, ...steps])) {
           for (const agent of after.agents.values()) {
-            const checks = Array.from(after.checks.values()).filter((check) => check.agent_id === agent.agent_id)
+            const checks = Array.from(after.checks.values()).filter(
+              (check) => check.agent_id === agent.agent_id,
+            )
             const count = (status: string) => checks.filter((check) => check.status === status).length
             assert.deepStrictEqual(
               [agent.checks_ok, agent.checks_warning, agent.checks_critical, agent.checks_unknown],

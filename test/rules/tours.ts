@@ -34,7 +34,12 @@ const lives: ReadonlyArray<ReadonlyArray<Step>> = [
   ...statuses.flatMap((from) =>
     statuses.map((to) => [...enrolled, report(from), report(to, { exit_code: 1 })]),
   ),
-  [...enrolled, report("critical"), report("warning", { check_id: "load" }), report("ok", { check_id: "load" })],
+  [
+    ...enrolled,
+    report("critical"),
+    report("warning", { check_id: "load" }),
+    report("ok", { check_id: "load" }),
+  ],
   [
     ...enrolled,
     report("critical"),
@@ -47,4 +52,6 @@ const lives: ReadonlyArray<ReadonlyArray<Step>> = [
 ]
 
 /** Short lives, each from nothing, in which every row of the state tables happens at least once. Time never stands still. */
-export const tours = lives.map((life) => life.flatMap((step): ReadonlyArray<Step> => [{ step: "wait", millis: 1 }, step]))
+export const tours = lives.map((life) =>
+  life.flatMap((step): ReadonlyArray<Step> => [{ step: "wait", millis: 1 }, step]),
+)

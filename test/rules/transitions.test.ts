@@ -19,7 +19,10 @@ const forbidden = (observed: Observation): ReadonlyArray<string> => {
   const longest = observed.action.action === "events" ? observed.action.request.events.length : 1
   return stateMoves(observed)
     .filter((move) => explain(move, longest) === undefined)
-    .map(({ row, from, to, triggers }) => `${row} from ${from} to ${to} on ${[...triggers].join(", ") || "nothing"}`)
+    .map(
+      ({ row, from, to, triggers }) =>
+        `${row} from ${from} to ${to} on ${[...triggers].join(", ") || "nothing"}`,
+    )
 }
 
 const movesByTheTables = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
@@ -60,7 +63,13 @@ describe("no row changes its state but by the transition tables, on a trigger th
         const moves = (yield* world.play(tour)).flatMap(stateMoves)
         for (const row of rowsOf(moves.map((move) => explain(move, 1) ?? []))) happened.add(row)
       }
-      const tables = [AgentKeyTransitions, AgentTransitions, CheckTransitions, IncidentTransitions, OutboxTransitions]
+      const tables = [
+        AgentKeyTransitions,
+        AgentTransitions,
+        CheckTransitions,
+        IncidentTransitions,
+        OutboxTransitions,
+      ]
       assert.deepStrictEqual(Array.from(happened).toSorted(), Array.from(new Set(rowsOf(tables))).toSorted())
     }),
   )

@@ -15,7 +15,8 @@ const namesIn = (rows: Rows) => {
     return `${name}#${number}`
   }
   const incidents = new Map<IncidentId, string>()
-  for (const { id, kind, incident_key } of rows.incidents.values()) incidents.set(id, numbered(`${kind}/${incident_key}`))
+  for (const { id, kind, incident_key } of rows.incidents.values())
+    incidents.set(id, numbered(`${kind}/${incident_key}`))
   const items = new Map<string, string>()
   for (const { id, incident_id, notifier, event_type, severity } of rows.outbox.values()) {
     items.set(id, numbered(`${incidents.get(incident_id)}/${notifier}/${event_type}/${severity}`))
@@ -99,14 +100,19 @@ export const viewOfRows = (rows: Rows): View => {
       unknown: incident.members_unknown,
       critical: incident.members_critical,
       members: membersEver(rows, incident.id)
-        .map((member) => `${member.agent_id}/${member.check_id} ${member.left_at === undefined ? member.severity : "left"}`)
+        .map(
+          (member) =>
+            `${member.agent_id}/${member.check_id} ${member.left_at === undefined ? member.severity : "left"}`,
+        )
         .toSorted(),
     })),
-    outbox: inOrder(rows.outbox.values(), ({ id }) => names.items.get(id) ?? "").map(({ id, state, attempts }) => ({
-      name: names.items.get(id),
-      state,
-      attempts,
-    })),
+    outbox: inOrder(rows.outbox.values(), ({ id }) => names.items.get(id) ?? "").map(
+      ({ id, state, attempts }) => ({
+        name: names.items.get(id),
+        state,
+        attempts,
+      }),
+    ),
   }
 }
 
@@ -154,5 +160,9 @@ export const viewOfFold = (fold: FoldedEvents): View => ({
       ).toSorted(),
     }
   }),
-  outbox: inOrder(fold.outbox, ({ name }) => name).map(({ name, state, attempts }) => ({ name, state, attempts })),
+  outbox: inOrder(fold.outbox, ({ name }) => name).map(({ name, state, attempts }) => ({
+    name,
+    state,
+    attempts,
+  })),
 })

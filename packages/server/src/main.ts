@@ -18,7 +18,11 @@ const complain = (message: string): void => {
   process.exitCode = 1
 }
 
-const explain = (failure: { readonly _tag: string; readonly message: string; readonly cause?: unknown }): string => {
+const explain = (failure: {
+  readonly _tag: string
+  readonly message: string
+  readonly cause?: unknown
+}): string => {
   if (failure._tag !== "ServeError") return failure.message
   const reason = failure.cause instanceof Error ? failure.cause.message : "the address cannot be listened on"
   return `${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`

@@ -25,7 +25,9 @@ export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, Start
     lease: settings.SERVICE_DELIVERY_LEASE,
   })
   return Layer.catch(layer, ({ problems }) => {
-    const lines = problems.map(({ notifier, setting, message }) => `  ${variableOf(notifier, setting)} ${message}`)
+    const lines = problems.map(
+      ({ notifier, setting, message }) => `  ${variableOf(notifier, setting)} ${message}`,
+    )
     const message = ["these settings are bad (see --help):", ...lines].join("\n")
     return Layer.effectContext(Effect.fail(new StartFailure({ message })))
   })

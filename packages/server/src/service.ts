@@ -18,7 +18,7 @@ import { ensureDataDirectory } from "./dataDirectory.ts"
 import { notifiersLayer } from "./notifiers.ts"
 import { policyOf, retentionOf } from "./policy.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { storageLayer, storageName } from "./storage.ts"
+import { clockLayer, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
@@ -36,7 +36,11 @@ export const service = (settings: Settings) =>
         storage,
         notifiersLayer(settings),
         NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
-      ).pipe(Layer.provideMerge(RandomIds.layer), Layer.provideMerge(configuration(settings)))
+      ).pipe(
+        Layer.provideMerge(RandomIds.layer),
+        Layer.provideMerge(configuration(settings)),
+        Layer.provideMerge(clockLayer(settings)),
+      )
       const usecases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer)
       const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
       const server = HttpServer.layerWithOperations({

@@ -1,9 +1,10 @@
 import { join } from "node:path"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import type { Layer } from "effect"
+import { Layer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
 /** What the log calls the storage that the settings ask for; no address, which may hold a password. */
@@ -15,9 +16,14 @@ export const storageName = (settings: Settings): string => {
 /** The storage that the settings ask for. */
 export const storageLayer = (settings: Settings): Layer.Layer<Storage, StorageError> => {
   if (settings.DATABASE_URL === undefined) {
-    return SqliteStorage.layer({ file: join(settings.SERVICE_DATA_DIR, "tocsin.db") })
+    const file = join(settings.SERVICE_DATA_DIR, "tocsin.db")
+    return SqliteStorage.layer({ file, lockTimeout: settings.SERVICE_STORAGE_TIMEOUT })
   }
   return settings.DATABASE_URL.kind === "memory"
     ? MemoryStorage.layer
     : PgStorage.layer({ url: settings.DATABASE_URL.url })
 }
+
+/** The clock that all replicas agree on: with PostgreSQL, the process's own one corrected by the database's. */
+export const clockLayer = (settings: Settings): Layer.Layer<never, StorageError> =>
+  settings.DATABASE_URL?.kind === "postgres" ? PgClock.layer({ url: settings.DATABASE_URL.url }) : Layer.empty

@@ -17,7 +17,9 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
 
 /** {@link AgentNotFound} with what to do next. */
 export const agentNotFound = (): AgentNotFound =>
-  new AgentNotFound({ message: "there is no agent with this agent_id; GET /api/v1/agents lists those there are" })
+  new AgentNotFound({
+    message: "there is no agent with this agent_id; GET /api/v1/agents lists those there are",
+  })
 
 /** The heartbeat's key and agent id do not go together (contract, 409; decisions §3). */
 export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict", {

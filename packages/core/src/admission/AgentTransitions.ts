@@ -5,7 +5,8 @@ export const AgentTransitions = [
   {
     from: "absent",
     trigger: "registered",
-    condition: "a heartbeat with an unknown key under an unknown agent id, fewer pending agents than the limit",
+    condition:
+      "a heartbeat with an unknown key under an unknown agent id, fewer pending agents than the limit",
     to: "pending",
     effects: "its key is pending",
   },

@@ -51,7 +51,11 @@ export const heartbeat =
   (workspace, now) =>
     decide(workspace, now, input)
 
-function* decide(workspace: Workspace, now: Instant.Instant, input: HeartbeatInput): Decision<HeartbeatOutcome> {
+function* decide(
+  workspace: Workspace,
+  now: Instant.Instant,
+  input: HeartbeatInput,
+): Decision<HeartbeatOutcome> {
   const { request, key, policy } = input
   const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
   switch (found.standing) {
@@ -84,7 +88,8 @@ const heardOf = (
   agent: AgentRecord,
   { request, incidents }: HeartbeatInput,
   now: Instant.Instant,
-): Decision<AgentRecord> => resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
+): Decision<AgentRecord> =>
+  resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
 
 /** The agent as seen now; what it says of itself counts unless it is older than what it said last (decisions §4). */
 const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord =>
@@ -154,7 +159,11 @@ const newKey = <State extends AgentsKeyRecord["state"]>(
   last_seen_at: now,
 })
 
-function* register(workspace: Workspace, input: HeartbeatInput, now: Instant.Instant): Decision<HeartbeatOutcome> {
+function* register(
+  workspace: Workspace,
+  input: HeartbeatInput,
+  now: Instant.Instant,
+): Decision<HeartbeatOutcome> {
   yield* ensure(workspace, { pendingAgents: true })
   if (workspace.pendingAgents >= input.policy.maxPendingAgents) return "too_many_pending_agents"
   workspace.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "registered"), now))
@@ -176,7 +185,8 @@ function* registerReplacement(
   if (agent.pending_key_hash !== undefined) {
     yield* ensure(workspace, { keys: [agent.pending_key_hash] })
     const other = workspace.keys.get(agent.pending_key_hash)
-    if (other?.state !== "pending") throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
+    if (other?.state !== "pending")
+      throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
     if (other.last_seen_at > Instant.minus(now, input.policy.pendingKeySilence)) return "another_key_pending"
     move(AgentKeyTransitions, other.state, "forgotten")
     workspace.keys.delete(other.key_hash)
@@ -184,7 +194,8 @@ function* registerReplacement(
   const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
   workspace.keys.put(key)
   // A pending agent is what its key says it is; an accepted one keeps its fields (decisions §3).
-  const said = agent.admission_state === "pending" ? { ...agent, ...saidBy(input.request), last_seen_at: now } : agent
+  const said =
+    agent.admission_state === "pending" ? { ...agent, ...saidBy(input.request), last_seen_at: now } : agent
   workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
   return agent.admission_state === "pending" ? "registered" : "replacement_registered"
 }

@@ -11,7 +11,9 @@ import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
 import { removeAgent } from "./removeAgent.ts"
 
 /** What an operator's action came to: how many it applied to, or that there is no such agent. */
-export type ActionOutcome = { readonly outcome: "done"; readonly count: number } | { readonly outcome: "no_such_agent" }
+export type ActionOutcome =
+  | { readonly outcome: "done"; readonly count: number }
+  | { readonly outcome: "no_such_agent" }
 
 /** What blocking and removing need besides the rows. */
 export interface OperatorOptions extends IncidentOptions {
@@ -19,7 +21,10 @@ export interface OperatorOptions extends IncidentOptions {
 }
 
 const onOne =
-  (agentId: AgentId, act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>) =>
+  (
+    agentId: AgentId,
+    act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
+  ) =>
   (workspace: Workspace, now: Instant.Instant): Decision<ActionOutcome> =>
     (function* () {
       yield* ensure(workspace, { agents: [agentId] })

@@ -29,7 +29,10 @@ const checksum = <L extends ListName>(
   const filter = Object.entries(query.filter)
     .filter(([, value]) => value !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return sha256(JSON.stringify([query.list, query.sort, query.direction, filter, content])).slice(0, CHECKSUM_DIGITS)
+  return sha256(JSON.stringify([query.list, query.sort, query.direction, filter, content])).slice(
+    0,
+    CHECKSUM_DIGITS,
+  )
 }
 
 /** An opaque, URL-safe cursor of at most 512 characters for a position in a query's order (decisions §10). */
@@ -44,7 +47,8 @@ export const encodeCursor = <L extends ListName>(
 }
 
 const REFUSED = new ValidationError({
-  message: "cursor must be a next_cursor of this very list, sort and filter, or its prev_cursor with back=true",
+  message:
+    "cursor must be a next_cursor of this very list, sort and filter, or its prev_cursor with back=true",
 })
 
 const fromWire = (column: SortColumn<never>, value: string | number | undefined): SortValue | undefined => {
@@ -72,5 +76,7 @@ export const decodeCursor = <L extends ListName>(
   if (values.includes(undefined)) return Result.fail(REFUSED)
   const position = { values: values.filter((value) => value !== undefined), isInclusive }
   // Of all texts that decode to this position only the one that is made of it is genuine.
-  return encodeCursor(query, side, position, sha256) === cursor ? Result.succeed(position) : Result.fail(REFUSED)
+  return encodeCursor(query, side, position, sha256) === cursor
+    ? Result.succeed(position)
+    : Result.fail(REFUSED)
 }

@@ -94,7 +94,8 @@ export class Table<Id, Row> {
   #entry(id: Id): Entry<Row> {
     const key = this.#options.toKey(id)
     const entry = this.#entries.get(key)
-    if (entry === undefined) throw new Error(`${this.#options.name} ${key} was decided on without being loaded`)
+    if (entry === undefined)
+      throw new Error(`${this.#options.name} ${key} was decided on without being loaded`)
     return entry
   }
 

@@ -32,7 +32,9 @@ export const readSetting = <A>(
   const given = text === undefined || text.trim() === "" ? undefined : text.trim()
   const effective = given ?? setting.fallback
   if (effective === undefined) return Result.succeed(undefined)
-  const held = setting.isSecret ? "a value that is not shown" : JSON.stringify(effective.slice(0, LONGEST_ECHO))
+  const held = setting.isSecret
+    ? "a value that is not shown"
+    : JSON.stringify(effective.slice(0, LONGEST_ECHO))
   return Result.mapError(Schema.decodeUnknownResult(setting.schema)(effective), () => ({
     name,
     message: `${name} holds ${held}, but must be ${setting.takes}`,

@@ -117,7 +117,8 @@ export const definitions = {
   }),
   SERVICE_TRUST_PROXY: setting({
     schema: Whole(1, 16),
-    meaning: "how many proxies in front of the service to trust for X-Forwarded-For; 1: its last address counts",
+    meaning:
+      "how many proxies in front of the service to trust for X-Forwarded-For; 1: its last address counts",
     takes: "a whole number from 1 to 16",
     fallback: undefined,
     whenUnset: "none; the address is that of the connection",
@@ -234,13 +235,16 @@ export const definitions = {
 } as const
 
 type Definitions = typeof definitions
-type ValueOf<S> = S extends Setting<infer A, infer Fallback> ? (Fallback extends string ? A : A | undefined) : never
+type ValueOf<S> =
+  S extends Setting<infer A, infer Fallback> ? (Fallback extends string ? A : A | undefined) : never
 
 /** The settings as decoded; those without a fallback are `undefined` when unset. */
 export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> }
 
 /** Some settings are bad: all of them, each with what it holds and what it takes. */
-export class BadSettings extends Schema.TaggedError<BadSettings>()("BadSettings", { message: Schema.String }) {}
+export class BadSettings extends Schema.TaggedError<BadSettings>()("BadSettings", {
+  message: Schema.String,
+}) {}
 
 /** Reads all settings from the environment; fails once, naming every bad one. */
 export const readSettings = (
@@ -259,6 +263,8 @@ export const readSettings = (
   if (problems.length === 0) return Result.succeed(settings)
   const lines = problems.map(({ message }) => `  ${message}`)
   return Result.fail(
-    new BadSettings({ message: ["Tocsin cannot start with these settings (see --help):", ...lines].join("\n") }),
+    new BadSettings({
+      message: ["Tocsin cannot start with these settings (see --help):", ...lines].join("\n"),
+    }),
   )
 }

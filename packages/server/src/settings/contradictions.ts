@@ -9,7 +9,12 @@ export const contradictions = (settings: Settings): ReadonlyArray<SettingProblem
   const has = (name: keyof Settings) => settings[name] !== undefined
   const found: Array<SettingProblem> = []
   if (settings.DATABASE_URL?.kind === "postgres" && !has("SERVICE_AUTH_TOKEN")) {
-    found.push(told("SERVICE_AUTH_TOKEN", `is not set, but must be with PostgreSQL: tokens separated by spaces or commas`))
+    found.push(
+      told(
+        "SERVICE_AUTH_TOKEN",
+        `is not set, but must be with PostgreSQL: tokens separated by spaces or commas`,
+      ),
+    )
   }
   if (!Duration.isGreaterThan(settings.SERVICE_DEAD_AFTER, settings.SERVICE_STALE_AFTER)) {
     found.push(told("SERVICE_DEAD_AFTER", "must be longer than SERVICE_STALE_AFTER"))

@@ -1,0 +1,286 @@
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { AgentStatus } from "@tocsin/core/contract/Status"
+import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { delivered, makeReceivers } from "../delivery/Receivers.ts"
+import { AGENT, beat, enroll } from "../delivery/reports.ts"
+import { settled } from "../delivery/settled.ts"
+import { openSite, type Process, type Site, whileTimePasses } from "../delivery/Site.ts"
+import { integer, oneOf, weighted } from "../rules/arbitraries.ts"
+
+const openProcess = Effect.fnUntraced(function* (site: Site, name: string) {
+  const process = yield* site.open(name, { background: Housekeeping.layer })
+  yield* settled
+  return process
+})
+
+const open = Effect.gen(function* () {
+  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
+  return { site, process: yield* openProcess(site, "process 1") }
+})
+
+const statusOf = ({ queries }: Process, agent: AgentId = AGENT) =>
+  Effect.map(queries.agent(agent), ({ status }): AgentStatus => status)
+
+const incidentsOf = ({ watch }: Site) => Array.from(watch.incidents.values())
+const openIncidentsOf = (site: Site) => incidentsOf(site).filter((incident) => incident.state === "open")
+
+describe("an agent's status", () => {
+  it.effect("is alive below two minutes, stale below five, dead from then on", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      yield* enroll(process, AGENT)
+      const seen: Array<AgentStatus> = []
+      for (const millis of [0, 119_999, 1, 179_999, 1, 3_600_000]) {
+        yield* TestClock.adjust(millis)
+        seen.push(yield* statusOf(process))
+      }
+      assert.deepStrictEqual(seen, ["alive", "alive", "stale", "stale", "dead", "dead"])
+      const { agents_online, agents_offline } = yield* process.queries.summary
+      assert.deepStrictEqual([agents_online, agents_offline], [0, 1])
+      yield* beat(process)
+      assert.strictEqual(yield* statusOf(process), "alive")
+    }),
+  )
+})
+
+describe("after an outage of the service", () => {
+  it.effect("agents have a dead threshold's time to come back: no incident, and at most stale", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      yield* enroll(process, AGENT)
+      yield* whileTimePasses(process.close)
+      yield* TestClock.adjust(Duration.minutes(10))
+      const again = yield* openProcess(site, "process 2")
+      assert.strictEqual(yield* statusOf(again), "stale")
+      const { items } = yield* again.queries.agents({ limit: 10 })
+      assert.deepStrictEqual(items.map(({ status }) => status), ["stale"])
+      yield* TestClock.adjust(Duration.seconds(298))
+      assert.strictEqual(yield* statusOf(again), "stale")
+      assert.strictEqual(incidentsOf(site).length, 0)
+      yield* TestClock.adjust(Duration.seconds(17))
+      assert.strictEqual(yield* statusOf(again), "dead")
+      assert.strictEqual(openIncidentsOf(site).length, 1)
+    }),
+  )
+
+  it.effect("those that come back are spared, and none that was dead before is forgotten", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      const back = AgentId.make("back")
+      yield* enroll(process, AGENT)
+      yield* TestClock.adjust(Duration.minutes(6))
+      yield* enroll(process, back)
+      assert.strictEqual(openIncidentsOf(site).length, 1)
+      yield* whileTimePasses(process.close)
+      yield* TestClock.adjust(Duration.minutes(10))
+      const again = yield* openProcess(site, "process 2")
+      yield* TestClock.adjust(Duration.minutes(4))
+      yield* beat(again, back)
+      yield* TestClock.adjust(Duration.minutes(3))
+      assert.strictEqual(yield* statusOf(again), "dead")
+      assert.deepStrictEqual(
+        incidentsOf(site).map((incident) => incident.incident_key),
+        ["a/@heartbeat"],
+      )
+    }),
+  )
+
+  it.effect("that is no longer than the stale threshold nothing is different", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      yield* enroll(process, AGENT)
+      yield* TestClock.adjust(Duration.minutes(3))
+      yield* whileTimePasses(process.close)
+      yield* TestClock.adjust(Duration.seconds(110))
+      const again = yield* openProcess(site, "process 2")
+      yield* TestClock.adjust(Duration.seconds(26))
+      assert.strictEqual(openIncidentsOf(site).length, 1)
+      assert.strictEqual(yield* statusOf(again), "dead")
+    }),
+  )
+
+  it.effect("in which only writing was impossible, the same holds from its third minute on", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      yield* enroll(process, AGENT)
+      process.faults.isReadOnly = true
+      yield* TestClock.adjust(Duration.minutes(7))
+      assert.strictEqual(yield* statusOf(process), "stale")
+      process.faults.isReadOnly = false
+      yield* TestClock.adjust(Duration.seconds(290))
+      assert.strictEqual(yield* statusOf(process), "stale")
+      assert.strictEqual(incidentsOf(site).length, 0)
+      yield* TestClock.adjust(Duration.seconds(30))
+      assert.strictEqual(yield* statusOf(process), "dead")
+      assert.strictEqual(openIncidentsOf(site).length, 1)
+    }),
+  )
+
+  it.effect("there was none while another process went on", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      yield* openProcess(site, "process 2")
+      yield* enroll(process, AGENT)
+      yield* whileTimePasses(process.close)
+      yield* TestClock.adjust(Duration.seconds(316))
+      assert.strictEqual(openIncidentsOf(site).length, 1)
+    }),
+  )
+})
+
+describe("the service's sign of life", () => {
+  it.effect("is left every five seconds by whichever process lives, and never goes back", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      yield* openProcess(site, "process 2")
+      let before = yield* process.storage.mark
+      for (let seconds = 0; seconds < 60; seconds++) {
+        yield* TestClock.adjust(Duration.seconds(1))
+        const mark = yield* process.storage.mark
+        if (mark === undefined || before === undefined) return assert.fail("there is no mark")
+        assert.isTrue(mark.marked_at >= before.marked_at)
+        assert.isTrue(Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now))
+        assert.strictEqual(mark.outage_ended_at, undefined)
+        before = mark
+      }
+    }),
+  )
+
+  it.effect("is read at most once a second for what operators look at", () =>
+    Effect.gen(function* () {
+      const { site } = yield* open
+      const reader = yield* site.open("reader", { delivers: false })
+      yield* enroll(reader, AGENT)
+      const before = reader.faults.marksRead
+      for (let times = 0; times < 50; times++) {
+        yield* statusOf(reader)
+        yield* reader.queries.agents({ limit: 10 })
+      }
+      assert.strictEqual(reader.faults.marksRead, before + 1)
+      yield* TestClock.adjust(Duration.seconds(1))
+      yield* statusOf(reader)
+      assert.strictEqual(reader.faults.marksRead, before + 2)
+      // A failure is not kept.
+      yield* TestClock.adjust(Duration.seconds(1))
+      reader.faults.isAway = true
+      assert.strictEqual((yield* Effect.flip(reader.queries.agent(AGENT)))._tag, "StorageError")
+      reader.faults.isAway = false
+      assert.strictEqual(yield* statusOf(reader), "alive")
+    }),
+  )
+})
+
+const AGENTS = [AgentId.make("a"), AgentId.make("b"), AgentId.make("c")] as const
+const STALE = 120
+const DEAD = 300
+// Sweeps are five seconds apart, and the law gives them fifteen.
+const PATIENCE = 15
+
+type Step =
+  | { readonly step: "beat"; readonly agent: AgentId }
+  | { readonly step: "wait"; readonly seconds: number }
+  /** All processes are stopped and started again. */
+  | { readonly step: "down"; readonly seconds: number }
+  /** Nothing can be committed. */
+  | { readonly step: "read_only"; readonly seconds: number }
+
+const agent = oneOf(...AGENTS)
+const step = weighted<Step>(
+  [6, Arbitrary.map(agent, (agent) => ({ step: "beat", agent }) as const)],
+  [6, Arbitrary.map(oneOf(1, 14, 60, 119, 121, 200, 299, 301, 400), (seconds) => ({ step: "wait", seconds }) as const)],
+  [1, Arbitrary.map(oneOf(10, 100, 140, 400), (seconds) => ({ step: "down", seconds }) as const)],
+  [1, Arbitrary.map(oneOf(10, 100, 140, 400), (seconds) => ({ step: "read_only", seconds }) as const)],
+)
+
+const secondsBetween = (from: Instant.Instant, to: Instant.Instant): number => Number(to - from) / 1_000_000
+
+describe("whatever agents and the service do", () => {
+  it.effect.prop(
+    "who is dead has one open incident in time, who is not has none, and outages excuse",
+    { steps: Arbitrary.array(step, { minLength: 4, maxLength: 20 }), processes: integer(1, 2) },
+    ({ steps, processes }) =>
+      Effect.gen(function* () {
+        const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
+        let opened = 0
+        const start = Effect.forEach(Array.from({ length: processes }), () =>
+          Effect.suspend(() => openProcess(site, `process ${(opened += 1)}`)),
+        )
+        let running = yield* start
+        const [first] = running
+        if (first === undefined) return
+        yield* enroll(first, ...AGENTS)
+        const enrolledAt = yield* Instant.now
+        const seen = new Map(AGENTS.map((agent) => [agent, enrolledAt]))
+        /** Ends of outages, by the rule: nothing committed for longer than the stale threshold. */
+        const outageEnds: Array<Instant.Instant> = []
+        const noteOutage = Effect.fnUntraced(function* (seconds: number) {
+          if (seconds > STALE) outageEnds.push(yield* Instant.now)
+        })
+        for (const one of steps) {
+          const [process] = running
+          if (process === undefined) return
+          switch (one.step) {
+            case "beat":
+              yield* beat(process, one.agent)
+              seen.set(one.agent, yield* Instant.now)
+              break
+            case "wait":
+              yield* TestClock.adjust(Duration.seconds(one.seconds))
+              break
+            case "down":
+              yield* Effect.forEach(running, ({ close }) => whileTimePasses(close))
+              yield* TestClock.adjust(Duration.seconds(one.seconds))
+              running = yield* start
+              yield* noteOutage(one.seconds)
+              break
+            case "read_only":
+              for (const { faults } of running) faults.isReadOnly = true
+              yield* TestClock.adjust(Duration.seconds(one.seconds))
+              for (const { faults } of running) faults.isReadOnly = false
+              yield* TestClock.adjust(Duration.seconds(6))
+              yield* noteOutage(one.seconds)
+              break
+          }
+          yield* settled
+          yield* judge(site, running[0] ?? process, seen, outageEnds)
+        }
+      }),
+    { arbitrary: { runs: 60, size: 20, maxShrinks: 300 } },
+  )
+})
+
+const judge = Effect.fnUntraced(function* (
+  site: Site,
+  process: Process,
+  seen: ReadonlyMap<AgentId, Instant.Instant>,
+  outageEnds: ReadonlyArray<Instant.Instant>,
+) {
+  const now = yield* Instant.now
+  const sinceOutage = Math.min(...outageEnds.map((end) => secondsBetween(end, now)))
+  for (const [agent, seenAt] of seen) {
+    const silence = secondsBetween(seenAt, now)
+    const incidents = incidentsOf(site).filter((incident) => incident.incident_key === `${agent}/@heartbeat`)
+    const open = incidents.filter((incident) => incident.state === "open")
+    assert.isAtMost(open.length, 1)
+    if (silence < DEAD) assert.strictEqual(open.length, 0, `${agent} was seen ${silence} s ago`)
+    const isDue = silence >= DEAD + PATIENCE && sinceOutage >= DEAD + PATIENCE + 6
+    if (isDue) assert.strictEqual(open.length, 1, `${agent} was seen ${silence} s ago`)
+    for (const { opened_at } of open) {
+      assert.isAtLeast(secondsBetween(seenAt, opened_at), DEAD)
+      for (const end of outageEnds) {
+        const grace = secondsBetween(end, opened_at)
+        assert.isTrue(grace < 0 || grace >= DEAD - 6, `${agent}'s incident opened ${grace} s after an outage`)
+      }
+    }
+    const status = yield* statusOf(process, agent)
+    const inGrace = sinceOutage < DEAD - 6
+    const expected = silence < STALE ? "alive" : silence < DEAD || inGrace ? "stale" : "dead"
+    // Within the seconds between two marks either is right.
+    const isDoubtful = sinceOutage >= DEAD - 6 && sinceOutage <= DEAD + 6 && silence >= DEAD
+    if (!isDoubtful) assert.strictEqual(status, expected, `${agent} was seen ${silence} s ago`)
+  }
+})
