@@ -51,14 +51,12 @@ export const interruptionSuite = <Place>(subject: StorageUnderTest<Place>): void
       const agent = yield* acceptedAgent()
       const batches = Array.from({ length: BATCHES }, (_, number) => batchOf(number))
       yield* Effect.forEach(batches, (events, turns) => sendAndVanish(agent, events, turns), together)
-      // Whatever was under way before this is done when it is answered.
-      yield* push(agent, event({ check_id: "last" }))
       for (const stored of yield* storedOf(agent)) assert.include([0, EVENTS], stored)
-      for (const [number, events] of batches.entries()) {
-        const before = (yield* storedOf(agent))[number]
-        const { body } = yield* push(agent, ...events)
-        assert.deepStrictEqual(body, before === 0 ? { accepted: EVENTS, deduplicated: 0 } : { accepted: 0, deduplicated: EVENTS })
+      for (const events of batches) {
+        const { text } = yield* push(agent, ...events)
+        assert.include([`{"accepted":${EVENTS},"deduplicated":0}`, `{"accepted":0,"deduplicated":${EVENTS}}`], text)
       }
+      for (const stored of yield* storedOf(agent)) assert.strictEqual(stored, EVENTS)
       assert.lengthOf(yield* itemsOf("/api/v1/incidents?limit=500"), BATCHES * EVENTS)
       assert.lengthOf(yield* itemsOf("/api/v1/notifiers/outbox?limit=500"), BATCHES * EVENTS)
     }),

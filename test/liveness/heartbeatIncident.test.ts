@@ -1,4 +1,4 @@
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
@@ -44,7 +44,7 @@ describe("an accepted agent that turns dead", () => {
       if (incident === undefined) return assert.fail("there is no incident")
       assert.strictEqual(others.length, 0)
       assert.deepInclude(incident, {
-        incident_key: "a/@heartbeat",
+        incident_key: IncidentKey.make("a/@heartbeat"),
         severity: "critical",
         state: "open",
         agent_id: AGENT,

@@ -21,7 +21,6 @@ describe("the command line", { timeout: 60_000 }, () => {
       }
       assert.notMatch(stdout, /undefined/)
       assert.match(stdout, /\n {2}SERVICE_PORT\n.*\n.*\n {6}default: 8080\n/)
-      assert.deepStrictEqual(yield* run("-h"), { code, stdout, stderr })
     }),
   )
 
@@ -35,13 +34,11 @@ describe("the command line", { timeout: 60_000 }, () => {
 
   it.live("refuses what it does not know", () =>
     Effect.gen(function* () {
-      for (const option of ["--port", "serve"]) {
-        assert.deepStrictEqual(yield* run(option), {
-          code: 1,
-          stdout: "",
-          stderr: `${option} is not an option of Tocsin; try --help\n`,
-        })
-      }
+      assert.deepStrictEqual(yield* run("--port"), {
+        code: 1,
+        stdout: "",
+        stderr: "--port is not an option of Tocsin; try --help\n",
+      })
     }),
   )
 })

@@ -1,3 +1,4 @@
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
 import type { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
@@ -17,6 +18,7 @@ export type Action =
   | { readonly action: "block_all" | "remove_all" | "unblock_all" | "purge" | "sweep" }
   | { readonly action: "unblock"; readonly id: string }
   | { readonly action: "restart"; readonly preseeded: boolean }
+  | { readonly action: "reset_clock"; readonly check: CheckRecord }
   | { readonly action: "deliver"; readonly item: OutboxRecord; readonly trigger: DeliveryTrigger }
 
 /** A batch under an agent key. */

@@ -22,6 +22,8 @@ export type LogEntry =
     }
   /** An agent is heard of, by a batch or otherwise: comes before the batch. */
   | { readonly entry: "contact"; readonly agent_id: string; readonly now: Instant }
+  /** A check's clock is reset. */
+  | { readonly entry: "reset"; readonly agent_id: string; readonly check_id: string }
   | { readonly entry: "agent_gone"; readonly agent_id: string; readonly now: Instant }
   /** `item` is its name in {@link FoldedItem}. */
   | { readonly entry: "delivery"; readonly item: string; readonly trigger: DeliveryTrigger }
@@ -34,6 +36,8 @@ export interface FoldedResult extends CheckResultEvent {
   readonly received_at: Instant
   /** Whether it is a row of the history. */
   readonly stored: boolean
+  /** When it was observed, as far as later results are late by it. */
+  counted_at: Instant
 }
 
 /** The time that a check spent, or spends, in an incident. */
@@ -123,10 +127,11 @@ export class FoldedEvents {
     return this.results.filter((result) => result.agent_id === agentId && result.check_id === checkId)
   }
 
-  /** The results of a check that were observed at the same moment as its last one. */
+  /** The last results of a check: those that were observed at one moment. */
   latestOf(agentId: string, checkId: string): ReadonlyArray<FoldedResult> {
     const results = this.resultsOf(agentId, checkId)
-    return results.filter((result) => result.observed_at === results.at(-1)?.observed_at)
+    const before = results.findLastIndex((result) => result.counted_at !== results.at(-1)?.counted_at)
+    return results.slice(before + 1)
   }
 
   /** The incident key that the last change of a check's status named. */
@@ -160,6 +165,9 @@ export class FoldedEvents {
       case "contact":
         this.#contact(entry.agent_id, entry.now)
         break
+      case "reset":
+        this.#resetClock(entry.agent_id, entry.check_id)
+        break
       case "agent_gone":
         this.#removeAgent(entry.agent_id, entry.now)
         break
@@ -180,17 +188,27 @@ export class FoldedEvents {
     const { agent_id, now } = batch
     const latest = this.latestOf(agent_id, event.check_id)
     const last = latest.at(-1)
-    if (last !== undefined && event.observed_at < last.observed_at) return false
+    if (last !== undefined && event.observed_at < last.counted_at) return false
     const hasSameId = (result: FoldedResult): boolean => result.event_id === event.event_id
-    if (last?.observed_at === event.observed_at && latest.some(hasSameId)) return false
+    if (latest.some(hasSameId)) return false
     const isIdentical = last?.status === event.status && last.exit_code === event.exit_code
     const history = this.results.filter((result) => result.stored && result.agent_id === agent_id)
     // Only what would be a change is looked up in the history.
     if (!isIdentical && history.some(hasSameId)) return false
-    this.results = [...this.results, { ...event, agent_id, received_at: now, stored: !isIdentical }]
+    this.results = [
+      ...this.results,
+      { ...event, agent_id, received_at: now, stored: !isIdentical, counted_at: event.observed_at },
+    ]
     if (last?.status !== event.status) this.#changeStatus(batch, event)
     for (const incident of this.incidents) this.#show(incident)
     return !isIdentical
+  }
+
+  #resetClock(agentId: string, checkId: string): void {
+    const latest = this.latestOf(agentId, checkId)
+    const last = latest.at(-1)
+    if (last === undefined || last.counted_at <= last.received_at) return
+    for (const result of latest) result.counted_at = last.received_at
   }
 
   #changeStatus({ agent_id, now, notifiers }: Batch, event: CheckResultEvent): void {

@@ -26,7 +26,7 @@ const HOUR = 60n * MINUTE
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /** What people compare of a key. */
-export const fingerprintOf = (key: string): string => sha256(key).slice(0, 16)
+const fingerprintOf = (key: string): string => sha256(key).slice(0, 16)
 
 /** The id of a blocked key. */
 const blacklistIdOf = (key: string): string => sha256(`bl1:${sha256(key)}`)
@@ -82,6 +82,7 @@ export class NaiveAdmission {
       case "wait":
       case "purge":
       case "sweep":
+      case "reset_clock":
       case "deliver":
         return undefined
     }

@@ -1,6 +1,6 @@
 import { Arbitrary } from "effect"
 import type { CheckStatus, NotifierKind } from "@tocsin/core/contract/Status"
-import { boolean, integer, oneOf, weighted } from "./arbitraries.ts"
+import { boolean, integer, oneOf, weighted, type Weighted } from "./arbitraries.ts"
 
 /** An event of a batch before it has an id and a time of its own. */
 export interface EventDraft {
@@ -39,6 +39,7 @@ export type Step =
   | { readonly step: "unblock"; readonly which: number }
   /** The service starts anew, with or without the last key of {@link KEYS} among the accepted fingerprints. */
   | { readonly step: "restart"; readonly preseeded: boolean }
+  | { readonly step: "reset_clock"; readonly which: number }
   | { readonly step: "deliver"; readonly which: number; readonly answer: Answer }
 
 /** What becomes of an outbox item that can move: see `deliveryTrigger`. */
@@ -117,6 +118,7 @@ const acceptOne = Arbitrary.all({ step: Arbitrary.Constant("accept" as const), a
 const onAll = Arbitrary.map(oneOf("block_all", "remove_all", "unblock_all", "purge"), (step): Step => ({
   step,
 }))
+const resetClock = Arbitrary.map(which, (which): Step => ({ step: "reset_clock", which }))
 const sweep = Arbitrary.Constant<Step>({ step: "sweep" })
 const acceptAll = Arbitrary.map(boolean, (includeRotation): Step => ({ step: "accept_all", includeRotation }))
 const unblock = Arbitrary.map(which, (which): Step => ({ step: "unblock", which }))
@@ -128,7 +130,7 @@ const deliver = Arbitrary.map(
       [5, Arbitrary.Constant("delivered")],
       [4, Arbitrary.Constant("deferred")],
       [2, Arbitrary.Constant("refused")],
-      [1, Arbitrary.Constant("notifier_gone")],
+      [2, Arbitrary.Constant("notifier_gone")],
     ),
   }),
   (choice): Step => ({ step: "deliver", ...choice }),
@@ -141,7 +143,7 @@ export const SIZE = 4 * LONGEST
 
 const steps = (step: Arbitrary.Arbitrary<Step>) => Arbitrary.array(step, { maxLength: LONGEST })
 
-const lifeWith = (batch: Arbitrary.Arbitrary<Step>) =>
+const lifeWith = (batch: Arbitrary.Arbitrary<Step>, ...more: ReadonlyArray<Weighted<Step>>) =>
   steps(
     weighted(
       [2, wait],
@@ -153,34 +155,50 @@ const lifeWith = (batch: Arbitrary.Arbitrary<Step>) =>
       [3, acceptAll],
       [1, onAll],
       [1, sweep],
+      ...more,
     ),
   )
 
 /** Agents send results, deliveries go on, and now and then an operator steps in. */
-export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)))
+export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock])
 
-/** The same, by senders that keep event ids apart, as the contract asks them to. */
+/** The same without the one action after which a batch may count again. */
+export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, anyId)))
+
+/** The same again, by senders that give every event an id of its own. */
 export const properLife = lifeWith(batchOf(6, draft(CHECKS, properId)))
 
 /** The same with one event in each batch, so that what a command changes follows from one event. */
-export const lifeByEvents = lifeWith(batchOf(1, draft(CHECKS, properId)))
+export const lifeByEvents = lifeWith(batchOf(1, draft(CHECKS, properId)), [1, resetClock])
 
 const MANY_CHECKS = Array.from({ length: 40 }, (_, number) => `check-${number}`)
+
+const crowdBatch = batchOf(
+  60,
+  Arbitrary.map(draft(["check-0", ...MANY_CHECKS], newId), (event) => ({
+    ...event,
+    lagSeconds: 0,
+    incident_key: event.exit_code === 0 ? "shared" : event.incident_key,
+  })),
+)
+
+/** The same, and no check is critical after it: all that spoke for an incident may be silent at the end. */
+const relief = Arbitrary.map(crowdBatch, (batch): Step =>
+  batch.step !== "batch"
+    ? batch
+    : {
+        ...batch,
+        events: batch.events.map((event) =>
+          event.status === "critical" ? { ...event, status: "warning" } : event,
+        ),
+      },
+)
 
 /** Many checks of few agents in one incident, large batches: members are ranked further down than is loaded at once. */
 export const crowd = steps(
   weighted(
-    [
-      8,
-      batchOf(
-        60,
-        Arbitrary.map(draft(["check-0", ...MANY_CHECKS], newId), (event) => ({
-          ...event,
-          lagSeconds: 0,
-          incident_key: event.exit_code === 0 ? "shared" : event.incident_key,
-        })),
-      ),
-    ],
+    [5, crowdBatch],
+    [3, relief],
     [2, deliver],
     [
       1,

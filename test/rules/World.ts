@@ -1,5 +1,6 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { resetClock } from "@tocsin/core/checks/checkActions"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { Hashing } from "@tocsin/core/ports/Hashing"
@@ -119,6 +120,8 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
       }
       case "restart":
         return Effect.as(restart(action.preseeded), undefined)
+      case "reset_clock":
+        return Effect.as(storage.transact(resetClock(action.check)), undefined)
       case "deliver":
         return Effect.as(storage.transact(deliver(action.item, action.trigger)), undefined)
     }

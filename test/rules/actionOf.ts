@@ -89,6 +89,10 @@ export const actionOf = (step: Step, { rows, applied, number }: Circumstances): 
     }
     case "restart":
       return { action: "restart", preseeded: step.preseeded }
+    case "reset_clock": {
+      const check = pick(rows.checks.values(), step.which)
+      return check && { action: "reset_clock", check }
+    }
     case "deliver": {
       const moves = Array.from(rows.outbox.values()).flatMap((item) => {
         const trigger = deliveryTrigger(rows, item, step.answer)

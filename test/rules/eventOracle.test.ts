@@ -36,6 +36,6 @@ describe("checks, incidents and the outbox are what a naive fold over all events
     "with many checks in one incident",
     { steps: crowd, notifiers },
     ({ steps, notifiers }) => agreesWithTheFold([...enrollment, ...steps], { notifiers }),
-    { arbitrary: { ...arbitrary, runs: 30 } },
+    { arbitrary: { ...arbitrary, runs: 20 } },
   )
 })

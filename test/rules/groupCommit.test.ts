@@ -24,6 +24,7 @@ const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "block",
   "remove",
   "unblock",
+  "reset_clock",
   "deliver",
 ])
 

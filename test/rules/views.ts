@@ -51,6 +51,8 @@ export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<L
       }
       case "sweep":
         return deadAgents(observed).map(({ agent_id }) => ({ entry: "dead", agent_id, now, notifiers }))
+      case "reset_clock":
+        return [{ entry: "reset", agent_id: action.check.agent_id, check_id: action.check.check_id }]
       case "deliver": {
         const item = namesIn(before).items.get(action.item.id) ?? "an item that is not there"
         return [{ entry: "delivery", item, trigger: action.trigger }]
@@ -118,16 +120,16 @@ export const viewOfRows = (rows: Rows): View => {
 
 /** What the fold says, in the same form. */
 export const viewOfFold = (fold: FoldedEvents): View => ({
-  history: fold.results.flatMap(({ stored, ...row }) => (stored ? [row] : [])),
+  history: fold.results.flatMap(({ stored, counted_at: _, ...row }) => (stored ? [row] : [])),
   checks: inOrder(
     new Map(fold.results.map((result) => [`${result.agent_id}/${result.check_id}`, result])).values(),
     (check) => `${check.agent_id}/${check.check_id}`,
-  ).map(({ agent_id, check_id, status, exit_code, observed_at, received_at, output }) => ({
+  ).map(({ agent_id, check_id, status, exit_code, counted_at, received_at, output }) => ({
     agent_id,
     check_id,
     status,
     exit_code,
-    last_observed_at: observed_at,
+    last_observed_at: counted_at,
     received_at,
     incident_key: fold.keyOf(agent_id, check_id),
     summary: output,

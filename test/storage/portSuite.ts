@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { Effect } from "effect"
+import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "./assertSame.ts"
 import { race } from "./race.ts"
@@ -98,6 +98,18 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
+const describeHints = <Place>(subject: StorageUnderTest<Place>): void => {
+  race(subject, { name: "hints: can be watched while things are enqueued, and never end" }, (replica) =>
+    Effect.gen(function* () {
+      const watching = yield* Effect.forkChild(Stream.runDrain(replica(0).storage.hints))
+      yield* enroll(replica(1), "a")
+      yield* Effect.forEach([1, 2, 3], (n) => send(replica(n), "a", [eventOf(n, { exit_code: n })]))
+      yield* Fiber.interrupt(watching)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(watching)))
+    }),
+  )
+}
+
 const describeEstablish = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("establish: keeps the first value, for good", () =>
     Effect.gen(function* () {
@@ -145,6 +157,7 @@ const outlivesItsClient = Effect.fnUntraced(function* <Place>(subject: StorageUn
 export const portSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("port", () => {
     describeReads(subject)
+    describeHints(subject)
     describeEstablish(subject)
     it.effect.skipIf(subject.onlyOneClient !== undefined)(
       `what was answered outlives the client${because(subject)}`,

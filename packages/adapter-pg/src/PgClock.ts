@@ -81,7 +81,7 @@ class CorrectedClock implements Clock.Clock {
     this.#offsetNanos = offsetNanos
     if (change < WORTH_A_WORD_NANOS && change > -WORTH_A_WORD_NANOS) return Effect.void
     return Effect.logWarning(
-      `this machine's clock is ${offsetNanos / NANOS_PER_MILLI} ms behind PostgreSQL's, which counts: let both follow NTP`,
+      `this machine's clock differs from PostgreSQL's by ${offsetNanos / NANOS_PER_MILLI} ms, and PostgreSQL's counts: let both follow NTP`,
     )
   }
 }

@@ -8,7 +8,7 @@ export const ensureDataDirectory = Effect.fnUntraced(function* (path: string) {
     files.makeDirectory(path, { recursive: true }),
     (cause) =>
       new StartFailure({
-        message: `the data folder ${path} cannot be made; check its parent's permissions or set SERVICE_DATA_DIR`,
+        message: `the data folder ${path} cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR`,
         cause,
       }),
   )

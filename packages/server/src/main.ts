@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
 import { loggingLayer } from "./logging.ts"
 import { service } from "./service.ts"
+import { checkedSettings } from "./settings/checkedSettings.ts"
 import { helpText } from "./settings/helpText.ts"
-import { readSettings } from "./settings/Settings.ts"
 
 const version = (): string => {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8")
@@ -18,14 +18,28 @@ const complain = (message: string): void => {
   process.exitCode = 1
 }
 
-const explain = (failure: {
+interface Failure {
   readonly _tag: string
   readonly message: string
   readonly cause?: unknown
-}): string => {
-  if (failure._tag !== "ServeError") return failure.message
+}
+
+const explain = (failure: Failure): string => {
+  if (failure._tag !== "ServeError") return `Tocsin cannot start: ${failure.message}`
   const reason = failure.cause instanceof Error ? failure.cause.message : "the address cannot be listened on"
-  return `${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`
+  return `Tocsin cannot start: ${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`
+}
+
+/** One message for the person who started the service; what nobody foresaw is told in full, for a report. */
+const tell = (cause: Cause.Cause<Failure>): Effect.Effect<void> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  const failure = Cause.findErrorOption(cause)
+  return Option.isSome(failure)
+    ? Effect.andThen(
+        Effect.logDebug("the start failed", failure.value),
+        Effect.sync(() => complain(explain(failure.value))),
+      )
+    : Effect.sync(() => complain(`Tocsin ended by a defect; report it with this:\n${Cause.pretty(cause)}`))
 }
 
 // One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
@@ -43,17 +57,12 @@ const exitOnSecondSignal = (): void => {
 }
 
 const serve = (): void => {
-  const settings = readSettings(process.env)
-  if (settings._tag === "Failure") return complain(settings.failure.message)
-  const main = Layer.launch(service(settings.success)).pipe(
-    Effect.tapErrorTag(["StartFailure", "StorageError", "PepperChanged", "ServeError"], (failure) =>
-      Effect.andThen(
-        Effect.logDebug("the start failed", failure),
-        Effect.sync(() => complain(`Tocsin cannot start: ${explain(failure)}`)),
-      ),
-    ),
-    Effect.provide([loggingLayer(settings.success, process.stderr.isTTY === true), NodeServices.layer]),
-  )
+  const settings = checkedSettings(process.env)
+  if (Result.isFailure(settings)) return complain(settings.failure.message)
+  const main = Effect.provide(Effect.tapCause(Layer.launch(service(settings.success)), tell), [
+    loggingLayer(settings.success, process.stderr.isTTY === true),
+    NodeServices.layer,
+  ])
   exitOnSecondSignal()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,

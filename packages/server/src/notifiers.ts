@@ -1,49 +1,31 @@
 import * as ConfiguredNotifiers from "@tocsin/adapter-notify/ConfiguredNotifiers"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { enabledNotifiers } from "./policy.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { StartFailure } from "./StartFailure.ts"
 
-/** The notifiers that the settings ask for, ready to send. */
-export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, StartFailure, Ids> => {
+/** The notifiers that the settings ask for, ready to send. A bad setting was told of before; here it is a defect. */
+export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never, Ids> => {
   const isEnabled = new Set(enabledNotifiers(settings))
   const { SERVICE_WEBHOOK_URL, SERVICE_WEBHOOK_SECRET, SERVICE_ALERT_ROUTER_URL } = settings
-  const layer = ConfiguredNotifiers.layer({
-    debug: isEnabled.has("debug"),
-    webhook:
-      isEnabled.has("webhook") && SERVICE_WEBHOOK_URL !== undefined
-        ? { url: SERVICE_WEBHOOK_URL, secrets: SERVICE_WEBHOOK_SECRET ?? [] }
-        : undefined,
-    messenger: isEnabled.has("messenger") ? messenger(settings) : undefined,
-    alertRouter:
-      isEnabled.has("alert_router") && SERVICE_ALERT_ROUTER_URL !== undefined
-        ? { url: SERVICE_ALERT_ROUTER_URL }
-        : undefined,
-    denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
-    lease: settings.SERVICE_DELIVERY_LEASE,
-  })
-  return Layer.catch(layer, ({ problems }) => {
-    const lines = problems.map(
-      ({ notifier, setting, message }) => `  ${variableOf(notifier, setting)} ${message}`,
-    )
-    const message = ["these settings are bad (see --help):", ...lines].join("\n")
-    return Layer.effectContext(Effect.fail(new StartFailure({ message })))
-  })
+  return Layer.orDie(
+    ConfiguredNotifiers.layer({
+      debug: isEnabled.has("debug"),
+      webhook:
+        isEnabled.has("webhook") && SERVICE_WEBHOOK_URL !== undefined
+          ? { url: SERVICE_WEBHOOK_URL, secrets: SERVICE_WEBHOOK_SECRET ?? [] }
+          : undefined,
+      messenger: isEnabled.has("messenger") ? messenger(settings) : undefined,
+      alertRouter:
+        isEnabled.has("alert_router") && SERVICE_ALERT_ROUTER_URL !== undefined
+          ? { url: SERVICE_ALERT_ROUTER_URL }
+          : undefined,
+      denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
+      lease: settings.SERVICE_DELIVERY_LEASE,
+    }),
+  )
 }
-
-const VARIABLES: Readonly<Record<string, keyof Settings>> = {
-  "webhook/url": "SERVICE_WEBHOOK_URL",
-  "webhook/secrets": "SERVICE_WEBHOOK_SECRET",
-  "alert_router/url": "SERVICE_ALERT_ROUTER_URL",
-  "messenger/url": "SERVICE_MESSENGER_URL",
-  "messenger/token": "SERVICE_TELEGRAM_TOKEN",
-  "messenger/chat": "SERVICE_TELEGRAM_CHAT",
-}
-
-const variableOf = (notifier: string, setting: string): string =>
-  VARIABLES[`${notifier}/${setting}`] ?? `the ${setting} of ${notifier}`
 
 const messenger = ({ SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_TOKEN, SERVICE_TELEGRAM_CHAT }: Settings) => {
   if (SERVICE_MESSENGER_URL !== undefined) return { form: "slack", url: SERVICE_MESSENGER_URL } as const

@@ -7,8 +7,8 @@ import { configuredKinds } from "./settings/contradictions.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The notifiers that are told: those that are named, or else all that there are settings for. */
-export const enabledNotifiers = (settings: Settings): ReadonlyArray<NotifierKind> =>
-  settings.SERVICE_NOTIFIERS ?? Array.from(configuredKinds(settings))
+export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<NotifierKind> =>
+  values.SERVICE_NOTIFIERS ?? Array.from(configuredKinds(values))
 
 /** How long ended rows are kept. */
 export const retentionOf = (settings: Settings): RetentionOptions => {

@@ -16,7 +16,7 @@ import { LISTS, rowsOf } from "../rowsOf.ts"
 const agentIds = AGENTS.map((name) => AgentId.make(name))
 const checkIds = CHECKS.map((name) => CheckId.make(name))
 const keyHashes = AGENTS.flatMap((agent) => KEYS.map((key) => keyHashOf(keyName(agent, key))))
-const refs = ["shared", "shared too", "a/disk", "B/CPU"].flatMap((text) =>
+const refs = ["shared", "shared too", "a/disk", "B/CPU", "a/@heartbeat"].flatMap((text) =>
   (["named", "automatic"] as const).map((kind) => ({ kind, incident_key: IncidentKey.make(text) })),
 )
 
@@ -118,10 +118,10 @@ export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: 
   const lists: Record<string, unknown> = {}
   for (const list of LISTS) lists[list] = (yield* rowsOf(replica, list)).map(withoutSeq)
   return {
-    ...lists,
+    lists,
     summary: yield* replica.queries.summary,
     stories: yield* storiesOf(replica),
-    checks: yield* Effect.forEach(agentIds, (id) =>
+    oneByOne: yield* Effect.forEach(agentIds, (id) =>
       Effect.forEach(checkIds, (check) => replica.storage.check(id, check)),
     ),
     mark: yield* replica.storage.mark,

@@ -81,12 +81,7 @@ const searchOutbox = Effect.fnUntraced(function* (
   for (const item of expired) workspace.outbox.load(item.id, item)
 })
 
-const searchAlerts = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
-  limit: number,
-  now: Instant,
-) {
+const searchAlerts = Effect.fnUntraced(function* (pg: Pg, workspace: Workspace, limit: number, now: Instant) {
   const storageTime = yield* readStorageTime(pg)
   const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(decodeAlert)
   workspace.found.storageTime = storageTime

@@ -1,11 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { readdirSync } from "node:fs"
 import { checksumOf, type Migration } from "../../src/Migration.ts"
 import { migrate, migrations } from "../../src/migrate.ts"
+import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
+import { waitingForLocks } from "../waitingForLocks.ts"
 
 const next: Migration = { id: migrations.length + 1, name: "next", sql: "CREATE TABLE next (id integer)" }
 const extended = [...migrations, next]
@@ -54,6 +56,24 @@ layer(Layer.empty)("migrating a database", (it) => {
           applied_at: 1_000_000n,
         })),
       )
+    }),
+  )
+
+  it.effect("finds nothing left to do on a connection that looked, then waited for another process", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      const holder = yield* scratch.replica()
+      const subject = yield* scratch.replica({ maxConnections: 1 })
+      const waiting = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* migrate(holder.sql)
+          const fiber = yield* Effect.forkChild(migrate(subject.sql))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          return fiber
+        }),
+      )
+      yield* Fiber.join(waiting)
+      assert.lengthOf(yield* applied(observer), migrations.length)
     }),
   )
 

@@ -46,7 +46,8 @@ export function* applyEvent(context: BatchContext, event: CheckResultEvent): Dec
   if (isRepeated) return { outcome: "known_event" }
   if (check !== undefined) {
     if (event.observed_at < check.last_observed_at) return { outcome: "late" }
-    if (isSeenNow(check, event)) return { outcome: "known_event" }
+    // Whatever time it names: after a reset of its clock a check still knows what it saw before (decisions §6).
+    if (check.seen_event_ids.includes(event.event_id)) return { outcome: "known_event" }
     if (check.status === event.status && check.exit_code === event.exit_code) {
       yield* repeat(context, check, event)
       return { outcome: "unchanged" }
@@ -57,9 +58,6 @@ export function* applyEvent(context: BatchContext, event: CheckResultEvent): Dec
   yield* change(context, check, event)
   return { outcome: "changed", from: check?.status }
 }
-
-const isSeenNow = (check: CheckRecord, event: CheckResultEvent): boolean =>
-  event.observed_at === check.last_observed_at && check.seen_event_ids.includes(event.event_id)
 
 const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): ReadonlyArray<EventId> =>
   check?.last_observed_at === event.observed_at

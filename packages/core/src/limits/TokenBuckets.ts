@@ -10,12 +10,14 @@ export interface RateLimit {
 export type Permission = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number }
 
 interface Bucket {
-  tokens: number
+  /** What is in it, in parts of a token so small that a microsecond brings a whole number of them: the sum is exact. */
+  parts: number
   refilledAt: Instant
 }
 
-const MICROS_PER_MINUTE = 60_000_000
-const SECONDS_PER_MINUTE = 60
+/** A rate of one a minute brings one part a microsecond. */
+const PARTS_PER_TOKEN = 60_000_000
+const MICROS_PER_SECOND = 1_000_000
 
 /**
  * Token buckets by name, in bounded memory: of more than `capacity` names the one not used for longest is forgotten, which
@@ -41,21 +43,22 @@ export class TokenBuckets {
     this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
     this.#forgetOldest()
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1
+    if (bucket.parts >= PARTS_PER_TOKEN) {
+      bucket.parts -= PARTS_PER_TOKEN
       return { allowed: true }
     }
-    const seconds = ((1 - bucket.tokens) * SECONDS_PER_MINUTE) / perMinute
-    return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
+    const missing = PARTS_PER_TOKEN - bucket.parts
+    return { allowed: false, retryAfterSeconds: Math.ceil(missing / (perMinute * MICROS_PER_SECOND)) }
   }
 
   #refilled(name: string, now: Instant): Bucket {
     const { perMinute, burst } = this.#limit
     const bucket = this.#buckets.get(name)
-    if (bucket === undefined) return { tokens: burst, refilledAt: now }
+    const full = burst * PARTS_PER_TOKEN
+    if (bucket === undefined) return { parts: full, refilledAt: now }
     // A clock that was set back refills nothing, and takes nothing away.
     const elapsed = Math.max(0, Number(now - bucket.refilledAt))
-    bucket.tokens = Math.min(burst, bucket.tokens + (elapsed * perMinute) / MICROS_PER_MINUTE)
+    bucket.parts = Math.min(full, bucket.parts + elapsed * perMinute)
     bucket.refilledAt = now
     return bucket
   }

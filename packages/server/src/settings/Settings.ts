@@ -1,5 +1,4 @@
 import { Result, Schema } from "effect"
-import { contradictions } from "./contradictions.ts"
 import { readSetting, type Setting, type SettingProblem } from "./Setting.ts"
 import {
   DatabaseUrl,
@@ -11,9 +10,11 @@ import {
   Rate,
   Secret,
   SecretAddress,
-  Secrets,
+  SecretWord,
   Tokens,
+  WebhookSecrets,
   Whole,
+  Word,
 } from "./values.ts"
 
 const TOKENS_TAKE = "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas"
@@ -139,9 +140,9 @@ export const definitions = {
     isSecret: true,
   }),
   SERVICE_WEBHOOK_SECRET: setting({
-    schema: Secrets,
+    schema: WebhookSecrets,
     meaning: "what webhooks are signed with (Standard Webhooks); several while rotating",
-    takes: "secrets that begin with whsec_, separated by spaces",
+    takes: "whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
     fallback: undefined,
     whenUnset: "none; required with SERVICE_WEBHOOK_URL",
     isSecret: true,
@@ -163,17 +164,17 @@ export const definitions = {
     isSecret: true,
   }),
   SERVICE_TELEGRAM_TOKEN: setting({
-    schema: Secret,
+    schema: SecretWord,
     meaning: "token of the Telegram bot that writes; SERVICE_TELEGRAM_CHAT says where",
-    takes: "the token that Telegram gave the bot",
+    takes: "the token that BotFather gave, without spaces",
     fallback: undefined,
     whenUnset: "no Telegram",
     isSecret: true,
   }),
   SERVICE_TELEGRAM_CHAT: setting({
-    schema: Schema.NonEmptyString,
+    schema: Word,
     meaning: "the Telegram chat that the bot writes to",
-    takes: "a chat id or @channel",
+    takes: "the id of a chat, or @ and the name of a channel",
     fallback: undefined,
     whenUnset: "no Telegram",
   }),
@@ -241,15 +242,14 @@ type ValueOf<S> =
 /** The settings as decoded; those without a fallback are `undefined` when unset. */
 export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> }
 
-/** Some settings are bad: all of them, each with what it holds and what it takes. */
-export class BadSettings extends Schema.TaggedError<BadSettings>()("BadSettings", {
-  message: Schema.String,
-}) {}
+/** Settings of which some may be bad: those have no value. */
+export interface SettingsRead {
+  readonly values: Partial<Settings>
+  readonly problems: ReadonlyArray<SettingProblem>
+}
 
-/** Reads all settings from the environment; fails once, naming every bad one. */
-export const readSettings = (
-  environment: Readonly<Record<string, string | undefined>>,
-): Result.Result<Settings, BadSettings> => {
+/** Reads every setting by itself. */
+export const readSettings = (environment: Readonly<Record<string, string | undefined>>): SettingsRead => {
   const problems: Array<SettingProblem> = []
   const values: Record<string, unknown> = {}
   for (const [name, definition] of Object.entries<Setting<unknown>>(definitions)) {
@@ -258,13 +258,5 @@ export const readSettings = (
     else problems.push(read.failure)
   }
   // Each value was decoded by the schema of its own name just above.
-  const settings = values as unknown as Settings
-  if (problems.length === 0) problems.push(...contradictions(settings))
-  if (problems.length === 0) return Result.succeed(settings)
-  const lines = problems.map(({ message }) => `  ${message}`)
-  return Result.fail(
-    new BadSettings({
-      message: ["Tocsin cannot start with these settings (see --help):", ...lines].join("\n"),
-    }),
-  )
+  return { values: values as Partial<Settings>, problems }
 }

@@ -1,48 +1,81 @@
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { NotifierKind } from "@tocsin/core/contract/Status"
 import { Duration } from "effect"
 import type { SettingProblem } from "./Setting.ts"
 import type { Settings } from "./Settings.ts"
 
-/** Settings that do not go together, each told as a problem of the one to be changed. */
-export const contradictions = (settings: Settings): ReadonlyArray<SettingProblem> => {
-  const told = (name: keyof Settings, message: string) => ({ name, message: `${name} ${message}` })
-  const has = (name: keyof Settings) => settings[name] !== undefined
-  const found: Array<SettingProblem> = []
-  if (settings.DATABASE_URL?.kind === "postgres" && !has("SERVICE_AUTH_TOKEN")) {
-    found.push(
-      told(
-        "SERVICE_AUTH_TOKEN",
-        `is not set, but must be with PostgreSQL: tokens separated by spaces or commas`,
-      ),
-    )
-  }
-  if (!Duration.isGreaterThan(settings.SERVICE_DEAD_AFTER, settings.SERVICE_STALE_AFTER)) {
-    found.push(told("SERVICE_DEAD_AFTER", "must be longer than SERVICE_STALE_AFTER"))
-  }
-  if (has("SERVICE_WEBHOOK_URL") !== has("SERVICE_WEBHOOK_SECRET")) {
-    found.push(told("SERVICE_WEBHOOK_SECRET", "and SERVICE_WEBHOOK_URL must be set together"))
-  }
-  if (has("SERVICE_TELEGRAM_TOKEN") !== has("SERVICE_TELEGRAM_CHAT")) {
-    found.push(told("SERVICE_TELEGRAM_CHAT", "and SERVICE_TELEGRAM_TOKEN must be set together"))
-  }
-  if (has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN")) {
-    found.push(told("SERVICE_MESSENGER_URL", "and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger"))
-  }
-  for (const kind of settings.SERVICE_NOTIFIERS ?? []) {
-    if (!configuredKinds(settings).has(kind)) {
-      found.push(told("SERVICE_NOTIFIERS", `names ${kind}, whose address is not set`))
-    }
-  }
-  return found
+type Values = Partial<Settings>
+
+/** Settings that do not go together. */
+interface Contradiction {
+  /** The one to be changed, which the message completes, and those that it contradicts. */
+  readonly names: readonly [keyof Settings, ...ReadonlyArray<keyof Settings>]
+  readonly message: string
+  readonly holds: boolean
 }
 
+const all = (values: Values): ReadonlyArray<Contradiction> => {
+  const has = (name: keyof Settings) => values[name] !== undefined
+  const { SERVICE_DEAD_AFTER: deadAfter, SERVICE_STALE_AFTER: staleAfter } = values
+  return [
+    {
+      names: ["SERVICE_AUTH_TOKEN", "DATABASE_URL"],
+      message: "is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
+      holds: values.DATABASE_URL?.kind === "postgres" && !has("SERVICE_AUTH_TOKEN"),
+    },
+    {
+      names: ["SERVICE_DEAD_AFTER", "SERVICE_STALE_AFTER"],
+      message: "must be longer than SERVICE_STALE_AFTER",
+      holds: deadAfter !== undefined && staleAfter !== undefined && !Duration.isGreaterThan(deadAfter, staleAfter),
+    },
+    {
+      names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
+      message: "and SERVICE_WEBHOOK_URL must be set together",
+      holds: has("SERVICE_WEBHOOK_URL") !== has("SERVICE_WEBHOOK_SECRET"),
+    },
+    {
+      names: ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
+      message: "and SERVICE_TELEGRAM_TOKEN must be set together",
+      holds: has("SERVICE_TELEGRAM_TOKEN") !== has("SERVICE_TELEGRAM_CHAT"),
+    },
+    {
+      names: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
+      message: "and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
+      holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
+    },
+    ...(values.SERVICE_NOTIFIERS ?? []).map(
+      (kind): Contradiction => ({
+        names: ["SERVICE_NOTIFIERS", ...ADDRESSES[kind]],
+        message: `names ${kind}, whose address is not set`,
+        holds: !configuredKinds(values).has(kind),
+      }),
+    ),
+  ]
+}
+
+/** Settings that do not go together, each told as a problem of the one to be changed; what is bad by itself is left out. */
+export const contradictions = (
+  values: Values,
+  bad: ReadonlyArray<SettingProblem>,
+): ReadonlyArray<SettingProblem> => {
+  const isBad = new Set(bad.map(({ name }) => name))
+  return all(values)
+    .filter(({ names, holds }) => holds && !names.some((name) => isBad.has(name)))
+    .map(({ names: [name], message }) => ({ name, message: `${name} ${message}` }))
+}
+
+/** Which settings say where a notifier sends: one of them is enough. */
+const ADDRESSES = {
+  debug: [],
+  webhook: ["SERVICE_WEBHOOK_URL"],
+  messenger: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
+  alert_router: ["SERVICE_ALERT_ROUTER_URL"],
+} as const satisfies Record<NotifierKind, ReadonlyArray<keyof Settings>>
+
 /** The notifiers that there are settings for; `debug` needs none. */
-export const configuredKinds = (settings: Settings): ReadonlySet<NotifierKind> =>
-  new Set<NotifierKind>([
-    "debug",
-    ...(settings.SERVICE_WEBHOOK_URL === undefined ? [] : (["webhook"] as const)),
-    ...(settings.SERVICE_MESSENGER_URL === undefined && settings.SERVICE_TELEGRAM_TOKEN === undefined
-      ? []
-      : (["messenger"] as const)),
-    ...(settings.SERVICE_ALERT_ROUTER_URL === undefined ? [] : (["alert_router"] as const)),
-  ])
+export const configuredKinds = (values: Values): ReadonlySet<NotifierKind> =>
+  new Set(
+    NotifierKind.literals.filter((kind) => {
+      const addresses = ADDRESSES[kind]
+      return addresses.length === 0 || addresses.some((name) => values[name] !== undefined)
+    }),
+  )

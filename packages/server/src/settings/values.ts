@@ -1,5 +1,6 @@
+import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { NotifierKind } from "@tocsin/core/contract/Status"
-import { Duration, Effect, Redacted, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Duration, Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /** A codec from text by a function that gives `undefined` for text it does not take. */
 const parsed = <A>(parse: (text: string) => A | undefined) =>
@@ -40,6 +41,14 @@ const toDuration = (text: string): Duration.Duration | undefined => {
 /** Any text, kept from logs and messages. */
 export const Secret = parsed((text) => Redacted.make(text))
 
+const WORD = /^[\x21-\x7e]+$/
+
+/** Visible ASCII characters, one or more. */
+export const Word = parsed((text) => (WORD.test(text) ? text : undefined))
+
+/** The same, kept from logs and messages. */
+export const SecretWord = parsed((text) => (WORD.test(text) ? Redacted.make(text) : undefined))
+
 const TOKEN = /^[\x21-\x7e]{1,512}$/
 
 /** Tokens separated by spaces or commas, each of 1 to 512 visible ASCII characters. */
@@ -71,9 +80,9 @@ export const Rate = parsed((text) => {
 /** How long something is kept: a duration, or `0` for ever. */
 export const KeepFor = parsed((text) => (text === "0" ? Duration.infinity : toDuration(text)))
 
-/** Some of the kinds of notifiers, separated by commas. */
+/** Some of the kinds of notifiers, separated by commas; each counts once. */
 export const NotifierKinds = parsed((text) => {
-  const kinds = text.split(/[\s,]+/).filter((kind) => kind !== "")
+  const kinds = Array.from(new Set(text.split(/[\s,]+/).filter((kind) => kind !== "")))
   return kinds.every(Schema.is(NotifierKind)) ? kinds : undefined
 })
 
@@ -82,8 +91,11 @@ export const SecretAddress = parsed((text) =>
   /^https?:\/\/./.test(text) && URL.canParse(text) ? Redacted.make(text) : undefined,
 )
 
-/** Secrets separated by spaces. */
-export const Secrets = parsed((text) => text.split(/\s+/).map((secret) => Redacted.make(secret)))
+/** Secrets of Standard Webhooks, separated by spaces. */
+export const WebhookSecrets = parsed((text) => {
+  const secrets = text.split(/\s+/).map((secret) => Redacted.make(secret))
+  return Result.isSuccess(parseSecrets(secrets)) ? secrets : undefined
+})
 
 /** `true` or `false`. */
 export const Flag = parsed((text) => (text === "true" ? true : text === "false" ? false : undefined))

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { StorageFailure } from "@tocsin/core/ports/Storage"
+import { SqlError } from "effect/sql"
+import { PgFailure } from "../src/client/PgFailure.ts"
+import { sqlError } from "../src/client/toSqlError.ts"
+import { toStorageError } from "../src/toStorageError.ts"
+
+/** What PostgreSQL says, in words that must not reach a person who only uses the service. */
+const answer = (code: string, kind: keyof typeof SqlError = "UnknownError") => {
+  const cause = new PgFailure({ message: "words of the server about user alice", code })
+  const properties = { cause, message: cause.message, operation: "execute" }
+  switch (kind) {
+    case "ConnectionError":
+      return new SqlError.SqlError({ reason: new SqlError.ConnectionError(properties) })
+    case "StatementTimeoutError":
+      return new SqlError.SqlError({ reason: new SqlError.StatementTimeoutError(properties) })
+    case "LockTimeoutError":
+      return new SqlError.SqlError({ reason: new SqlError.LockTimeoutError(properties) })
+    case "DeadlockError":
+      return new SqlError.SqlError({ reason: new SqlError.DeadlockError(properties) })
+    default:
+      return new SqlError.SqlError({ reason: new SqlError.UnknownError(properties) })
+  }
+}
+
+const violation = (constraint: string) => {
+  const cause = new PgFailure({ message: "duplicate key", code: "23505", constraint })
+  return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ cause, constraint }) })
+}
+
+const cases: ReadonlyArray<readonly [name: string, error: SqlError.SqlError, reason: StorageFailure]> = [
+  ["disk full", answer("53100"), "full"],
+  ["out of memory", answer("53200"), "unavailable"],
+  ["too many connections", answer("53300", "ConnectionError"), "unavailable"],
+  ["a standby, or read-only", answer("25006", "ConnectionError"), "read_only"],
+  ["shut down by an administrator", answer("57P01", "ConnectionError"), "unavailable"],
+  ["crashed", answer("57P02", "ConnectionError"), "unavailable"],
+  ["starting", answer("57P03", "ConnectionError"), "unavailable"],
+  ["connection refused", answer("ECONNREFUSED", "ConnectionError"), "unavailable"],
+  ["statement time-out", answer("57014", "StatementTimeoutError"), "timed_out"],
+  ["lock time-out", answer("55P03", "LockTimeoutError"), "timed_out"],
+  ["deadlock, again and again", answer("40P01", "DeadlockError"), "timed_out"],
+  ["race lost, again and again", violation("incident_open"), "timed_out"],
+  ["a row that is there twice", violation("outbox_pkey"), "other"],
+  ["damaged page", answer("XX001"), "damaged"],
+  ["damaged index", answer("XX002"), "damaged"],
+  ["disk error", answer("58030"), "damaged"],
+  ["missing table", answer("42P01"), "damaged"],
+  ["anything else", answer("XX000"), "other"],
+]
+
+describe("toStorageError", () => {
+  it.each(cases)("%s", (_, error, reason) => {
+    const { cause, message, reason: given } = toStorageError(error)
+    assert.strictEqual(given, reason)
+    assert.strictEqual(cause, error)
+    // One sentence that says what to do, in words of our own.
+    assert.match(message, /^[^.\n]{20,}$/)
+    assert.notInclude(message, "alice")
+  })
+
+  it("passes on what the client says of an address, which has no secret in it", () => {
+    const said = "No database connection became free in time: raise maxConnections"
+    const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))
+    assert.strictEqual(error.message, said)
+    assert.strictEqual(error.reason, "unavailable")
+  })
+})

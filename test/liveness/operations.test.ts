@@ -1,0 +1,292 @@
+import { AgentId, CheckId, EventId, IncidentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { statesOf } from "../delivery/outboxOf.ts"
+import { delivered, makeReceivers } from "../delivery/Receivers.ts"
+import { AGENT, enroll, report, type Result } from "../delivery/reports.ts"
+import { settled } from "../delivery/settled.ts"
+import { openSite, type Process } from "../delivery/Site.ts"
+import { oneOf } from "../rules/arbitraries.ts"
+import { eventOf, keyOf } from "../storage/samples.ts"
+
+const OTHER = AgentId.make("other")
+const DISK = { agent_id: AGENT, check_id: CheckId.make("disk") }
+
+const open = Effect.gen(function* () {
+  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
+  const process = yield* site.open("first")
+  yield* enroll(process, AGENT, OTHER)
+  return { site, process }
+})
+
+const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
+  Effect.map(Effect.flip(effect), (error) => error._tag)
+
+const checkOf = ({ queries }: Process, check = "disk") =>
+  Effect.map(queries.checks({ agent_id: AGENT, limit: 100 }), ({ items }) =>
+    items.find((item) => item.check_id === check),
+  )
+
+describe("resetting a check's clock", () => {
+  /** Sends a result observed so many seconds from now. */
+  const observe = Effect.fnUntraced(function* (process: Process, seconds: number, status: CheckStatus, number: number) {
+    const observed_at = Instant.plus(yield* Instant.now, Duration.seconds(seconds))
+    const events = [eventOf(number, { observed_at, status })]
+    return yield* process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
+  })
+
+  it.effect("releases one that was observed in the future, to when its last result arrived", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      yield* observe(process, 3_600, "critical", 1)
+      const arrived = yield* Instant.now
+      yield* TestClock.adjust(Duration.minutes(1))
+      assert.deepStrictEqual(yield* observe(process, 0, "ok", 2), { accepted: 0, deduplicated: 1 })
+      assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 1 })
+      assert.strictEqual((yield* checkOf(process))?.last_observed_at, arrived)
+      assert.strictEqual((yield* checkOf(process))?.status, "critical")
+      assert.deepStrictEqual(yield* observe(process, 0, "ok", 3), { accepted: 1, deduplicated: 0 })
+      assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 0 })
+    }),
+  )
+
+  it.effect("keeps known what was known: a stored event that comes again changes nothing", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      const observed_at = Instant.plus(yield* Instant.now, Duration.hours(1))
+      const events = [eventOf(1, { observed_at, status: "warning" })]
+      const send = process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
+      yield* send
+      yield* process.operations.resetClock(DISK)
+      yield* report(process, [{ check: "disk", status: "ok" }])
+      assert.deepStrictEqual(yield* send, { accepted: 0, deduplicated: 1 })
+      assert.strictEqual((yield* checkOf(process))?.status, "ok")
+    }),
+  )
+
+  it.effect("leaves one alone whose clock was not ahead", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      yield* observe(process, -30, "critical", 1)
+      const before = yield* checkOf(process)
+      assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 0 })
+      assert.deepStrictEqual(yield* checkOf(process), before)
+    }),
+  )
+
+  it.effect("knows no unknown agent and no unknown check", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      const { resetClock, removeCheck, explain } = process.operations
+      const nobody = { ...DISK, agent_id: AgentId.make("nobody") }
+      for (const act of [resetClock, removeCheck]) {
+        assert.strictEqual(yield* tagOf(act(nobody)), "AgentNotFound")
+        assert.strictEqual(yield* tagOf(act(DISK)), "NotFound")
+      }
+      assert.strictEqual(yield* tagOf(explain(nobody)), "AgentNotFound")
+      assert.strictEqual(yield* tagOf(explain(DISK)), "NotFound")
+    }),
+  )
+})
+
+describe("removing a check", () => {
+  it.effect("takes its history, its count and its incident's reason with it", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      yield* report(process, [{ check: "disk", status: "warning" }, { check: "load", status: "ok" }])
+      yield* report(process, [{ check: "disk", status: "critical" }])
+      yield* settled
+      assert.deepStrictEqual(yield* process.operations.removeCheck(DISK), { count: 1 })
+      assert.strictEqual(yield* checkOf(process), undefined)
+      const { items } = yield* process.queries.history({ limit: 100 })
+      assert.deepStrictEqual(
+        items.map(({ check_id }) => String(check_id)),
+        ["load"],
+      )
+      const { checks_ok, checks_critical, checks_warning, open_incidents } = yield* process.queries.summary
+      assert.deepStrictEqual([checks_ok, checks_critical, checks_warning, open_incidents], [1, 0, 0, 0])
+      yield* settled
+      assert.deepStrictEqual(statesOf(site), ["firing sent", "firing sent", "resolved sent"])
+      assert.strictEqual(yield* tagOf(process.operations.removeCheck(DISK)), "NotFound")
+    }),
+  )
+
+  it.effect("leaves a shared incident to its other members", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      yield* report(process, [{ check: "disk", status: "critical", key: "shared", output: "no room" }])
+      yield* report(process, [{ check: "disk", status: "warning", key: "shared", output: "little room" }], OTHER)
+      yield* process.operations.removeCheck(DISK)
+      const { items } = yield* process.queries.incidents({ sort: "status", direction: "desc", limit: 10 })
+      assert.strictEqual(items.length, 1)
+      const [incident] = items
+      assert.deepStrictEqual(
+        [incident?.state, incident?.severity, incident?.agent_id, incident?.summary],
+        ["open", "warning", OTHER, "little room"],
+      )
+    }),
+  )
+
+  it.effect("lets it come back as new, with event ids it once used", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      const events = [eventOf(1, { status: "critical" })]
+      const send = process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
+      yield* send
+      yield* process.operations.removeCheck(DISK)
+      assert.deepStrictEqual(yield* send, { accepted: 1, deduplicated: 0 })
+      const { checks_critical, open_incidents } = yield* process.queries.summary
+      assert.deepStrictEqual([checks_critical, open_incidents], [1, 1])
+    }),
+  )
+})
+
+const RANK: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, unknown: 2, critical: 3 }
+const WORST = ["ok", "warning", "unknown", "critical"] as const
+
+const result: Arbitrary.Arbitrary<Result & { readonly agent: AgentId }> = Arbitrary.all({
+  agent: oneOf(AGENT, OTHER),
+  check: oneOf("disk", "load"),
+  status: oneOf("critical", "ok", "warning", "unknown"),
+  key: Arbitrary.Constant("shared"),
+})
+
+describe("the story of an incident", () => {
+  it.effect.prop(
+    "tells who joined, worsened, improved and left, in order, and how bad it all was after",
+    { results: Arbitrary.array(result, { minLength: 5, maxLength: 40 }) },
+    ({ results }) =>
+      Effect.gen(function* () {
+        const { site, process } = yield* open
+        const statuses = new Map<string, CheckStatus>()
+        const told: Array<string> = []
+        for (const one of results) {
+          yield* TestClock.adjust(Duration.seconds(1))
+          yield* report(process, [one], one.agent)
+          const name = `${one.agent}/${one.check}`
+          const was = statuses.get(name) ?? "ok"
+          statuses.set(name, one.status)
+          if (was === one.status) continue
+          const change =
+            was === "ok" ? "joined" : one.status === "ok" ? "left" : RANK[one.status] > RANK[was] ? "worsened" : "improved"
+          const worst = WORST[Math.max(...Array.from(statuses.values(), (status) => RANK[status]))] ?? "ok"
+          const severity = one.status === "ok" ? was : one.status
+          told.push(`${Instant.format(yield* Instant.now)} ${name} ${change} ${severity}, then ${worst}`)
+        }
+        const stories = yield* Effect.forEach(site.watch.incidents.keys(), (id) =>
+          process.operations.incident(IncidentId.make(id)),
+        )
+        const lines = stories.flatMap(({ changes }) => {
+          assert.deepStrictEqual(
+            changes.map(({ seq }) => seq),
+            changes.map((_, at) => changes.length - at),
+          )
+          return changes.toReversed()
+        })
+        assert.deepStrictEqual(
+          lines.map(
+            (line) =>
+              `${Instant.format(line.changed_at)} ${line.agent_id}/${line.check_id} ${line.change} ${line.severity}, then ${line.incident_severity ?? "ok"}`,
+          ),
+          told,
+        )
+        for (const { incident, members } of stories) {
+          const present = members.filter((member) => member.left_at === undefined)
+          const { members_warning, members_unknown, members_critical } = incident
+          assert.strictEqual(present.length, members_warning + members_unknown + members_critical)
+          assert.deepStrictEqual(members.slice(0, present.length), present)
+        }
+      }),
+    { arbitrary: { runs: 100, size: 40, maxShrinks: 500 } },
+  )
+
+  it.effect("shows at most two hundred of each, the latest and the worst", () =>
+    Effect.gen(function* () {
+      const { site, process } = yield* open
+      const checks = Array.from({ length: 250 }, (_, at) => `check-${at}`)
+      yield* report(process, checks.map((check) => ({ check, status: "warning", key: "shared" }) as const))
+      yield* report(process, [{ check: "check-7", status: "critical", key: "shared" }])
+      const [id] = site.watch.incidents.keys()
+      const { members, changes } = yield* process.operations.incident(IncidentId.make(id ?? ""))
+      assert.deepStrictEqual([members.length, changes.length], [200, 200])
+      assert.strictEqual(String(members[0]?.check_id), "check-7")
+      assert.strictEqual(changes[0]?.seq, 251)
+    }),
+  )
+
+  it.effect("is told of no incident that is not there", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      const id = IncidentId.make("0190b3a4-0000-7000-8000-000000000000")
+      assert.strictEqual(yield* tagOf(process.operations.incident(id)), "NotFound")
+    }),
+  )
+})
+
+describe("explaining a check", () => {
+  it.effect("says what is, since when, and in which incident", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      yield* report(process, [{ check: "disk", status: "critical", output: "full" }])
+      const first = yield* process.operations.explain(DISK)
+      assert.strictEqual(first.check.status, "critical")
+      assert.strictEqual(first.incident?.incident_key.toString(), "a/disk")
+      assert.deepStrictEqual([first.age_seconds, first.skew_seconds], [0, 0])
+      assert.match(first.reasons.join("\n"), /reported critical with exit code 2/)
+      assert.match(first.reasons.join("\n"), /stored as a change/)
+      assert.match(first.reasons.join("\n"), /member of an open incident/)
+      yield* TestClock.adjust(Duration.seconds(60))
+      yield* report(process, [{ check: "disk", status: "critical", output: "still full" }])
+      yield* TestClock.adjust(Duration.seconds(7))
+      const second = yield* process.operations.explain(DISK)
+      assert.match(second.reasons.join("\n"), /repeated the one before/)
+      assert.strictEqual(second.age_seconds, 7)
+      assert.strictEqual(second.last_change?.event_id, first.last_change?.event_id)
+      yield* report(process, [{ check: "disk", status: "ok" }])
+      const third = yield* process.operations.explain(DISK)
+      assert.isUndefined(third.incident)
+      assert.notMatch(third.reasons.join("\n"), /incident/)
+      assert.notStrictEqual(third.last_change?.event_id, first.last_change?.event_id)
+    }),
+  )
+
+  it.effect("says that a clock is ahead, and how to release the check", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      const observed_at = Instant.plus(yield* Instant.now, Duration.hours(1))
+      const events = [eventOf(1, { observed_at, status: "ok", event_id: EventId.make(eventOf(1).event_id) })]
+      yield* process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
+      const ahead = yield* process.operations.explain(DISK)
+      assert.strictEqual(ahead.skew_seconds, -3_600)
+      assert.match(ahead.reasons.join("\n"), /3600 s ahead.*reset-clock/)
+      yield* process.operations.resetClock(DISK)
+      assert.notMatch((yield* process.operations.explain(DISK)).reasons.join("\n"), /ahead/)
+    }),
+  )
+
+  it.effect("says when the agent is silent", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      yield* report(process, [{ check: "disk", status: "ok" }])
+      assert.notMatch((yield* process.operations.explain(DISK)).reasons.join("\n"), /The agent is/)
+      yield* TestClock.adjust(Duration.seconds(130))
+      const stale = yield* process.operations.explain(DISK)
+      assert.strictEqual(stale.agent.status, "stale")
+      assert.match(stale.reasons.join("\n"), /The agent is stale/)
+    }),
+  )
+})
+
+describe("testing a notifier", () => {
+  it.effect("tells what the receiver said, and which notifiers are not configured", () =>
+    Effect.gen(function* () {
+      const { process } = yield* open
+      const { testNotifier } = process.operations
+      assert.deepStrictEqual(yield* testNotifier("debug"), { result: { outcome: "delivered" }, status: 200 })
+      assert.strictEqual(yield* tagOf(testNotifier("webhook")), "NotFound")
+    }),
+  )
+})

@@ -1,0 +1,150 @@
+import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
+import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { delivered, makeReceivers } from "../delivery/Receivers.ts"
+import { AGENT, enroll, report } from "../delivery/reports.ts"
+import { openSite, type Process } from "../delivery/Site.ts"
+import { heartbeatOf, keyOf } from "../storage/samples.ts"
+
+const open = Effect.fnUntraced(function* (policy: Partial<PolicyOptions> = {}) {
+  const { heartbeatRate, registrationRate } = defaultPolicy
+  const receivers = makeReceivers({ answerTo: () => delivered })
+  const site = yield* openSite({ receivers, heartbeatRate, registrationRate, ...policy })
+  return yield* site.open("first", { delivers: false })
+})
+
+const beat = ({ ingest }: Process, agent: string, address?: string) =>
+  ingest.heartbeat(keyOf(agent), heartbeatOf(agent), address)
+
+/** After how many seconds a refused heartbeat may be sent again; 0 for one that was taken. */
+const retryAfter = (process: Process, agent: string, address?: string) =>
+  Effect.map(Effect.result(beat(process, agent, address)), (result) => {
+    if (Result.isSuccess(result)) return 0
+    assert.strictEqual(result.failure._tag, "RateLimited")
+    return (result.failure as RateLimited).retryAfterSeconds // Its tag was just looked at.
+  })
+
+const takenOf = Effect.fnUntraced(function* (process: Process, agents: ReadonlyArray<string>, address?: string) {
+  const answers = yield* Effect.forEach(agents, (agent) => retryAfter(process, agent, address))
+  return answers.filter((seconds) => seconds === 0).length
+})
+
+const times = (count: number, name: (at: number) => string) => Array.from({ length: count }, (_, at) => name(at))
+
+describe("heartbeats of one key", () => {
+  it.effect("go through sixty at once and two a second, whatever the others do", () =>
+    Effect.gen(function* () {
+      const process = yield* open()
+      assert.strictEqual(yield* takenOf(process, times(70, () => "a")), 60)
+      assert.strictEqual(yield* retryAfter(process, "a"), 1)
+      assert.strictEqual(yield* retryAfter(process, "b"), 0)
+      yield* TestClock.adjust(Duration.seconds(1))
+      assert.strictEqual(yield* takenOf(process, times(5, () => "a")), 2)
+      yield* TestClock.adjust(Duration.seconds(30))
+      assert.strictEqual(yield* takenOf(process, times(70, () => "a")), 60)
+    }),
+  )
+
+  it.effect("count whether the key is accepted, pending or blocked", () =>
+    Effect.gen(function* () {
+      const process = yield* open()
+      yield* enroll(process, AGENT)
+      assert.strictEqual(yield* takenOf(process, times(70, () => AGENT)), 59)
+      yield* process.admission.block(AGENT)
+      assert.isAbove(yield* retryAfter(process, AGENT), 0)
+    }),
+  )
+
+  it.effect("that are refused are not taken note of", () =>
+    Effect.gen(function* () {
+      const process = yield* open({ heartbeatRate: { perMinute: 1, burst: 1 } })
+      yield* beat(process, "a")
+      const before = yield* process.queries.agent(AGENT)
+      yield* TestClock.adjust(Duration.seconds(30))
+      assert.strictEqual(yield* retryAfter(process, "a"), 30)
+      assert.strictEqual((yield* process.queries.agent(AGENT)).last_seen_at, before.last_seen_at)
+    }),
+  )
+
+  it.effect("do not count what is sent to /events", () =>
+    Effect.gen(function* () {
+      const process = yield* open({ heartbeatRate: { perMinute: 1, burst: 1 } })
+      yield* enroll(process, AGENT)
+      for (let count = 0; count < 100; count++) yield* report(process, [{ check: "disk", status: "ok" }])
+    }),
+  )
+
+  it.effect("are not limited by a rate of 0", () =>
+    Effect.gen(function* () {
+      const process = yield* open({ heartbeatRate: { perMinute: 0, burst: 0 } })
+      assert.strictEqual(yield* takenOf(process, times(1_000, () => "a")), 1_000)
+    }),
+  )
+})
+
+describe("registrations of unknown keys", () => {
+  it.effect("go through three hundred at once and ten a second from one address", () =>
+    Effect.gen(function* () {
+      const process = yield* open()
+      assert.strictEqual(yield* takenOf(process, times(320, (at) => `agent-${at}`), "192.0.2.1"), 300)
+      assert.strictEqual(yield* retryAfter(process, "one-more", "192.0.2.1"), 1)
+      assert.strictEqual(yield* retryAfter(process, "elsewhere", "192.0.2.2"), 0)
+      yield* TestClock.adjust(Duration.seconds(1))
+      assert.strictEqual(yield* takenOf(process, times(20, (at) => `late-${at}`), "192.0.2.1"), 10)
+    }),
+  )
+
+  it.effect("are all that counts for an address: known keys cost it nothing", () =>
+    Effect.gen(function* () {
+      const process = yield* open({ registrationRate: { perMinute: 1, burst: 3 } })
+      yield* Effect.forEach(["a", "b"], (agent) => beat(process, agent, "192.0.2.1"))
+      yield* process.admission.accept(AGENT)
+      // One is accepted, one is pending.
+      assert.strictEqual(yield* takenOf(process, times(50, () => "a"), "192.0.2.1"), 50)
+      assert.strictEqual(yield* takenOf(process, times(50, () => "b"), "192.0.2.1"), 50)
+      assert.strictEqual(yield* retryAfter(process, "c", "192.0.2.1"), 0)
+      assert.strictEqual(yield* retryAfter(process, "d", "192.0.2.1"), 60)
+      assert.strictEqual(yield* retryAfter(process, "a", "192.0.2.1"), 0)
+    }),
+  )
+
+  it.effect("that are refused register nobody", () =>
+    Effect.gen(function* () {
+      const process = yield* open({ registrationRate: { perMinute: 1, burst: 1 } })
+      yield* beat(process, "a", "192.0.2.1")
+      assert.isAbove(yield* retryAfter(process, "b", "192.0.2.1"), 0)
+      const { items } = yield* process.queries.agents({ limit: 10 })
+      assert.deepStrictEqual(
+        items.map(({ agent_id }) => agent_id),
+        [AGENT],
+      )
+    }),
+  )
+
+  it.effect("are not limited where nobody knows the address, or by a rate of 0", () =>
+    Effect.gen(function* () {
+      const limited = yield* open({ registrationRate: { perMinute: 1, burst: 1 } })
+      assert.strictEqual(yield* takenOf(limited, times(50, (at) => `agent-${at}`)), 50)
+    }),
+  )
+
+  it.effect("are not limited by a rate of 0", () =>
+    Effect.gen(function* () {
+      const free = yield* open({ registrationRate: { perMinute: 0, burst: 0 } })
+      assert.strictEqual(yield* takenOf(free, times(500, (at) => `agent-${at}`), "192.0.2.1"), 500)
+    }),
+  )
+
+  it.effect("are refused while too many agents are pending, with a time to wait", () =>
+    Effect.gen(function* () {
+      const process = yield* open({ maxPendingAgents: 2 })
+      assert.strictEqual(yield* takenOf(process, ["a", "b"], "192.0.2.1"), 2)
+      assert.isAbove(yield* retryAfter(process, "c", "192.0.2.1"), 0)
+      yield* process.admission.accept(AGENT)
+      assert.strictEqual(yield* retryAfter(process, "c", "192.0.2.1"), 0)
+    }),
+  )
+})

@@ -1,0 +1,304 @@
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import type { ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import type { RetentionBounds } from "@tocsin/core/ports/Storage"
+import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Duration, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { delivered, makeReceivers } from "../delivery/Receivers.ts"
+import { AGENT, beat, enroll, report } from "../delivery/reports.ts"
+import { settled } from "../delivery/settled.ts"
+import { openSite, type Process } from "../delivery/Site.ts"
+import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
+
+const OTHER = AgentId.make("other")
+const ENDED = ["sent", "failed", "discarded"]
+
+const open = Effect.gen(function* () {
+  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }), notifiers: ["webhook"] })
+  const front = yield* site.open("front", { delivers: false })
+  // So that time without a process that keeps house is an outage, after which nobody is called dead.
+  yield* front.storage.transact(leaveMark(defaultPolicy))
+  return { site, front }
+})
+
+const rowsOf = <L extends ListName>({ storage }: Process, list: L): Effect.Effect<ReadonlyArray<ListRows[L]>> =>
+  Effect.orDie(
+    storage.page<L>({
+      list,
+      filter: {},
+      sort: (list === "history" ? "stored" : list === "outbox" ? "updated_at" : "opened_at") as never, // Each its own.
+      direction: "asc",
+      from: undefined,
+      isBackward: false,
+      limit: 100_000,
+    }),
+  )
+
+const everything = Effect.fnUntraced(function* (process: Process) {
+  return {
+    history: yield* rowsOf(process, "history"),
+    incidents: yield* rowsOf(process, "incidents"),
+    outbox: yield* rowsOf(process, "outbox"),
+  }
+})
+
+type Rows = Effect.Success<ReturnType<typeof everything>>
+
+/** What must be left of the rows. */
+const leftBy = ({ history, incidents, outbox }: Rows, before: RetentionBounds): Rows => {
+  const isOld = (at: Instant.Instant, bound: Instant.Instant | undefined) => bound !== undefined && at < bound
+  return {
+    history: history.filter(
+      (row, at) =>
+        !isOld(row.received_at, before.history) ||
+        !history.slice(at + 1).some((later) => later.agent_id === row.agent_id && later.check_id === row.check_id),
+    ),
+    incidents: incidents.filter((row) => row.resolved_at === undefined || !isOld(row.resolved_at, before.incidents)),
+    outbox: outbox.filter((row) => !ENDED.includes(row.state) || !isOld(row.updated_at, before.outbox)),
+  }
+}
+
+const byId = <Row extends { readonly id?: unknown; readonly seq?: unknown }>(rows: ReadonlyArray<Row>) =>
+  rows.map((row) => String(row.id ?? row.seq)).toSorted()
+
+/** Claims what can be claimed, and ends it. */
+const deliverAll = Effect.fnUntraced(function* ({ storage }: Process, outcome: "delivered" | "refused" | "deferred") {
+  const lease = Duration.seconds(60)
+  const claimed = yield* storage.transact(claimOutbox({ notifiers: ["webhook"], limit: 100, lease, random: 0 }))
+  for (const { claim } of claimed) {
+    const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }
+    yield* storage.transact(settleAttempt(claim, result, 0))
+  }
+})
+
+type Step =
+  | { readonly agent: AgentId; readonly check: string; readonly status: CheckStatus; readonly key: string | undefined }
+  | { readonly days: number }
+  | { readonly outcome: "delivered" | "refused" | "deferred" }
+
+const step = weighted<Step>(
+  [
+    8,
+    Arbitrary.all({
+      agent: oneOf(AGENT, OTHER),
+      check: oneOf("disk", "load"),
+      status: oneOf("ok", "critical", "warning"),
+      key: oneOf(undefined, "shared"),
+    }),
+  ],
+  [4, Arbitrary.map(oneOf(1, 20, 100, 400), (days) => ({ days }))],
+  [3, Arbitrary.map(oneOf("delivered", "refused", "deferred"), (outcome) => ({ outcome }))],
+)
+
+const daysAgo = weighted<number | undefined>([1, Arbitrary.Constant(undefined)], [4, oneOf(0, 1, 30, 100, 365)])
+
+describe("what has outlived its retention", () => {
+  it.effect.prop(
+    "is removed in pieces of any size, and nothing else is",
+    {
+      steps: Arbitrary.array(step, { minLength: 10, maxLength: 60 }),
+      days: Arbitrary.all({ history: daysAgo, incidents: daysAgo, outbox: daysAgo }),
+      limit: oneOf(1, 2, 7, 1_000),
+      removesOther: boolean,
+    },
+    ({ steps, days, limit, removesOther }) =>
+      Effect.gen(function* () {
+        const { front } = yield* open
+        yield* enroll(front, AGENT, OTHER)
+        for (const one of steps) {
+          if ("days" in one) yield* TestClock.adjust(Duration.days(one.days))
+          else if ("outcome" in one) yield* deliverAll(front, one.outcome)
+          else yield* report(front, [one], one.agent)
+        }
+        if (removesOther) yield* front.admission.remove(OTHER)
+        const now = yield* Instant.now
+        const ago = (count: number | undefined) =>
+          count === undefined ? undefined : Instant.minus(now, Duration.days(count))
+        const before = { history: ago(days.history), incidents: ago(days.incidents), outbox: ago(days.outbox) }
+        const rows = yield* everything(front)
+        const expected = leftBy(rows, before)
+        for (;;) {
+          const count = yield* front.storage.expire(before, limit)
+          assert.isAtMost(count, limit)
+          if (count < limit) break
+        }
+        const left = yield* everything(front)
+        assert.deepStrictEqual(byId(left.history), byId(expected.history))
+        assert.deepStrictEqual(byId(left.incidents), byId(expected.incidents))
+        assert.deepStrictEqual(byId(left.outbox), byId(expected.outbox))
+        for (const { id, member_changes } of rows.incidents) {
+          const story = yield* front.storage.incident(id, 1_000)
+          const isKept = expected.incidents.some((incident) => incident.id === id)
+          assert.strictEqual(story?.changes.length, isKept ? member_changes : undefined)
+          if (isKept) assert.isAbove(story?.members.length ?? 0, 0)
+        }
+        // Life goes on with what is left.
+        yield* report(front, [{ check: "disk", status: "critical" }, { check: "load", status: "ok" }])
+      }),
+    { arbitrary: { runs: 120, size: 60, maxShrinks: 500 } },
+  )
+})
+
+const keeper = (retention: Partial<Housekeeping.RetentionOptions> = {}) =>
+  Housekeeping.layer.pipe(
+    Layer.provide(Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention })),
+  )
+
+/** Rows of every kind, all ended; then so many days go by. */
+const openWithPast = Effect.fnUntraced(function* (days: number) {
+  const { site, front } = yield* open
+  yield* enroll(front, AGENT)
+  for (const status of ["critical", "ok", "warning", "ok"] as const) {
+    yield* report(front, [{ check: "disk", status }])
+    yield* deliverAll(front, "delivered")
+  }
+  yield* TestClock.adjust(Duration.days(days))
+  return { site, front }
+})
+
+const countsOf = (process: Process) =>
+  Effect.map(everything(process), ({ history, incidents, outbox }) => [history.length, incidents.length, outbox.length])
+
+describe("housekeeping", () => {
+  it.effect.each([
+    { days: 29, left: [4, 2, 4] },
+    { days: 31, left: [4, 2, 0] },
+    { days: 92, left: [4, 2, 0] },
+    { days: 94, left: [1, 2, 0] },
+    { days: 364, left: [1, 2, 0] },
+    { days: 366, left: [1, 0, 0] },
+  ])("keeps history for 93 days, incidents for 365, ended outbox items for 30: after $days", ({ days, left }) =>
+    Effect.gen(function* () {
+      const { site, front } = yield* openWithPast(days)
+      yield* site.open("keeper", { background: keeper() })
+      yield* TestClock.adjust(Duration.seconds(2))
+      assert.deepStrictEqual(yield* countsOf(front), left)
+    }),
+  )
+
+  it.effect("keeps for ever what has no retention", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* openWithPast(10_000)
+      yield* beat(front, OTHER)
+      yield* TestClock.adjust(Duration.days(10_000))
+      const forever = { history: undefined, incidents: undefined, outbox: undefined, pending: undefined }
+      yield* site.open("keeper", { background: keeper(forever) })
+      yield* TestClock.adjust(Duration.seconds(2))
+      assert.deepStrictEqual((yield* countsOf(front)).slice(0, 1), [4])
+      assert.strictEqual((yield* front.queries.agent(OTHER)).admission_state, "pending")
+    }),
+  )
+
+  it.effect("removes in one go what is more than a piece", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      yield* enroll(front, AGENT)
+      const statuses = Array.from({ length: 100 }, (_, at): CheckStatus => (at % 2 === 0 ? "warning" : "critical"))
+      for (let batch = 0; batch < 13; batch++) {
+        yield* report(front, statuses.map((status) => ({ check: "disk", status, loud: false })))
+      }
+      yield* TestClock.adjust(Duration.days(94))
+      yield* site.open("keeper", { background: keeper() })
+      yield* TestClock.adjust(Duration.seconds(1))
+      assert.deepStrictEqual(yield* countsOf(front), [1, 1, 0])
+    }),
+  )
+
+  it.effect("removes pending agents after seven days without a heartbeat, and frees their places", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      const agents = Array.from({ length: 600 }, (_, at) => AgentId.make(`agent-${at}`))
+      yield* enroll(front, AGENT)
+      yield* Effect.forEach(agents, (agent) => beat(front, agent))
+      yield* TestClock.adjust(Duration.days(6))
+      yield* beat(front, OTHER)
+      yield* TestClock.adjust(Duration.hours(23))
+      const process = yield* site.open("keeper", { background: keeper() })
+      yield* settled
+      assert.strictEqual((yield* process.storage.agentsWithPendingKey(undefined, 1_000)).length, 601)
+      yield* TestClock.adjust(Duration.hours(1))
+      yield* TestClock.adjust(Duration.minutes(11))
+      const { items } = yield* front.queries.agents({ limit: 1_000 })
+      assert.deepStrictEqual(
+        items.map(({ agent_id }) => agent_id),
+        [AGENT, OTHER],
+      )
+      // Their keys are forgotten with them: they can register anew.
+      yield* Effect.forEach(agents.slice(0, 3), (agent) => beat(front, agent))
+    }),
+  )
+
+  it.effect("removes what deleted agents left behind", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      const agents = Array.from({ length: 8 }, (_, at) => AgentId.make(`agent-${at}`))
+      yield* enroll(front, ...agents)
+      const checks = Array.from({ length: 90 }, (_, at) => ({ check: `check-${at}`, status: "ok" as const }))
+      for (const agent of agents) yield* report(front, checks, agent)
+      for (const agent of agents) yield* front.admission.remove(agent)
+      yield* site.open("keeper", { background: keeper() })
+      yield* TestClock.adjust(Duration.seconds(11))
+      assert.strictEqual(yield* front.storage.purge(1), 0)
+    }),
+  )
+
+  it.effect.each(["isAway", "throws"] as const)("goes on after trouble with the storage: %s", (fault) =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      const process = yield* site.open("keeper", { background: keeper() })
+      yield* enroll(front, AGENT)
+      process.faults[fault] = true
+      yield* TestClock.adjust(Duration.seconds(90))
+      process.faults[fault] = false
+      yield* TestClock.adjust(Duration.seconds(225))
+      assert.deepStrictEqual(
+        Array.from(site.watch.incidents.values(), (incident) => incident.incident_key),
+        ["a/@heartbeat"],
+      )
+      const mark = yield* front.storage.mark
+      assert.isTrue(mark !== undefined && Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now))
+    }),
+  )
+
+  it.effect("stops with its process", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      const process = yield* site.open("keeper", { background: keeper() })
+      yield* settled
+      const mark = yield* front.storage.mark
+      yield* process.close
+      yield* TestClock.adjust(Duration.minutes(1))
+      assert.deepStrictEqual(yield* front.storage.mark, mark)
+      assert.isDefined(mark)
+    }),
+  )
+})
+
+describe("the pieces of housekeeping", () => {
+  it.effect.prop(
+    "are never larger than asked for",
+    { limit: integer(1, 5) },
+    ({ limit }) =>
+      Effect.gen(function* () {
+        const { front } = yield* openWithPast(400)
+        const bound = yield* Instant.now
+        const before = { history: bound, incidents: bound, outbox: bound }
+        let total = 0
+        for (;;) {
+          const count = yield* front.storage.expire(before, limit)
+          assert.isAtMost(count, limit)
+          total += count
+          if (count < limit) break
+        }
+        assert.strictEqual(total, 3 + 2 + 4)
+      }),
+    { arbitrary: { runs: 10 } },
+  )
+})
