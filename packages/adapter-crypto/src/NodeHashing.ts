@@ -6,7 +6,9 @@ import { Layer, Redacted } from "effect"
 const FINGERPRINT_DIGITS = 16
 
 /** {@link Hashing} on node:crypto. `pepper`: SERVICE_KEY_PEPPER, if it is set (decisions §3). */
-export const layer = (options: { readonly pepper?: Redacted.Redacted | undefined } = {}): Layer.Layer<Hashing> =>
+export const layer = (
+  options: { readonly pepper?: Redacted.Redacted | undefined } = {},
+): Layer.Layer<Hashing> =>
   Layer.sync(Hashing, () => {
     const { pepper } = options
     const peppered = (text: string): string | undefined =>

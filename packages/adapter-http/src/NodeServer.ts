@@ -14,8 +14,8 @@ const CHECKING_INTERVAL_MILLIS = 1_000
 /** Longer than the 60 s for which the usual proxies keep a connection: the side that closes first must be theirs. */
 const KEEP_ALIVE_MILLIS = 65_000
 
-/** How long requests under way may take when the server stops; more than any of them should. */
-const DRAIN_LIMIT = Duration.seconds(15)
+/** How long requests under way may take when the server stops: half of the ten seconds that a service has to stop. */
+const DRAIN_LIMIT = Duration.seconds(5)
 
 /** How long a client that was refused may take to read why. */
 const REFUSAL_GRACE_MILLIS = 1_000
@@ -74,7 +74,7 @@ export interface ListenOptions {
 
 /**
  * A node:http server with the limits of the decisions. When its scope closes it stops accepting, closes idle
- * connections, lets requests under way finish for at most 15 s, then closes what is left.
+ * connections, lets requests under way finish for at most 5 s, then closes what is left.
  */
 export const layer = ({ host, port }: ListenOptions) =>
   Layer.effect(

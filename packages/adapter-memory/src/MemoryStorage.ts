@@ -31,7 +31,10 @@ const make = (tables: MemoryTables): Storage["Service"] =>
     agentsWithPendingKey: (after, limit) =>
       Effect.sync(() =>
         Array.from(tables.agents.values())
-          .filter((agent) => agent.pending_key_hash !== undefined && (after === undefined || agent.agent_id > after))
+          .filter(
+            (agent) =>
+              agent.pending_key_hash !== undefined && (after === undefined || agent.agent_id > after),
+          )
           .map((agent) => agent.agent_id)
           .toSorted()
           .slice(0, limit),
@@ -57,7 +60,8 @@ const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SystemCounts
   const agents = Array.from(tables.agents.values())
   const accepted = agents.filter((agent) => agent.admission_state === "accepted")
   const online = accepted.filter((agent) => agent.last_seen_at > aliveSince).length
-  const sum = (of: (agent: (typeof agents)[0]) => number) => agents.reduce((total, agent) => total + of(agent), 0)
+  const sum = (of: (agent: (typeof agents)[0]) => number) =>
+    agents.reduce((total, agent) => total + of(agent), 0)
   return {
     agents_online: online,
     agents_offline: accepted.length - online,
@@ -90,7 +94,9 @@ const incidentStory = (tables: MemoryTables, id: IncidentId, limit: number): Inc
   const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
     (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
   )
-  const outbox = outboxOf(tables, id).toSorted((a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1))
+  const outbox = outboxOf(tables, id).toSorted(
+    (a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1),
+  )
   return {
     incident,
     members: members.slice(0, limit),

@@ -1,7 +1,14 @@
 import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, BlacklistId, EventId, IncidentId, KeyHash, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type {
+  AgentId,
+  BlacklistId,
+  EventId,
+  IncidentId,
+  KeyHash,
+  OutboxId,
+} from "@tocsin/core/contract/Identifiers"
 import type { Severity } from "@tocsin/core/contract/Status"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"

@@ -18,14 +18,20 @@ const expireHistory = (tables: MemoryTables, { history: bound }: RetentionBounds
   const newest = new Map<string, number>()
   for (const row of tables.history) newest.set(`${row.registration_id}/${row.check_id}`, row.seq)
   const doomed = tables.history
-    .filter((row) => row.received_at < bound && newest.get(`${row.registration_id}/${row.check_id}`) !== row.seq)
+    .filter(
+      (row) => row.received_at < bound && newest.get(`${row.registration_id}/${row.check_id}`) !== row.seq,
+    )
     .slice(0, limit)
   const seqs = new Set(doomed.map((row) => row.seq))
   if (seqs.size > 0) forget(tables, (row) => seqs.has(row.seq))
   return seqs.size
 }
 
-const expireIncidents = (tables: MemoryTables, { incidents: bound }: RetentionBounds, limit: number): number => {
+const expireIncidents = (
+  tables: MemoryTables,
+  { incidents: bound }: RetentionBounds,
+  limit: number,
+): number => {
   if (bound === undefined) return 0
   const doomed = Array.from(tables.incidents.values())
     .filter((incident) => incident.resolved_at !== undefined && incident.resolved_at < bound)

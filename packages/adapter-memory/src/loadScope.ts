@@ -22,7 +22,8 @@ export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Sco
 const loadKeys = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
   for (const hash of scope.keys ?? []) workspace.keys.load(hash, tables.keys.get(hash))
   for (const agentId of scope.keysOfAgents ?? []) {
-    for (const hash of tables.keysOfAgents.get(agentId) ?? []) workspace.keys.load(hash, tables.keys.get(hash))
+    for (const hash of tables.keysOfAgents.get(agentId) ?? [])
+      workspace.keys.load(hash, tables.keys.get(hash))
     workspace.keysOfAgents.add(agentId)
   }
   for (const id of scope.blacklist ?? []) {
@@ -77,7 +78,8 @@ const loadMembers = (tables: MemoryTables, workspace: Workspace, scope: Scope): 
     workspace.members.load(ref, tables.members.get(ref.incident_id)?.get(`${ref.agent_id}/${ref.check_id}`))
   }
   for (const agentId of scope.membersOfAgents ?? []) {
-    for (const member of tables.membershipsOfAgents.get(agentId)?.values() ?? []) workspace.members.load(member, member)
+    for (const member of tables.membershipsOfAgents.get(agentId)?.values() ?? [])
+      workspace.members.load(member, member)
     workspace.membersOfAgents.add(agentId)
   }
   if (scope.worstMembers === undefined) return
@@ -87,5 +89,9 @@ const loadMembers = (tables: MemoryTables, workspace: Workspace, scope: Scope): 
   )
   const worst = present.toSorted(compareMembers).slice(0, limit)
   for (const member of worst) workspace.members.load(member, member)
-  workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: worst.length === present.length })
+  workspace.rankings.set(incident_id, {
+    limit,
+    floor: worst.at(-1),
+    complete: worst.length === present.length,
+  })
 }

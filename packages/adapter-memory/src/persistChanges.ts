@@ -11,7 +11,8 @@ import type { MemoryTables } from "./MemoryTables.ts"
 export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges): void => {
   for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.push(registration_id)
   for (const { before, after } of changes.agents) {
-    tables.pendingAgents += Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
+    tables.pendingAgents +=
+      Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
     if (after !== undefined) tables.agents.set(after.agent_id, after)
     else if (before !== undefined) tables.agents.delete(before.agent_id)
   }

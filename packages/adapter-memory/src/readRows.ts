@@ -16,7 +16,8 @@ const wants = <T>(filter: T | undefined, value: T): boolean => filter === undefi
 
 function* checksOf(tables: MemoryTables, filter: ListFilters["checks"]): Generator<ListRows["checks"]> {
   const agents = filter.agent_id === undefined ? tables.agents.values() : [tables.agents.get(filter.agent_id)]
-  for (const agent of agents) if (agent !== undefined) yield* tables.checks.get(agent.registration_id)?.values() ?? []
+  for (const agent of agents)
+    if (agent !== undefined) yield* tables.checks.get(agent.registration_id)?.values() ?? []
 }
 
 const hadMember = (tables: MemoryTables, id: IncidentId, filter: ListFilters["incidents"]): boolean =>
@@ -39,7 +40,9 @@ const sources: { readonly [L in ListName]: Source<L> } = {
   incidents: (tables, filter) =>
     Array.from(tables.incidents.values()).filter(
       (row) =>
-        wants(filter.state, row.state) && wants(filter.severity, row.severity) && hadMember(tables, row.id, filter),
+        wants(filter.state, row.state) &&
+        wants(filter.severity, row.severity) &&
+        hadMember(tables, row.id, filter),
     ),
   outbox: (tables, filter) =>
     Array.from(tables.outbox.values()).filter(

@@ -76,7 +76,8 @@ const searchOutbox = (
         (isWaiting(other) || other.state === "sending"),
     )
   const due = items.filter(
-    (item) => isWaiting(item) && item.next_attempt_at !== undefined && item.next_attempt_at <= now && !isBehind(item),
+    (item) =>
+      isWaiting(item) && item.next_attempt_at !== undefined && item.next_attempt_at <= now && !isBehind(item),
   )
   const expired = items.filter((item) => item.leased_until !== undefined && item.leased_until <= now)
   const { found } = workspace
@@ -90,7 +91,9 @@ const searchOutbox = (
 const searchAlerts = (tables: MemoryTables, workspace: Workspace, limit: number, now: Instant): void => {
   const due = Array.from(tables.alerts.values())
     .flatMap((alerts) => Array.from(alerts.values()))
-    .filter((alert) => alert.next_at <= now && (alert.leased_until === undefined || alert.leased_until <= now))
+    .filter(
+      (alert) => alert.next_at <= now && (alert.leased_until === undefined || alert.leased_until <= now),
+    )
     .toSorted((a, b) => (a.next_at < b.next_at ? -1 : 1))
   workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))
   workspace.found.storageTime = now

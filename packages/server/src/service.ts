@@ -42,7 +42,6 @@ export const service = (settings: Settings) =>
         Layer.provideMerge(clockLayer(settings)),
       )
       const usecases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer)
-      const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
       const server = HttpServer.layerWithOperations({
         host: settings.SERVICE_HOST,
         port: settings.SERVICE_PORT,
@@ -51,9 +50,8 @@ export const service = (settings: Settings) =>
         trustedHops: settings.SERVICE_TRUST_PROXY,
       })
       return announcement(settings).pipe(
-        Layer.provide(server),
-        Layer.provide(usecases),
-        Layer.provide(background),
+        // Merged, they also stop side by side: what is being sent has the same seconds to finish as what is being answered.
+        Layer.provide(Layer.mergeAll(Layer.provide(server, usecases), Delivery.layer, Housekeeping.layer)),
         Layer.provide(Layer.effectDiscard(verifyPepper)),
         Layer.provide(ports),
       )

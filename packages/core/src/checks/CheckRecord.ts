@@ -1,4 +1,11 @@
-import type { AgentId, CheckId, EventId, IncidentId, IncidentKey, RegistrationId } from "../contract/Identifiers.ts"
+import type {
+  AgentId,
+  CheckId,
+  EventId,
+  IncidentId,
+  IncidentKey,
+  RegistrationId,
+} from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { CheckStatus } from "../contract/Status.ts"
 

@@ -55,7 +55,9 @@ export const CheckTransitions: ReadonlyArray<CheckTransition> = [
   row("critical", "critical", "none"),
 ]
 
-const byPair = new Map(CheckTransitions.map((transition) => [`${transition.from}/${transition.to}`, transition]))
+const byPair = new Map(
+  CheckTransitions.map((transition) => [`${transition.from}/${transition.to}`, transition]),
+)
 
 /** The row of {@link CheckTransitions} for a check that was `from` and is reported as `to`. */
 export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): CheckTransition => {

@@ -36,7 +36,13 @@ function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decisio
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
 
-  const context = { workspace, now, input, registration_id: found.agent.registration_id, seenInBatch: new Set<string>() }
+  const context = {
+    workspace,
+    now,
+    input,
+    registration_id: found.agent.registration_id,
+    seenInBatch: new Set<string>(),
+  }
   yield* foresee(context)
   const outcomes: Array<EventOutcome> = []
   const seen = { ...found.agent, last_seen_at: now }

@@ -34,7 +34,7 @@ export interface BatchContext {
  * How many event ids are kept beside a check for one `observed_at`. A sender whose clock stands still would grow the row
  * without end; five full batches of one check at one instant are far beyond what a working sender does.
  */
-export const SEEN_EVENT_IDS_KEPT = 1_000
+const SEEN_EVENT_IDS_KEPT = 1_000
 
 /** Decides one event of a batch. */
 export function* applyEvent(context: BatchContext, event: CheckResultEvent): Decision<AppliedEvent> {

@@ -16,7 +16,12 @@ export type CheckActionOutcome =
 const onCheck =
   (
     ref: { readonly agent_id: AgentId; readonly check_id: CheckId },
-    act: (workspace: Workspace, agent: AgentRecord, check: CheckRecord, now: Instant) => Decision<number>,
+    act: (
+      workspace: Workspace,
+      agent: AgentRecord,
+      check: CheckRecord,
+      now: Instant,
+    ) => number | Decision<number>,
   ): Command<CheckActionOutcome> =>
   (workspace, now) =>
     (function* () {
@@ -26,7 +31,8 @@ const onCheck =
       if (agent === undefined) return { outcome: "no_such_agent" }
       const check = workspace.checks.get({ agent_id, registration_id: agent.registration_id, check_id })
       if (check === undefined || check_id === HEARTBEAT) return { outcome: "no_such_check" }
-      return { outcome: "done", count: yield* act(workspace, agent, check, now) }
+      const count = act(workspace, agent, check, now)
+      return { outcome: "done", count: typeof count === "number" ? count : yield* count }
     })()
 
 /**
@@ -34,7 +40,7 @@ const onCheck =
  * applied one arrived. Ids that were seen stay known. Count 0 where the clock was not ahead (decisions §6).
  */
 export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id: CheckId }) =>
-  onCheck(ref, function* (workspace, _agent, check) {
+  onCheck(ref, (workspace, _agent, check) => {
     if (check.last_observed_at <= check.received_at) return 0
     workspace.checks.put({ ...check, last_observed_at: check.received_at })
     return 1

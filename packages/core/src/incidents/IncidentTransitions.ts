@@ -14,7 +14,8 @@ export const IncidentTransitions = [
     trigger: "member_joined",
     condition: "another check of the same key turns not ok",
     to: "open",
-    effects: "severity follows the worst member; a firing where none was told at this severity or a higher one",
+    effects:
+      "severity follows the worst member; a firing where none was told at this severity or a higher one",
   },
   {
     from: "open",

@@ -2,7 +2,12 @@ import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierKind, Severity } from "../contract/Status.ts"
 import { endAlerts } from "../notifications/endAlerts.ts"
-import { type EnqueueOptions, enqueueFirings, settleAbandoned, settleResolved } from "../notifications/enqueue.ts"
+import {
+  type EnqueueOptions,
+  enqueueFirings,
+  settleAbandoned,
+  settleResolved,
+} from "../notifications/enqueue.ts"
 import { move } from "../TransitionTable.ts"
 import type { Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
@@ -114,7 +119,8 @@ export class Incidents {
     if (member.summary === summary) return
     this.#workspace.members.put({ ...member, summary })
     const worst = yield* worstMember(this.#workspace, incident)
-    if (incident.summary !== worst.summary) this.#workspace.incidents.put({ ...incident, summary: worst.summary })
+    if (incident.summary !== worst.summary)
+      this.#workspace.incidents.put({ ...incident, summary: worst.summary })
   }
 
   /** A member leaves; the incident resolves when it was the last, and keeps what it showed until then (decisions §7). */
@@ -205,7 +211,9 @@ export class Incidents {
     const incident = this.#workspace.incidents.get(ref.incident_id)
     const member = this.#workspace.members.get(ref)
     if (incident?.state !== "open" || member === undefined || member.left_at !== undefined) {
-      throw new Error(`check ${ref.agent_id}/${ref.check_id} is no member of an open incident ${ref.incident_id}`)
+      throw new Error(
+        `check ${ref.agent_id}/${ref.check_id} is no member of an open incident ${ref.incident_id}`,
+      )
     }
     return { incident, member }
   }

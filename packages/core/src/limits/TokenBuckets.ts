@@ -7,7 +7,9 @@ export interface RateLimit {
 }
 
 /** Whether a request may go on, or after how many seconds one may. */
-export type Permission = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number }
+export type Permission =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly retryAfterSeconds: number }
 
 interface Bucket {
   /** What is in it, in parts of a token so small that a microsecond brings a whole number of them: the sum is exact. */

@@ -3,7 +3,13 @@ import type { BlockedKeyRecord } from "../admission/AgentKeyRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type { HistoryRecord } from "../checks/HistoryRecord.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
-import type { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "../contract/Status.ts"
+import type {
+  IncidentState,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "../contract/Status.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { SEVERITY_RANK } from "../incidents/Severity.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
@@ -60,8 +66,16 @@ export interface SortColumn<Row> {
 export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
 
 const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })
-const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({ name, type: "number", of })
-const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> => ({ name, type: "bigint", of })
+const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({
+  name,
+  type: "number",
+  of,
+})
+const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> => ({
+  name,
+  type: "bigint",
+  of,
+})
 
 const incidentId = text<IncidentRecord>("id", (row) => row.id)
 const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opened_at)
@@ -103,15 +117,22 @@ export const ListOrders = {
       text<BlockedKeyRecord>("blacklist_id", (row) => row.blacklist_id),
     ],
   },
-} as const satisfies { readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>> }
+} as const satisfies {
+  readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
+}
 
 /** The sorts that a list offers. */
 export type ListSort<L extends ListName> = keyof (typeof ListOrders)[L] & string
 
 /** The columns of one order of a list. */
-export const orderColumns = <L extends ListName>(list: L, sort: ListSort<L>): ReadonlyArray<SortColumn<ListRows[L]>> => {
+export const orderColumns = <L extends ListName>(
+  list: L,
+  sort: ListSort<L>,
+): ReadonlyArray<SortColumn<ListRows[L]>> => {
   // The table above ties each list to columns of its rows; an index by a type parameter loses that tie.
-  const orders = ListOrders[list] as unknown as Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
+  const orders = ListOrders[list] as unknown as Readonly<
+    Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>
+  >
   const columns = orders[sort]
   if (columns === undefined) throw new Error(`list ${list} has no sort ${sort}`)
   return columns

@@ -17,7 +17,10 @@ export interface StatusContext {
  * after; but no more than stale while agents may still be on their way back after an outage of the service (decisions §5).
  * By server time only, so it needs no job to be right.
  */
-export const agentStatus = (lastSeenAt: Instant.Instant, { now, policy, mark }: StatusContext): AgentStatus => {
+export const agentStatus = (
+  lastSeenAt: Instant.Instant,
+  { now, policy, mark }: StatusContext,
+): AgentStatus => {
   if (lastSeenAt > aliveSince(now, policy)) return "alive"
   const isSilent = lastSeenAt <= Instant.minus(now, policy.deadAfter)
   return isSilent && !isInGrace(mark, now, policy) ? "dead" : "stale"

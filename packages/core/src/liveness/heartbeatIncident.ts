@@ -1,6 +1,5 @@
 import type { AgentRecord } from "../admission/AgentRecord.ts"
-import { CheckId, IncidentKey } from "../contract/Identifiers.ts"
-import type { AgentId } from "../contract/Identifiers.ts"
+import { type AgentId, type CheckId, IncidentKey } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"

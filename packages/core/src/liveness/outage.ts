@@ -8,13 +8,21 @@ import type { MarkRecord } from "./MarkRecord.ts"
  * Whether agents may still be on their way back after an outage of the service: until a dead threshold has passed since
  * its end, none is called dead (decisions §5).
  */
-export const isInGrace = (mark: MarkRecord | undefined, now: Instant.Instant, policy: PolicyOptions): boolean => {
+export const isInGrace = (
+  mark: MarkRecord | undefined,
+  now: Instant.Instant,
+  policy: PolicyOptions,
+): boolean => {
   const end = mark === undefined ? undefined : outageEnd(mark, now, policy)
   return end !== undefined && now < Instant.plus(end, policy.deadAfter)
 }
 
 /** When the last outage ended: now, when the last mark is older than the stale threshold. */
-const outageEnd = (mark: MarkRecord, now: Instant.Instant, policy: PolicyOptions): Instant.Instant | undefined =>
+const outageEnd = (
+  mark: MarkRecord,
+  now: Instant.Instant,
+  policy: PolicyOptions,
+): Instant.Instant | undefined =>
   mark.marked_at < Instant.minus(now, policy.staleAfter) ? now : mark.outage_ended_at
 
 /** Notes that the service could commit now, and whether an outage ended with it. */

@@ -26,7 +26,11 @@ export interface ClaimedAlert {
  * has another severity. Where that happened meanwhile, what was told is ended at once, and the present severity is sent: one
  * that was told before is not enqueued again, but its label set has to be at the router while it counts.
  */
-export function* recordDelivered(workspace: Workspace, item: OutboxRecord, now: Instant.Instant): Decision<void> {
+export function* recordDelivered(
+  workspace: Workspace,
+  item: OutboxRecord,
+  now: Instant.Instant,
+): Decision<void> {
   if (item.notifier !== "alert_router" || item.event_type !== "firing") return
   yield* ensure(workspace, { incidents: [item.incident_id] })
   const incident = workspace.incidents.get(item.incident_id)
@@ -51,7 +55,10 @@ export function* recordDelivered(workspace: Workspace, item: OutboxRecord, now: 
 
 /** Claims alerts that are to be sent again. */
 export const claimAlerts =
-  (input: { readonly limit: number; readonly lease: Duration.Duration }): Command<ReadonlyArray<ClaimedAlert>> =>
+  (input: {
+    readonly limit: number
+    readonly lease: Duration.Duration
+  }): Command<ReadonlyArray<ClaimedAlert>> =>
   (workspace) =>
     (function* () {
       yield { claimableAlerts: { limit: input.limit } }

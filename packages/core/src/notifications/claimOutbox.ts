@@ -58,12 +58,16 @@ function* claim(
     const item = claimed(row, leased_until, now)
     workspace.outbox.put(item)
     const { id, notifier, incident_id } = item
-    return { claim: { id, notifier, incident_id, leased_until }, notification: toNotification(item, incident) }
+    return {
+      claim: { id, notifier, incident_id, leased_until },
+      notification: toNotification(item, incident),
+    }
   })
 }
 
 const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): OutboxRecord => {
-  if (item.state !== "pending" && item.state !== "retry") throw new Error(`outbox item ${item.id} is not waiting`)
+  if (item.state !== "pending" && item.state !== "retry")
+    throw new Error(`outbox item ${item.id} is not waiting`)
   return {
     ...item,
     state: move(OutboxTransitions, item.state, "claimed"),

@@ -11,8 +11,9 @@ import type { AlertRecord } from "./AlertRecord.ts"
 export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant): void => {
   const firing = workspace.alerts.group(incident.id).filter((alert) => alert.ended_at === undefined)
   const isCurrent = (alert: AlertRecord) => incident.state === "open" && alert.severity === incident.severity
-  if (firing.length === 0 || firing.every(isCurrent)) return
-  for (const alert of firing) if (!isCurrent(alert)) workspace.alerts.put({ ...alert, ended_at: now, next_at: now })
+  if (firing.every(isCurrent)) return
+  for (const alert of firing)
+    if (!isCurrent(alert)) workspace.alerts.put({ ...alert, ended_at: now, next_at: now })
   if (incident.state === "open" && !firing.some(isCurrent)) startAlert(workspace, incident, now)
 }
 

@@ -44,18 +44,27 @@ const enqueue = (workspace: Workspace, notification: Notification, options: Enqu
 }
 
 const firingsOf = (workspace: Workspace, incident: IncidentRecord): ReadonlyArray<OutboxRecord> =>
-  workspace.outbox.group(incident.id).filter((item) => item.event_type === "firing" && item.state !== "discarded")
+  workspace.outbox
+    .group(incident.id)
+    .filter((item) => item.event_type === "firing" && item.state !== "discarded")
 
 /**
  * Enqueues a firing for each enabled notifier that was not told of this incident at its present severity or a higher
  * one; a discarded row told nobody (decisions §8).
  */
-export const enqueueFirings = (workspace: Workspace, incident: IncidentRecord, options: EnqueueOptions): void => {
+export const enqueueFirings = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  options: EnqueueOptions,
+): void => {
   const firings = firingsOf(workspace, incident)
   const isTold = (notifier: NotifierKind, severity: Severity) =>
-    firings.some((item) => item.notifier === notifier && SEVERITY_RANK[item.severity] >= SEVERITY_RANK[severity])
+    firings.some(
+      (item) => item.notifier === notifier && SEVERITY_RANK[item.severity] >= SEVERITY_RANK[severity],
+    )
   for (const notifier of options.notifiers) {
-    if (!isTold(notifier, incident.severity)) enqueue(workspace, { incident, notifier, event_type: "firing" }, options)
+    if (!isTold(notifier, incident.severity))
+      enqueue(workspace, { incident, notifier, event_type: "firing" }, options)
   }
 }
 
@@ -96,7 +105,11 @@ export const settleResolved = (
  * Settles the outbox of an incident whose last member's agent was deleted or blocked: unsent firings are discarded;
  * where one was sent, or is being sent, a resolved follows (decisions §3).
  */
-export const settleAbandoned = (workspace: Workspace, incident: IncidentRecord, options: EnqueueOptions): void => {
+export const settleAbandoned = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  options: EnqueueOptions,
+): void => {
   const sent = new Set<NotifierKind>()
   for (const item of firingsOf(workspace, incident)) {
     if (item.state === "sent" || item.state === "sending") sent.add(item.notifier)

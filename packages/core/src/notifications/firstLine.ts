@@ -6,5 +6,7 @@ export const firstLine = (output: string | undefined): string | undefined => {
   const line = output === undefined ? undefined : /^[^\r\n]*/.exec(output)?.[0]
   if (line === undefined || line === "") return undefined
   // Most lines are short enough in UTF-16 units too, which spares splitting them into code points.
-  return line.length <= FIRST_LINE_CHARACTERS ? line : Array.from(line).slice(0, FIRST_LINE_CHARACTERS).join("")
+  return line.length <= FIRST_LINE_CHARACTERS
+    ? line
+    : Array.from(line).slice(0, FIRST_LINE_CHARACTERS).join("")
 }

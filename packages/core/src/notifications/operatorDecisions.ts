@@ -13,7 +13,12 @@ import { OutboxTransitions } from "./OutboxTransitions.ts"
 const UNCLAIMED_FOR = Duration.hours(24)
 
 /** What became of a replay. */
-export type ReplayOutcome = "replayed" | "no_such_item" | "not_failed" | "firing_of_resolved" | "incident_expired"
+export type ReplayOutcome =
+  | "replayed"
+  | "no_such_item"
+  | "not_failed"
+  | "firing_of_resolved"
+  | "incident_expired"
 
 /** Gives a dead letter another life: same id, attempts 0, its age counted from now (decisions §8). */
 export const replay =

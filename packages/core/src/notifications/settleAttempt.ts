@@ -28,7 +28,12 @@ type Sending = OutboxRecord & { readonly state: "sending" }
 const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
 
 /** An item after its attempt, by the rules of decisions §8. */
-export const attempted = (item: Sending, result: AttemptResult, now: Instant.Instant, random: number): OutboxRecord => {
+export const attempted = (
+  item: Sending,
+  result: AttemptResult,
+  now: Instant.Instant,
+  random: number,
+): OutboxRecord => {
   const ended = { ...item, leased_until: undefined, next_attempt_at: undefined, updated_at: now }
   if (result.outcome === "delivered") {
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }

@@ -108,9 +108,15 @@ export class Storage extends Context.Service<
     /** Emits when another process may have enqueued something: a hint, sometimes late, wrong or missing. */
     readonly hints: Stream.Stream<void>
     /** Reads one check of an agent that exists. */
-    readonly check: (agentId: AgentId, checkId: CheckId) => Effect.Effect<CheckRecord | undefined, StorageError>
+    readonly check: (
+      agentId: AgentId,
+      checkId: CheckId,
+    ) => Effect.Effect<CheckRecord | undefined, StorageError>
     /** Reads one incident with at most `limit` of its members (present first, worst first), changes and outbox items (newest first). */
-    readonly incident: (id: IncidentId, limit: number) => Effect.Effect<IncidentStory | undefined, StorageError>
+    readonly incident: (
+      id: IncidentId,
+      limit: number,
+    ) => Effect.Effect<IncidentStory | undefined, StorageError>
     /** Reads the service's sign of life. */
     readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */

@@ -30,7 +30,8 @@ export const boundedStorage = (limit: Duration.Duration) =>
         incident: (id, rows) => bounded(storage.incident(id, rows)),
         mark: bounded(storage.mark),
         counts: (aliveSince) => bounded(storage.counts(aliveSince)),
-        agentsWithPendingKey: (after, limitOfAgents) => bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
+        agentsWithPendingKey: (after, limitOfAgents) =>
+          bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
       })
     }),
   )

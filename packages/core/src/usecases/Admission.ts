@@ -57,7 +57,9 @@ export class Admission extends Context.Service<
         return result.outcome === "done" ? { count: result.count } : yield* agentNotFound()
       })
 
-      const onAllPending = Effect.fnUntraced(function* (piece: (agentIds: ReadonlyArray<AgentId>) => Command<number>) {
+      const onAllPending = Effect.fnUntraced(function* (
+        piece: (agentIds: ReadonlyArray<AgentId>) => Command<number>,
+      ) {
         let count = 0
         let after: AgentId | undefined
         do {
@@ -87,7 +89,9 @@ export class Admission extends Context.Service<
 
       const unblock = Effect.fnUntraced(function* (keyId: string) {
         // Any 64 characters are a valid key_id (decisions §10); those that are no id of ours match no row.
-        return isBlacklistId(keyId) ? { count: yield* storage.transact(actions.unblock([keyId])) } : { count: 0 }
+        return isBlacklistId(keyId)
+          ? { count: yield* storage.transact(actions.unblock([keyId])) }
+          : { count: 0 }
       })
 
       return Admission.of({

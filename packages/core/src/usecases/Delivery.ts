@@ -33,7 +33,8 @@ export const layer: Layer.Layer<never, never, Storage | OutboxSignal | Notifiers
     const workers: Array<Fiber.Fiber<never>> = []
     for (const { kind, send, resend } of (yield* Notifiers).values()) {
       workers.push(yield* Effect.forkScoped(deliverItems({ kind, send, lease, underWay })))
-      if (resend !== undefined) workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
+      if (resend !== undefined)
+        workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
     }
     // Finalizers run last to first: no new claims, then time to finish; then the set interrupts what is left.
     yield* Effect.addFinalizer(() =>

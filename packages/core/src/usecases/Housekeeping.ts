@@ -60,7 +60,9 @@ const round = ({ name, every, piece }: Chore) =>
   piece.pipe(
     Effect.map((count) => (count < PIECE ? every : BETWEEN_PIECES)),
     // What a mistake makes it throw does not end it either.
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), every)),
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), every),
+    ),
     Effect.flatMap(Effect.sleep),
   )
 

@@ -24,18 +24,24 @@ export interface CheckName {
 const STORY_ROWS = 200
 
 const noSuchCheck = () =>
-  new NotFound({ message: "there is no such check of this agent; GET /api/v1/checks?agent_id=… lists those there are" })
+  new NotFound({
+    message: "there is no such check of this agent; GET /api/v1/checks?agent_id=… lists those there are",
+  })
 
 const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | StateConflict> = {
   no_such_item: new NotFound({
-    message: "there is no outbox item with this id; GET /api/v1/notifiers/outbox?state=failed lists what can be replayed",
+    message:
+      "there is no outbox item with this id; GET /api/v1/notifiers/outbox?state=failed lists what can be replayed",
   }),
-  not_failed: new StateConflict({ message: "only failed outbox items can be replayed; this one is not failed" }),
+  not_failed: new StateConflict({
+    message: "only failed outbox items can be replayed; this one is not failed",
+  }),
   firing_of_resolved: new StateConflict({
     message: "the incident of this firing is resolved meanwhile, so it is not sent any more",
   }),
   incident_expired: new StateConflict({
-    message: "the incident of this outbox item has outlived its retention, so there is nothing left to tell of it",
+    message:
+      "the incident of this outbox item has outlived its retention, so there is nothing left to tell of it",
   }),
 }
 
@@ -44,7 +50,9 @@ export class Operations extends Context.Service<
   Operations,
   {
     /** Gives a failed outbox item another life. Not found, or a conflict where it is not failed or came too late. */
-    readonly replay: (id: OutboxId) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
+    readonly replay: (
+      id: OutboxId,
+    ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
     /** Sends a test message now and tells what the receiver said. */
     readonly testNotifier: (kind: NotifierKind) => Effect.Effect<TestReceipt, NotFound>
     /** Releases a check that a clock in the future froze. */
@@ -58,7 +66,9 @@ export class Operations extends Context.Service<
     /** One incident with its worst members, latest changes and notifications, at most 200 of each. */
     readonly incident: (id: IncidentId) => Effect.Effect<IncidentStory, NotFound | StorageError>
     /** Why a check is in the state it is in. */
-    readonly explain: (check: CheckName) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>
+    readonly explain: (
+      check: CheckName,
+    ) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>
   }
 >()("@tocsin/core/usecases/Operations") {
   static readonly layer = Layer.effect(
@@ -83,7 +93,9 @@ export class Operations extends Context.Service<
         testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {
           const notifier = notifiers.get(kind)
           if (notifier !== undefined) return yield* notifier.test
-          return yield* new NotFound({ message: `the notifier ${kind} is not configured here; see --help for its settings` })
+          return yield* new NotFound({
+            message: `the notifier ${kind} is not configured here; see --help for its settings`,
+          })
         }),
         resetClock: (check) => onCheck(resetClock(check)),
         removeCheck: (check) => onCheck(removeCheck(check, options)),

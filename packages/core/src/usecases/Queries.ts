@@ -64,7 +64,9 @@ export class Queries extends Context.Service<
         return { ...found, items: found.items.map(toItem) }
       })
 
-      const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) => (Exit.isSuccess(exit) ? MARK_KEPT_FOR : 0))
+      const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) =>
+        Exit.isSuccess(exit) ? MARK_KEPT_FOR : 0,
+      )
       const statusContext = Effect.gen(function* () {
         return { policy, mark: yield* mark, now: yield* Instant.now }
       })

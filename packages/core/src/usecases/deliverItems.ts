@@ -61,17 +61,24 @@ const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult>
     onFailure: (cause): Effect.Effect<AttemptResult> =>
       Exit.hasInterrupts(exit)
         ? Effect.succeed({ outcome: "released" })
-        : Effect.as(Effect.logError("a notifier failed unexpectedly; the notification is tried again", cause), {
-            outcome: "deferred",
-            error: "the notifier failed unexpectedly; the log has the cause",
-          }),
+        : Effect.as(
+            Effect.logError("a notifier failed unexpectedly; the notification is tried again", cause),
+            {
+              outcome: "deferred",
+              error: "the notifier failed unexpectedly; the log has the cause",
+            },
+          ),
   })
 
 /**
  * Keeps the result of an attempt. While the storage is away that is tried for as long as the claim can hold, unless the
  * service stops: where a result is lost the receiver gets the same message twice.
  */
-const settle = Effect.fnUntraced(function* (item: ClaimedItem, result: AttemptResult, lease: Duration.Duration) {
+const settle = Effect.fnUntraced(function* (
+  item: ClaimedItem,
+  result: AttemptResult,
+  lease: Duration.Duration,
+) {
   const storage = yield* Storage
   const random = yield* Random.next
   const giveUpAt = Instant.plus(yield* Instant.now, lease)
@@ -83,7 +90,10 @@ const settle = Effect.fnUntraced(function* (item: ClaimedItem, result: AttemptRe
     const cause = yield* failure
     if (cause === undefined) return
     if ((yield* Instant.now) >= giveUpAt) {
-      return yield* Effect.logWarning("the result of an attempt could not be kept; the attempt is repeated", cause)
+      return yield* Effect.logWarning(
+        "the result of an attempt could not be kept; the attempt is repeated",
+        cause,
+      )
     }
     yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))
   }

@@ -39,10 +39,14 @@ const MICROS_PER_SECOND = 1_000_000
 // A skew beyond this is worth a word: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60
 
-const seconds = (later: Instant.Instant, earlier: Instant.Instant): number => Number(later - earlier) / MICROS_PER_SECOND
+const seconds = (later: Instant.Instant, earlier: Instant.Instant): number =>
+  Number(later - earlier) / MICROS_PER_SECOND
 
 /** Gathers what tells why a check is as it is. */
-export const explain = Effect.fnUntraced(function* (storage: Storage["Service"], { agent, check, policy }: Subject) {
+export const explain = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { agent, check, policy }: Subject,
+) {
   const [last] = yield* storage.page({
     list: "history",
     filter: { agent_id: check.agent_id, check_id: check.check_id },
@@ -87,7 +91,9 @@ const reasons = (
           `The agent's clock was ${Math.round(-skew)} s ahead: results observed before ${observed} are dropped as late. Once its clock is right, reset-clock releases the check.`,
         ]
       : []),
-    ...(status === "alive" ? [] : [`The agent is ${status}: no result can have arrived since it was last seen.`]),
+    ...(status === "alive"
+      ? []
+      : [`The agent is ${status}: no result can have arrived since it was last seen.`]),
     ...(check.incident_id === undefined
       ? []
       : ["It is a member of an open incident, because its status is not ok."]),

@@ -12,7 +12,10 @@ const AFTER_FAILURE = Duration.seconds(1)
  * Looks again and again. A look that fails, or throws because of a mistake in it, is repeated in a second: a worker must not
  * end with one bad moment.
  */
-export const keepLooking = <E, R>(look: Effect.Effect<void, E, R>, complaint: string): Effect.Effect<never, never, R> =>
+export const keepLooking = <E, R>(
+  look: Effect.Effect<void, E, R>,
+  complaint: string,
+): Effect.Effect<never, never, R> =>
   Effect.forever(
     Effect.catchCause(look, (cause) =>
       Effect.andThen(Effect.logWarning(complaint, cause), Effect.sleep(AFTER_FAILURE)),
@@ -20,7 +23,10 @@ export const keepLooking = <E, R>(look: Effect.Effect<void, E, R>, complaint: st
   )
 
 /** Waits until the outbox has changed more often than `seen` times, something of these notifiers is due, or a while is over. */
-export const waitForMore = Effect.fnUntraced(function* (notifiers: ReadonlyArray<NotifierKind>, seen: number) {
+export const waitForMore = Effect.fnUntraced(function* (
+  notifiers: ReadonlyArray<NotifierKind>,
+  seen: number,
+) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
   const untilDue = yield* storage.untilNextDue(notifiers, yield* Instant.now)

@@ -45,10 +45,16 @@ const settle = Effect.fnUntraced(
   function* (claimed: ReadonlyArray<ClaimedAlert>, exit: Exit.Exit<DeliveryResult>) {
     const storage = yield* Storage
     if (Exit.isSuccess(exit) && exit.value.outcome !== "delivered") {
-      return yield* Effect.logWarning("alerts could not be sent again; they are when their leases end", exit.value.error)
+      return yield* Effect.logWarning(
+        "alerts could not be sent again; they are when their leases end",
+        exit.value.error,
+      )
     }
     if (Exit.isFailure(exit) && !Exit.hasInterrupts(exit)) {
-      return yield* Effect.logError("a notifier failed unexpectedly; its alerts are sent when their leases end", exit.cause)
+      return yield* Effect.logError(
+        "a notifier failed unexpectedly; its alerts are sent when their leases end",
+        exit.cause,
+      )
     }
     const end = Exit.isSuccess(exit) ? settleAlert : releaseAlert
     for (const { alert } of claimed) yield* storage.transact(end(alert))

@@ -25,7 +25,8 @@ export class KnownEvents {
   /** Whether the history holds the event. Throws where the decision did not ask for it first. */
   has(registrationId: RegistrationId, eventId: EventId): boolean {
     const known = this.#known.get(`${registrationId}/${eventId}`)
-    if (known === undefined) throw new Error(`event ${eventId} was decided on without a look into the history`)
+    if (known === undefined)
+      throw new Error(`event ${eventId} was decided on without a look into the history`)
     return known
   }
 }

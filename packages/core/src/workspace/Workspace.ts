@@ -49,7 +49,11 @@ export interface Found {
  * no id and no kind contains.
  */
 export class Workspace {
-  readonly agents = new Table<AgentId, AgentRecord>({ name: "agent", idOf: (row) => row.agent_id, toKey: itself })
+  readonly agents = new Table<AgentId, AgentRecord>({
+    name: "agent",
+    idOf: (row) => row.agent_id,
+    toKey: itself,
+  })
   readonly keys = new Table<KeyHash, AgentKeyRecord>({
     name: "agent key",
     idOf: (row) => row.key_hash,
@@ -122,7 +126,8 @@ export class Workspace {
 
   /** How many agents are pending in this transaction. Needs the scope `pendingAgents`. */
   get pendingAgents(): number {
-    if (this.#pendingAgents === undefined) throw new Error("pending agents were decided on without being counted")
+    if (this.#pendingAgents === undefined)
+      throw new Error("pending agents were decided on without being counted")
     return this.#pendingAgents.loaded + this.#pendingAgentsAdded
   }
 
@@ -170,7 +175,11 @@ export class Workspace {
   }
 
   /** Tells an incident as the storage holds it, with its outbox items but for discarded ones, and its alerts. */
-  loadIncident(incident: IncidentRecord, outbox: Iterable<OutboxRecord>, alerts: Iterable<AlertRecord>): void {
+  loadIncident(
+    incident: IncidentRecord,
+    outbox: Iterable<OutboxRecord>,
+    alerts: Iterable<AlertRecord>,
+  ): void {
     for (const alert of alerts) this.alerts.load(alert, alert)
     this.incidents.load(incident.id, incident)
     if (incident.state === "open") this.openIncidents.load(incident, incident)
@@ -224,5 +233,6 @@ export class Workspace {
 /** What a transaction has to write; see {@link Workspace.changes}. */
 export type WorkspaceChanges = ReturnType<Workspace["changes"]>
 
-const pendingCount = (agent: AgentRecord | undefined): number => (agent?.admission_state === "pending" ? 1 : 0)
+const pendingCount = (agent: AgentRecord | undefined): number =>
+  agent?.admission_state === "pending" ? 1 : 0
 const isPresent = (member: MemberRecord): boolean => member.left_at === undefined

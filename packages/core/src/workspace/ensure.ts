@@ -3,7 +3,12 @@ import type { Scope } from "./Scope.ts"
 import type { Workspace } from "./Workspace.ts"
 
 /** Parts of a scope that are searches: they are always read anew, by yielding the scope itself. */
-type Searches = "claimableOutbox" | "abandonedOutbox" | "claimableAlerts" | "silentAgents" | "idlePendingAgents"
+type Searches =
+  | "claimableOutbox"
+  | "abandonedOutbox"
+  | "claimableAlerts"
+  | "silentAgents"
+  | "idlePendingAgents"
 
 /** Asks for those rows of `scope` that the workspace does not hold yet; goes straight on when it holds them all. */
 export function* ensure(workspace: Workspace, scope: Omit<Scope, Searches>): Decision<void> {
@@ -38,7 +43,10 @@ const missingHistory = (workspace: Workspace, scope: NonNullable<Scope["history"
   return event_ids && { agent_id: scope.agent_id, event_ids }
 }
 
-const missingRanking = (workspace: Workspace, scope: NonNullable<Scope["worstMembers"]>): Scope["worstMembers"] => {
+const missingRanking = (
+  workspace: Workspace,
+  scope: NonNullable<Scope["worstMembers"]>,
+): Scope["worstMembers"] => {
   const loaded = workspace.rankings.get(scope.incident_id)
   return loaded !== undefined && (loaded.complete || loaded.limit >= scope.limit) ? undefined : scope
 }

@@ -142,7 +142,8 @@ export const definitions = {
   SERVICE_WEBHOOK_SECRET: setting({
     schema: WebhookSecrets,
     meaning: "what webhooks are signed with (Standard Webhooks); several while rotating",
-    takes: "whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
+    takes:
+      "whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
     fallback: undefined,
     whenUnset: "none; required with SERVICE_WEBHOOK_URL",
     isSecret: true,

@@ -25,7 +25,8 @@ const all = (values: Values): ReadonlyArray<Contradiction> => {
     {
       names: ["SERVICE_DEAD_AFTER", "SERVICE_STALE_AFTER"],
       message: "must be longer than SERVICE_STALE_AFTER",
-      holds: deadAfter !== undefined && staleAfter !== undefined && !Duration.isGreaterThan(deadAfter, staleAfter),
+      holds:
+        deadAfter !== undefined && staleAfter !== undefined && !Duration.isGreaterThan(deadAfter, staleAfter),
     },
     {
       names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
@@ -42,13 +43,11 @@ const all = (values: Values): ReadonlyArray<Contradiction> => {
       message: "and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
       holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
     },
-    ...(values.SERVICE_NOTIFIERS ?? []).map(
-      (kind): Contradiction => ({
-        names: ["SERVICE_NOTIFIERS", ...ADDRESSES[kind]],
-        message: `names ${kind}, whose address is not set`,
-        holds: !configuredKinds(values).has(kind),
-      }),
-    ),
+    ...(values.SERVICE_NOTIFIERS ?? []).map((kind): Contradiction => ({
+      names: ["SERVICE_NOTIFIERS", ...ADDRESSES[kind]],
+      message: `names ${kind}, whose address is not set`,
+      holds: !configuredKinds(values).has(kind),
+    })),
   ]
 }
 
