@@ -3,11 +3,10 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import { faultyNetwork } from "../postgres/faultyNetwork.ts"
-import { type Agent, enroll, eventOf, report } from "./Agent.ts"
+import { type Agent, enroll, eventOf, push, report } from "./Agent.ts"
 import { historyOf, OPERATOR_TOKEN, outboxOf, statusOf } from "./api.ts"
 import { isRefused, rawConnection } from "./RawConnection.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
-import { secretOf } from "./secrecy.ts"
 import { type Environment, type LaunchedProcess, type ServerProcess, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
 import { type Reaction, startReceiver } from "./WebhookReceiver.ts"
@@ -24,13 +23,33 @@ const assertStops = Effect.fnUntraced(function* ({ ended, output }: LaunchedProc
   assert.isBelow((yield* Clock.currentTimeMillis) - start, TIME_TO_STOP_MILLIS)
 })
 
-/** The rows as they lie on the disk. */
+/** The outbox as it lies on the disk; the server keeps instants in microseconds. */
 const rowsOf = (folder: string) => {
   const database = new DatabaseSync(join(folder, "data", "tocsin.db"), { readOnly: true })
-  const rows = database.prepare("SELECT notifier, state, attempts, next_attempt_at, leased_until FROM outbox").all()
+  const rows = database
+    .prepare("SELECT state, attempts, coalesce(next_attempt_at <= ?, 0) AS isDue FROM outbox")
+    .all(Date.now() * 1000)
   database.close()
-  return rows
+  return rows.map((row) => ({ ...row }))
 }
+
+/** A server that sends its one notification to a receiver at this moment. */
+const sending = Effect.fnUntraced(function* (reaction: Reaction, changes: Environment = {}) {
+  const control = { reaction }
+  const receiver = Object.assign(control, yield* startReceiver(() => control.reaction))
+  const cwd = yield* scratchFolder
+  const environment = {
+    SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+    SERVICE_NOTIFIERS: "webhook",
+    ...receiver.settings("hooks"),
+    ...changes,
+  }
+  const server = yield* startServer({ cwd, environment })
+  const agent = yield* enroll(server, "web-1")
+  yield* report(server, agent, { check_id: "disk", status: "critical" })
+  yield* until("the notification is being sent", Effect.sync(() => receiver.arrivals.length > 0))
+  return { server, agent, receiver, cwd, environment }
+})
 
 const requestText = (line: string, headers: Readonly<Record<string, string | number>> = {}): string =>
   [`${line} HTTP/1.1`, "Host: tocsin", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n")
@@ -54,8 +73,9 @@ describe("a server that is told to stop", { timeout: 60_000 }, () => {
       const cwd = yield* scratchFolder
       const server = yield* startServer({ cwd, environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN } })
       const { event, before, after } = splitBatch(yield* enroll(server, "web-1"))
-      const [batch, ready, idle] = yield* Effect.all([1, 2, 3].map(() => rawConnection(server.port)))
-      assert.isDefined(idle)
+      const batch = yield* rawConnection(server.port)
+      const ready = yield* rawConnection(server.port)
+      const idle = yield* rawConnection(server.port)
       yield* idle.write(requestText("GET /api/v1/ready"))
       yield* until("an answer", Effect.sync(() => idle.received().includes("HTTP/1.1 200 OK")))
       yield* batch.write(before)
@@ -80,17 +100,80 @@ describe("a server that is told to stop", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("does not wait longer than it may for clients that never finish", () =>
+  it.live("does not wait longer than it may for clients and receivers that never finish", () =>
     Effect.gen(function* () {
-      const receiver = yield* startReceiver(() => "hang")
-      const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, ...receiver.settings("hooks") }
-      const server = yield* startServer({ cwd: yield* scratchFolder, environment })
-      const agent = yield* enroll(server, "web-1")
-      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      const { server, agent } = yield* sending("hang")
       const stuck = yield* rawConnection(server.port)
       yield* stuck.write(splitBatch(agent).before)
-      yield* until("the notification is being sent", Effect.sync(() => receiver.arrivals.length > 0))
       yield* untilRead(server)
+      yield* server.signal("SIGTERM")
+      yield* assertStops(server)
+    }),
+  )
+
+  it.live("lets notifications under way arrive", () =>
+    Effect.gen(function* () {
+      const { server, receiver, cwd } = yield* sending({ status: 204, afterMillis: 1_500 })
+      yield* server.signal("SIGINT")
+      yield* assertStops(server)
+      assert.deepStrictEqual(receiver.arrivals.map(({ answered }) => answered), [204])
+      assert.deepStrictEqual(rowsOf(cwd), [{ state: "sent", attempts: 1, isDue: 0 }])
+    }),
+  )
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it.live(`by ${signal} gives back what hangs, and the next start delivers it at once`, () =>
+      Effect.gen(function* () {
+        const { server, receiver, cwd, environment } = yield* sending("hang")
+        // One press of Ctrl-C can reach a process twice, from the terminal and from npm.
+        yield* Effect.andThen(server.signal(signal), server.signal(signal))
+        yield* assertStops(server)
+        assert.deepStrictEqual(rowsOf(cwd), [{ state: "retry", attempts: 1, isDue: 1 }])
+        receiver.reaction = { status: 200 }
+        const next = yield* startServer({ cwd, environment })
+        yield* until(
+          "it is delivered",
+          Effect.map(outboxOf(next), ([item]) => item?.state === "sent"),
+          "5 seconds",
+        )
+        assert.deepStrictEqual(receiver.arrivals.map(({ id }) => id), Array.from({ length: 2 }, () => receiver.arrivals[0]?.id))
+        assert.deepStrictEqual(yield* next.stop, graceful)
+      }),
+    )
+  }
+
+  it.live("ends at once when it is told a second time", () =>
+    Effect.gen(function* () {
+      const { server, cwd } = yield* sending("hang")
+      yield* server.signal("SIGTERM")
+      yield* untilRefused(server)
+      // Only what comes this much later is another request, and not the same one by another way.
+      yield* Effect.sleep("600 millis")
+      assert.deepInclude(rowsOf(cwd), { state: "sending", attempts: 1, isDue: 0 })
+      yield* server.signal("SIGTERM")
+      const { code } = yield* Effect.timeout(server.ended, "1 second")
+      assert.strictEqual(code, 1)
+    }),
+  )
+
+  it.live("does so in time while PostgreSQL does not answer", () =>
+    Effect.gen(function* () {
+      const network = yield* faultyNetwork((yield* scratchPostgres).url)
+      const { server, agent } = yield* sending("hang", { DATABASE_URL: Redacted.value(network.url) })
+      yield* network.holdReplies
+      yield* Effect.forkScoped(push(server, agent, [eventOf({ check_id: "load", status: "critical" })]))
+      yield* until("it is not ready", Effect.map(statusOf(server, "/api/v1/ready"), (status) => status === 503))
+      yield* server.signal("SIGTERM")
+      yield* assertStops(server)
+    }),
+  )
+
+  it.live("does so in time while PostgreSQL is away", () =>
+    Effect.gen(function* () {
+      const { url, away } = yield* scratchPostgres
+      const { server } = yield* sending("hang", { DATABASE_URL: Redacted.value(url) })
+      yield* away
+      yield* until("it is not ready", Effect.map(statusOf(server, "/api/v1/ready"), (status) => status === 503))
       yield* server.signal("SIGTERM")
       yield* assertStops(server)
     }),
