@@ -36,7 +36,6 @@ export interface LaunchOptions {
 /** A process of the server, whether it listens or not. */
 export interface LaunchedProcess {
   readonly output: ProcessOutput
-  readonly hasEnded: () => boolean
   /** Waits for its end, and for all that it wrote. */
   readonly ended: Effect.Effect<ProcessEnd>
   readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
@@ -89,7 +88,6 @@ export const launch = Effect.fnUntraced(function* ({
   const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
   return {
     output,
-    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     ended,
     signal,
     stop: Effect.andThen(signal("SIGTERM"), ended),
@@ -102,12 +100,11 @@ export const startServer = Effect.fnUntraced(function* (
   options: LaunchOptions,
 ): Effect.fn.Return<ServerProcess, never, Scope.Scope> {
   const launched = yield* launch(options)
-  const baseUrl = yield* until(
-    "the server listens",
-    Effect.sync(() => {
-      if (launched.hasEnded()) throw new Error(`the server ended: ${launched.output.stderr}`)
-      return /Tocsin listens on (http:\/\/[^"\s]+)/.exec(launched.output.stderr)?.[1]
-    }),
+  const { ended, output } = launched
+  const endedEarly = Effect.flatMap(ended, ({ code, signal }) =>
+    Effect.die(new Error(`the server ended by ${signal ?? code} before it listened: ${output.stderr}`)),
   )
+  const address = Effect.sync(() => /Tocsin listens on (http:\/\/[^"\s]+)/.exec(output.stderr)?.[1])
+  const baseUrl = yield* Effect.raceFirst(until("the server listens", address), endedEarly)
   return { ...launched, baseUrl, port: Number(new URL(baseUrl).port) }
 })

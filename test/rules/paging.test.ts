@@ -1,5 +1,9 @@
+import type { Agent } from "@tocsin/core/contract/Agent"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Page } from "@tocsin/core/lists/readPage"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
+import { heartbeatOf } from "../storage/samples.ts"
 import { integer, oneOf } from "./arbitraries.ts"
 import { listings, type NamedPage } from "./listings.ts"
 import { enrollment, life, SIZE } from "./Scenario.ts"
@@ -90,5 +94,37 @@ describe("a list", () => {
         assert.includeMembers(seen, Array.from(always))
       }),
     { arbitrary },
+  )
+
+  it.effect.prop(
+    "leads back from a page that is empty by now to all that is left, on either side",
+    { count: integer(2, 12), limit: integer(1, 6) },
+    ({ count, limit }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        const names = Array.from({ length: count }, (_, at) => `agent-${String(at).padStart(2, "0")}`)
+        const agents = ({ items }: Page<Agent>) => items.map((item): string => item.agent_id)
+        const register = (agent: string) =>
+          world.perform({ action: "heartbeat", key: agent, request: heartbeatOf(agent) })
+        const remove = (agent: string) => world.perform({ action: "remove", agent_id: AgentId.make(agent) })
+        yield* Effect.forEach(names, register)
+        const first = yield* world.queries().agents({ limit })
+        if (first.next_cursor === null) return
+        const second = yield* world.queries().agents({ cursor: first.next_cursor, limit })
+
+        yield* Effect.forEach(names.slice(limit), remove)
+        const after = yield* world.queries().agents({ cursor: first.next_cursor, limit })
+        assert.deepStrictEqual([after.items, after.next_cursor], [[], null])
+        const left = yield* world.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
+        assert.deepStrictEqual(agents(left), names.slice(0, limit))
+
+        yield* Effect.forEach(names.slice(limit), register)
+        yield* Effect.forEach(names.slice(0, limit), remove)
+        const before = yield* world.queries().agents({ cursor: second.prev_cursor ?? "", back: true, limit })
+        assert.deepStrictEqual([before.items, before.prev_cursor], [[], null])
+        const right = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
+        assert.deepStrictEqual(agents(right), agents(second))
+      }),
+    { arbitrary: { ...arbitrary, runs: 60 } },
   )
 })

@@ -1,9 +1,10 @@
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { Effect } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { race } from "./race.ts"
-import { blacklistIdOf, blockedKeyRecord, write } from "./records.ts"
+import { agentRecord, blacklistIdOf, blockedKeyRecord, keyHashOf, write } from "./records.ts"
+import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -148,6 +149,34 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
+const describeCrowd = <Place>(subject: StorageUnderTest<Place>): void => {
+  it.live("accepting all of 10,000 pending agents counts each", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const crowd = names(10_000)
+      const pending = { admission_state: "pending", accepted_key_hash: undefined } as const
+      yield* write(replica, [], ({ agents, keys }) => {
+        for (const name of crowd) {
+          const agent = agentRecord(name, { ...pending, pending_key_hash: keyHashOf(name) })
+          agents.put(agent)
+          keys.put({
+            key_hash: keyHashOf(name),
+            key_fingerprint: agent.key_fingerprint,
+            agent_id: agent.agent_id,
+            created_at: agent.registered_at,
+            last_seen_at: agent.last_seen_at,
+            state: "pending",
+          })
+        }
+      })
+      const accept = replica.admission.acceptAll({ includeRotation: false })
+      assert.deepStrictEqual([yield* accept, yield* accept], [{ count: crowd.length }, { count: 0 }])
+      const agents = yield* rowsOf(replica, "agents")
+      assert.strictEqual(agents.filter((agent) => agent.admission_state === "accepted").length, crowd.length)
+    }),
+  )
+}
+
 const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
   race(
     subject,
@@ -288,6 +317,7 @@ export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): voi
   describe("admission at the same moment", () => {
     describeRegistrations(subject)
     describeActions(subject)
+    describeCrowd(subject)
     describeUnblocking(subject)
     describeEndings(subject)
   })

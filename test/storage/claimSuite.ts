@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimAlerts } from "@tocsin/core/notifications/alertDecisions"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, FAR_OFF, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
@@ -146,6 +148,46 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
         stored.map((row) => [row.attempts, row.event_type]),
         incidents.map(() => [1, "firing"]),
       )
+    }),
+  )
+
+  race(subject, { name: "four workers send 2,000 items, each once and a resolved last" }, (replica) =>
+    Effect.gen(function* () {
+      const incidents = range(1_000)
+      yield* enqueue(
+        replica(0),
+        incidents.flatMap((n) => [
+          [`firing ${n}`, `${n}`, { incident_seq: 1 }] as const,
+          [`resolved ${n}`, `${n}`, { incident_seq: 2, event_type: "resolved" }] as const,
+        ]),
+      )
+      const sent: Array<{ readonly incident_id: string; readonly event_type: string }> = []
+      const lease = Duration.hours(1)
+      const work = (n: number): Effect.Effect<void, StorageError> =>
+        Effect.gen(function* () {
+          const { storage } = replica(n)
+          const claim = claimOutbox({ notifiers: ["debug"], limit: 50, lease, random: 0 })
+          for (;;) {
+            const claimed = yield* storage.transact(claim)
+            for (const item of claimed) {
+              sent.push({ incident_id: item.claim.incident_id, event_type: item.notification.event_type })
+              yield* storage.transact(settleAttempt(item.claim, { outcome: "delivered" }, 0))
+            }
+            // What the others hold may free what comes after it.
+            if (claimed.length === 0 && sent.length === 2 * incidents.length) return
+            yield* Effect.yieldNow
+          }
+        })
+      yield* Effect.all(range(4).map(work), { concurrency: "unbounded" })
+      const story = new Map<string, ReadonlyArray<string>>()
+      for (const { incident_id, event_type } of sent) {
+        story.set(incident_id, [...(story.get(incident_id) ?? []), event_type])
+      }
+      assert.strictEqual(story.size, incidents.length)
+      for (const told of story.values()) assert.deepStrictEqual(told, ["firing", "resolved"])
+      const first = yield* rowsOf(replica(1), "outbox", { state: "sent" })
+      assert.strictEqual(first.length, 2 * incidents.length)
+      assert.isTrue(first.every((row) => row.attempts === 1))
     }),
   )
 

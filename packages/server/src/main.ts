@@ -45,10 +45,19 @@ const tell = (cause: Cause.Cause<Failure>): Effect.Effect<void> => {
 // One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
 const SAME_REQUEST_MILLIS = 500
 
-/** A second request to stop, while the first is being followed, ends the process at once. */
-const exitOnSecondSignal = (): void => {
+// Service managers kill ten seconds after they asked; a storage that does not answer could hold the end up for longer.
+const TIME_TO_STOP_MILLIS = 9_000
+
+const giveUp = (): void => {
+  complain("Tocsin could not finish in time and ends as it is; what it acknowledged is kept, what it was sending is sent again")
+  process.exit()
+}
+
+/** Sees that a stop has an end: a second request, or too much time since the first, ends the process at once. */
+const boundStop = (): void => {
   let first: number | undefined
   const received = (): void => {
+    if (first === undefined) setTimeout(giveUp, TIME_TO_STOP_MILLIS).unref()
     first ??= performance.now()
     if (performance.now() - first > SAME_REQUEST_MILLIS) process.exit(1)
   }
@@ -63,7 +72,7 @@ const serve = (): void => {
     loggingLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])
-  exitOnSecondSignal()
+  boundStop()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,
     // A stop on request is no failure: whatever was in flight has been finished.
