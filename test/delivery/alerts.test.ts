@@ -11,8 +11,17 @@ import { settled } from "./settled.ts"
 import { openSite, type Site, whileTimePasses } from "./Site.ts"
 
 const open = Effect.fnUntraced(function* (processes = 1) {
-  const router: { answer: Answer; answerToAlerts: Answer } = { answer: delivered, answerToAlerts: delivered }
-  const receivers = makeReceivers({ answerTo: () => router.answer, answerToAlerts: () => router.answerToAlerts })
+  const router: { answer: Answer; answerToAlerts: Answer; slowly: Answer | undefined } = {
+    answer: delivered,
+    answerToAlerts: delivered,
+    /** The answer to the first process, where it is another one. */
+    slowly: undefined,
+  }
+  const receivers = makeReceivers({
+    answerTo: () => router.answer,
+    answerToAlerts: (_, client) =>
+      (client === "process 1" ? router.slowly : undefined) ?? router.answerToAlerts,
+  })
   const site = yield* openSite({ receivers, notifiers: ["alert_router"], hints: true })
   const front = yield* site.open("process 1")
   for (let number = 2; number <= processes; number++) yield* site.open(`process ${number}`)
@@ -169,13 +178,15 @@ describe("the alert router", () => {
     { arbitrary: { runs: 100, size: 30, maxShrinks: 500 } },
   )
 
-  it.effect("hears each alert from one of several processes, once a minute", () =>
+  it.effect("hears each alert from one of several processes, once a minute, however slow it is", () =>
     Effect.gen(function* () {
-      const { receivers, front } = yield* open(3)
+      const { receivers, router, front } = yield* open(3)
       const checks = Array.from({ length: 120 }, (_, at) => ({ check: `check-${at}`, status: "critical" as const }))
       yield* report(front, checks)
       yield* settled
-      yield* TestClock.adjust(Duration.minutes(10))
+      // Each post takes ten seconds, so that one minute later is seventy seconds after the last one.
+      router.answerToAlerts = { ...delivered, sendingMillis: 5_000, answeringMillis: 5_000 }
+      yield* TestClock.adjust(Duration.seconds(60 + 9 * 70 + 11))
       const posts = receivers.resendings.flatMap(({ alerts }) => alerts.map(({ alert }) => alert.incident_id))
       assert.strictEqual(posts.length, 10 * checks.length)
       assert.isTrue(receivers.resendings.every(({ alerts }) => alerts.length <= 100))
@@ -238,16 +249,53 @@ describe("the alert router", () => {
       const { site, router, say } = yield* open()
       yield* say("critical")
       router.answerToAlerts = { ...delivered, sendingMillis: 1_000, answeringMillis: 1_000 }
-      yield* TestClock.adjust(Duration.seconds(60))
-      // The post of critical as firing is on its way.
+      yield* TestClock.adjust(Duration.seconds(61))
+      // Critical was told as firing, and is not settled yet.
       yield* say("warning")
       yield* TestClock.adjust(Duration.seconds(4))
       yield* knows(site, ["a/disk of a/disk is warning"])
-      // The post of critical as ended is on its way.
-      yield* TestClock.adjust(Duration.seconds(58))
+    }),
+  )
+
+  it.effect("is told of trouble that is back while its end is told for the last time", () =>
+    Effect.gen(function* () {
+      const { site, router, receivers, say } = yield* open()
       yield* say("critical")
-      yield* TestClock.adjust(Duration.seconds(4))
+      router.answerToAlerts = { ...delivered, sendingMillis: 1_000, answeringMillis: 1_000 }
+      yield* say("warning")
+      // Each post takes two seconds: the first that comes five minutes after the end or later is the last.
+      yield* TestClock.adjust(Duration.seconds(5 * 62 + 1))
+      assert.isTrue(receivers.resendings.at(-1)?.alerts.some(({ alert }) => alert.ended_at !== undefined))
+      yield* say("critical")
+      yield* TestClock.adjust(Duration.seconds(5))
       yield* knows(site, ["a/disk of a/disk is critical"])
+      yield* TestClock.adjust(Duration.minutes(6))
+      yield* knows(site, ["a/disk of a/disk is critical"])
+    }),
+  )
+
+  it.effect("is not told of trouble that is back before it was told of its end by a slower process", () =>
+    Effect.gen(function* () {
+      const { site, router, say } = yield* open(2)
+      yield* say("critical")
+      router.slowly = { ...delivered, sendingMillis: 3_000 }
+      yield* say("warning")
+      yield* TestClock.adjust(Duration.seconds(1))
+      yield* say("critical")
+      yield* TestClock.adjust(Duration.seconds(20))
+      yield* knows(site, ["a/disk of a/disk is critical"])
+    }),
+  )
+
+  it.effect("is told of the present severity where another one arrived late", () =>
+    Effect.gen(function* () {
+      const { site, router, say } = yield* open()
+      router.answer = { ...delivered, sendingMillis: 2_000 }
+      yield* say("critical")
+      yield* TestClock.adjust(Duration.seconds(1))
+      yield* say("warning", { loud: false })
+      yield* TestClock.adjust(Duration.seconds(1))
+      yield* knows(site, ["a/disk of a/disk is warning"])
     }),
   )
 })

@@ -7,9 +7,9 @@ import { AGENT, enroll, report } from "./reports.ts"
 import { settled } from "./settled.ts"
 import { openSite } from "./Site.ts"
 
-const open = Effect.fnUntraced(function* (answer: Answer = delivered) {
+const open = Effect.fnUntraced(function* (answer: Answer = delivered, hints = true) {
   const receivers = makeReceivers({ answerTo: () => answer })
-  const site = yield* openSite({ receivers, notifiers: ["webhook"], hints: true })
+  const site = yield* openSite({ receivers, notifiers: ["webhook"], hints })
   const front = yield* site.open("front", { delivers: false })
   const process = yield* site.open("first")
   yield* enroll(front, AGENT)
@@ -61,6 +61,22 @@ describe("while the storage is away", () => {
       assert.deepStrictEqual(statesOf(site), ["firing sent"])
       assert.strictEqual(receivers.arrivals.length, 2)
       assert.deepInclude(itemsOf(site)[0], { attempts: 2 })
+    }),
+  )
+
+  it.effect("for longer than a lease, attempts that could not be ended hold no place at the notifier", () =>
+    Effect.gen(function* () {
+      const { front, process, receivers } = yield* open({ ...delivered, answeringMillis: 1_000 }, false)
+      const checks = Array.from({ length: 8 }, (_, at) => ({ check: `check-${at}`, status: "critical" as const }))
+      yield* report(front, checks)
+      yield* TestClock.adjust(Duration.seconds(15))
+      assert.strictEqual(receivers.attempts.length, 8)
+      process.faults.isAway = true
+      yield* TestClock.adjust(Duration.seconds(65))
+      process.faults.isAway = false
+      yield* report(front, critical)
+      yield* TestClock.adjust(Duration.seconds(16))
+      assert.isAbove(receivers.attempts.length, 8)
     }),
   )
 })

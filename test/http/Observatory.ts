@@ -48,7 +48,8 @@ export class Observatory {
   note(sighting: Sighting, text: string): void {
     this.sightings[sighting] += 1
     const found = secret.exec(text)
-    if (found !== null) this.leaks.push(`${sighting}: …${text.slice(Math.max(0, found.index - 200), found.index + 80)}`)
+    if (found !== null)
+      this.leaks.push(`${sighting}: …${text.slice(Math.max(0, found.index - 200), found.index + 80)}`)
   }
 
   /** How many lines of the log hold all of these texts. */

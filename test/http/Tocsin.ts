@@ -75,7 +75,10 @@ export class Tocsin extends Context.Service<
           readTokens: [Redacted.make(tokens.readToken)],
         })
         const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "10 seconds" } = options
-        const watched = Layer.effect(Storage, Effect.map(Storage, (found) => spoil(observatory.watch(found))))
+        const watched = Layer.effect(
+          Storage,
+          Effect.map(Storage, (found) => spoil(observatory.watch(found))),
+        )
         const guarded = OutboxSignal.layer.pipe(
           Layer.provideMerge(Readiness.layer),
           Layer.provide(boundedStorage(Duration.fromInputUnsafe(storageTimeout))),

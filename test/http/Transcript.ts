@@ -4,7 +4,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12
 const HEX = /"[0-9a-f]{16}(?:[0-9a-f]{48})?"/g
 
 /** Fields that tell when the service did something: PostgreSQL corrects the clock that they come from. */
-const SERVER_TIME = /"(received_at|last_seen_at|created_at|opened_at|resolved_at|next_attempt_at|updated_at|generated_at)":"[^"]*"/g
+const SERVER_TIME =
+  /"(received_at|last_seen_at|created_at|opened_at|resolved_at|next_attempt_at|updated_at|generated_at)":"[^"]*"/g
 
 const CURSOR = /"(next_cursor|prev_cursor)":"[^"]*"/g
 

@@ -35,13 +35,22 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       const shown = (of: TestAgent) => Effect.map(operate("GET", agentPath(of)), ({ body }) => body)
-      assert.deepInclude(yield* shown(agent), { key_fingerprint: fingerprint(agent.key), rotation_pending: false })
+      assert.deepInclude(yield* shown(agent), {
+        key_fingerprint: fingerprint(agent.key),
+        rotation_pending: false,
+      })
       // What an operator must compare is the key that waits.
       const next = rekeyed(agent)
       yield* heartbeat(next)
-      assert.deepInclude(yield* shown(agent), { key_fingerprint: fingerprint(next.key), rotation_pending: true })
+      assert.deepInclude(yield* shown(agent), {
+        key_fingerprint: fingerprint(next.key),
+        rotation_pending: true,
+      })
       yield* block(agent)
-      assert.deepInclude(yield* shown(agent), { key_fingerprint: fingerprint(agent.key), rotation_pending: false })
+      assert.deepInclude(yield* shown(agent), {
+        key_fingerprint: fingerprint(agent.key),
+        rotation_pending: false,
+      })
       const [row] = yield* itemsOf(BLACKLIST)
       assert.deepInclude(row, {
         id: sha256(`bl1:${sha256(next.key)}`),
@@ -54,7 +63,10 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
   scenario("what an agent says of itself counts unless it is older than what it said last", () =>
     Effect.gen(function* () {
       const { clock } = yield* Tocsin
-      const said = (hostname: string, second: number) => ({ hostname, observed_at: `2026-03-01T12:00:0${second}Z` })
+      const said = (hostname: string, second: number) => ({
+        hostname,
+        observed_at: `2026-03-01T12:00:0${second}Z`,
+      })
       for (const agent of [yield* pendingAgent(), yield* acceptedAgent()]) {
         const shown = Effect.map(operate("GET", agentPath(agent)), ({ body }) => body)
         yield* heartbeat(agent, { ...said("new", 5), labels: { a: "b" } })
@@ -71,22 +83,24 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
-  scenario("a second pending key waits until the first has been silent for an hour, which is then forgotten", () =>
-    Effect.gen(function* () {
-      const { clock } = yield* Tocsin
-      const first = yield* pendingAgent()
-      const second = rekeyed(first)
-      expectError(yield* heartbeat(second), 409, "conflict")
-      clock.advance("59 minutes")
-      yield* heartbeat(first)
-      clock.advance("59 minutes")
-      expectError(yield* heartbeat(second), 409, "conflict")
-      clock.advance("1 minute")
-      assert.deepStrictEqual((yield* heartbeat(second)).body, { accepted: false })
-      expectError(yield* heartbeat(first), 409, "conflict")
-      assert.deepStrictEqual((yield* operate("POST", `${agentPath(first)}/accept`)).body, { count: 1 })
-      assert.deepStrictEqual((yield* heartbeat(second)).body, { accepted: true })
-    }),
+  scenario(
+    "a second pending key waits until the first has been silent for an hour, which is then forgotten",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const first = yield* pendingAgent()
+        const second = rekeyed(first)
+        expectError(yield* heartbeat(second), 409, "conflict")
+        clock.advance("59 minutes")
+        yield* heartbeat(first)
+        clock.advance("59 minutes")
+        expectError(yield* heartbeat(second), 409, "conflict")
+        clock.advance("1 minute")
+        assert.deepStrictEqual((yield* heartbeat(second)).body, { accepted: false })
+        expectError(yield* heartbeat(first), 409, "conflict")
+        assert.deepStrictEqual((yield* operate("POST", `${agentPath(first)}/accept`)).body, { count: 1 })
+        assert.deepStrictEqual((yield* heartbeat(second)).body, { accepted: true })
+      }),
   )
 
   scenario("a blocked key moves its row at most once a minute, and belongs to nobody else", () =>
@@ -110,7 +124,8 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
 
   scenario("actions on all agents count what they did", () =>
     Effect.gen(function* () {
-      const all = (action: string) => Effect.map(operate("POST", `/api/v1/agents/admission/${action}`), ({ body }) => body)
+      const all = (action: string) =>
+        Effect.map(operate("POST", `/api/v1/agents/admission/${action}`), ({ body }) => body)
       const rotating = yield* acceptedAgent()
       yield* heartbeat(rekeyed(rotating))
       yield* Effect.forEach([1, 2, 3], () => pendingAgent())
@@ -127,71 +142,81 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
-  scenario("heartbeats of one key are limited to 120 a minute after 60 at once", () =>
-    Effect.gen(function* () {
-      const { clock } = yield* Tocsin
-      const agent = yield* acceptedAgent()
-      const other = yield* acceptedAgent()
-      for (let count = 1; count < 60; count++) assert.strictEqual((yield* heartbeat(agent)).status, 202)
-      const refused = yield* heartbeat(agent)
-      expectError(refused, 429, "rate_limited")
-      assert.strictEqual(refused.headers["retry-after"], "1")
-      // Neither others nor events are limited with it.
-      assert.strictEqual((yield* heartbeat(other)).status, 202)
-      for (let count = 0; count < 70; count++) assert.strictEqual((yield* push(agent, event())).status, 202)
-      clock.advance("500 millis")
-      assert.strictEqual((yield* heartbeat(agent)).status, 202)
-      expectError(yield* heartbeat(agent), 429, "rate_limited")
-      clock.advance("1 hour")
-      for (let count = 0; count < 60; count++) assert.strictEqual((yield* heartbeat(agent)).status, 202)
-      expectError(yield* heartbeat(agent), 429, "rate_limited")
-    }),
+  scenario(
+    "heartbeats of one key are limited to 120 a minute after 60 at once",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const agent = yield* acceptedAgent()
+        const other = yield* acceptedAgent()
+        for (let count = 1; count < 60; count++) assert.strictEqual((yield* heartbeat(agent)).status, 202)
+        const refused = yield* heartbeat(agent)
+        expectError(refused, 429, "rate_limited")
+        assert.strictEqual(refused.headers["retry-after"], "1")
+        // Neither others nor events are limited with it.
+        assert.strictEqual((yield* heartbeat(other)).status, 202)
+        for (let count = 0; count < 70; count++) assert.strictEqual((yield* push(agent, event())).status, 202)
+        clock.advance("500 millis")
+        assert.strictEqual((yield* heartbeat(agent)).status, 202)
+        expectError(yield* heartbeat(agent), 429, "rate_limited")
+        clock.advance("1 hour")
+        for (let count = 0; count < 60; count++) assert.strictEqual((yield* heartbeat(agent)).status, 202)
+        expectError(yield* heartbeat(agent), 429, "rate_limited")
+      }),
     { policy: { heartbeatRate: { perMinute: 120, burst: 60 } } },
   )
 
-  scenario("registrations of one address are limited, those that are known or refused for other reasons are not counted", () =>
-    Effect.gen(function* () {
-      const { clock, uiToken } = yield* Tocsin
-      const known = yield* acceptedAgent()
-      const forwarded = { "x-forwarded-for": "192.0.2.1" }
-      const register = (agent: TestAgent, address = forwarded) =>
-        call("POST", "/api/v1/heartbeat", { token: agent.key, json: heartbeatBody(agent), headers: address })
-      for (let count = 0; count < 5; count++) {
-        expectError(yield* heartbeat(newAgent(), { hostname: "" }), 400, "validation")
-        expectError(yield* call("POST", "/api/v1/heartbeat", { token: uiToken }), 401, "unauthorized")
-        expectError(yield* push(newAgent(), event()), 403, "agent_not_accepted")
+  scenario(
+    "registrations of one address are limited, those that are known or refused for other reasons are not counted",
+    () =>
+      Effect.gen(function* () {
+        const { clock, uiToken } = yield* Tocsin
+        const known = yield* acceptedAgent()
+        const forwarded = { "x-forwarded-for": "192.0.2.1" }
+        const register = (agent: TestAgent, address = forwarded) =>
+          call("POST", "/api/v1/heartbeat", {
+            token: agent.key,
+            json: heartbeatBody(agent),
+            headers: address,
+          })
+        for (let count = 0; count < 5; count++) {
+          expectError(yield* heartbeat(newAgent(), { hostname: "" }), 400, "validation")
+          expectError(yield* call("POST", "/api/v1/heartbeat", { token: uiToken }), 401, "unauthorized")
+          expectError(yield* push(newAgent(), event()), 403, "agent_not_accepted")
+          assert.strictEqual((yield* heartbeat(known)).status, 202)
+        }
+        assert.strictEqual((yield* register(newAgent())).status, 202)
+        assert.strictEqual((yield* register(newAgent())).status, 202)
+        const late = newAgent()
+        // What a client writes there itself is not believed.
+        const refused = yield* register(late, { "x-forwarded-for": "192.0.2.2" })
+        expectError(refused, 429, "rate_limited")
+        assert.isAbove(Number(refused.headers["retry-after"]), 50)
+        assert.lengthOf(yield* itemsOf("/api/v1/agents"), 3)
         assert.strictEqual((yield* heartbeat(known)).status, 202)
-      }
-      assert.strictEqual((yield* register(newAgent())).status, 202)
-      assert.strictEqual((yield* register(newAgent())).status, 202)
-      const late = newAgent()
-      // What a client writes there itself is not believed.
-      const refused = yield* register(late, { "x-forwarded-for": "192.0.2.2" })
-      expectError(refused, 429, "rate_limited")
-      assert.isAbove(Number(refused.headers["retry-after"]), 50)
-      assert.lengthOf(yield* itemsOf("/api/v1/agents"), 3)
-      assert.strictEqual((yield* heartbeat(known)).status, 202)
-      clock.advance("1 minute")
-      assert.deepStrictEqual((yield* register(late)).body, { accepted: false })
-    }),
+        clock.advance("1 minute")
+        assert.deepStrictEqual((yield* register(late)).body, { accepted: false })
+      }),
     { policy: { registrationRate: { perMinute: 1, burst: 3 } } },
   )
 
-  scenario("so many agents may be pending, and no more", () =>
-    Effect.gen(function* () {
-      const [first] = yield* Effect.forEach([1, 2], () => pendingAgent())
-      const third = newAgent()
-      const refused = yield* heartbeat(third)
-      expectError(refused, 429, "rate_limited")
-      assert.lengthOf(yield* itemsOf("/api/v1/agents"), 2)
-      if (first === undefined) return
-      assert.strictEqual((yield* heartbeat(first)).status, 202)
-      assert.deepStrictEqual((yield* operate("POST", `${agentPath(first)}/accept`)).body, { count: 1 })
-      // A replacement key makes no agent pending.
-      assert.deepStrictEqual((yield* heartbeat(third)).body, { accepted: false })
-      assert.deepStrictEqual((yield* heartbeat(rekeyed(first))).body, { accepted: false })
-      expectError(yield* heartbeat(newAgent()), 429, "rate_limited")
-    }),
+  scenario(
+    "so many agents may be pending, and no more",
+    () =>
+      Effect.gen(function* () {
+        const [first] = yield* Effect.forEach([1, 2], () => pendingAgent())
+        const third = newAgent()
+        const refused = yield* heartbeat(third)
+        expectError(refused, 429, "rate_limited")
+        assert.lengthOf(yield* itemsOf("/api/v1/agents"), 2)
+        if (first === undefined) return
+        assert.strictEqual((yield* heartbeat(first)).status, 202)
+        assert.deepStrictEqual((yield* operate("POST", `${agentPath(first)}/accept`)).body, { count: 1 })
+        // A replacement key makes no agent pending.
+        assert.deepStrictEqual((yield* heartbeat(third)).body, { accepted: false })
+        assert.deepStrictEqual((yield* heartbeat(rekeyed(first))).body, { accepted: false })
+        expectError(yield* heartbeat(newAgent()), 429, "rate_limited")
+      }),
     { policy: { maxPendingAgents: 2 } },
   )
 }

@@ -49,16 +49,18 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
       )
     })
 
-    it.effect.each(operators.map(nameOf))("%s refuses what is not quite a UI token, and keys of agents", (name) =>
-      Effect.gen(function* () {
-        const endpoint = operators.find((candidate) => nameOf(candidate) === name) ?? assert.fail()
-        const { uiToken, otherUiToken } = yield* Tocsin
-        const { key } = yield* acceptedAgent()
-        const almost = [uiToken.slice(1), uiToken.slice(0, -1), `${uiToken}x`, uiToken.toUpperCase()]
-        for (const token of [...almost, `${uiToken},${otherUiToken}`, key]) {
-          expectError(yield* attempt(endpoint, `Bearer ${token}`), 401, "unauthorized", token)
-        }
-      }),
+    it.effect.each(operators.map(nameOf))(
+      "%s refuses what is not quite a UI token, and keys of agents",
+      (name) =>
+        Effect.gen(function* () {
+          const endpoint = operators.find((candidate) => nameOf(candidate) === name) ?? assert.fail()
+          const { uiToken, otherUiToken } = yield* Tocsin
+          const { key } = yield* acceptedAgent()
+          const almost = [uiToken.slice(1), uiToken.slice(0, -1), `${uiToken}x`, uiToken.toUpperCase()]
+          for (const token of [...almost, `${uiToken},${otherUiToken}`, key]) {
+            expectError(yield* attempt(endpoint, `Bearer ${token}`), 401, "unauthorized", token)
+          }
+        }),
     )
 
     it.effect("every UI token is valid, whatever the case of the scheme", () =>
@@ -83,10 +85,16 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
         for (const key of ["!", newToken({ length: 512 }), `${newToken()}${visible}`]) {
           const agent = { ...newAgent(), key }
           const json = heartbeatBody(agent)
-          assert.strictEqual((yield* call("POST", "/api/v1/heartbeat", { token: key, json })).status, 202, key)
+          assert.strictEqual(
+            (yield* call("POST", "/api/v1/heartbeat", { token: key, json })).status,
+            202,
+            key,
+          )
           yield* operate("POST", `${agentPath(agent)}/accept`)
           // The same key again, to the last character.
-          assert.deepStrictEqual((yield* call("POST", "/api/v1/heartbeat", { token: key, json })).body, { accepted: true })
+          assert.deepStrictEqual((yield* call("POST", "/api/v1/heartbeat", { token: key, json })).body, {
+            accepted: true,
+          })
         }
       }),
     )
@@ -105,7 +113,8 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
           assert.strictEqual((yield* call("HEAD", path, { token: readToken })).status, 200, path)
         } else expectError(answer, 403, "forbidden", path)
       }
-      for (const endpoint of agents) expectError(yield* attempt(endpoint, `Bearer ${readToken}`), 401, "unauthorized")
+      for (const endpoint of agents)
+        expectError(yield* attempt(endpoint, `Bearer ${readToken}`), 401, "unauthorized")
       assert.strictEqual((yield* operate("GET", agentPath(agent))).status, 200)
       // Of methods that a path does not know, no token speaks.
       expectError(yield* call("PUT", agentPath(agent), { token: readToken }), 404, "not_found")

@@ -44,16 +44,19 @@ export const call = Effect.fnUntraced(function* (method: string, path: string, m
     ...made.headers,
   }
   const answer = yield* Effect.callback<Answer>((resume) => {
-    const outgoing = request({ host: "127.0.0.1", port, method, path, headers, agent: connections }, (incoming) => {
-      const parts: Array<Buffer> = []
-      incoming.on("data", (part: Buffer) => parts.push(part))
-      incoming.on("error", (error) => resume(Effect.die(error)))
-      incoming.on("end", () => {
-        const text = Buffer.concat(parts).toString()
-        const { statusCode: status = 0, headers, rawHeaders } = incoming
-        resume(Effect.succeed({ status, headers, rawHeaders, text, body: parsed(text) }))
-      })
-    })
+    const outgoing = request(
+      { host: "127.0.0.1", port, method, path, headers, agent: connections },
+      (incoming) => {
+        const parts: Array<Buffer> = []
+        incoming.on("data", (part: Buffer) => parts.push(part))
+        incoming.on("error", (error) => resume(Effect.die(error)))
+        incoming.on("end", () => {
+          const text = Buffer.concat(parts).toString()
+          const { statusCode: status = 0, headers, rawHeaders } = incoming
+          resume(Effect.succeed({ status, headers, rawHeaders, text, body: parsed(text) }))
+        })
+      },
+    )
     outgoing.on("error", (error) => resume(Effect.die(error)))
     if (body === undefined || isWhole) outgoing.end(body)
     else {
@@ -64,7 +67,11 @@ export const call = Effect.fnUntraced(function* (method: string, path: string, m
   observatory.note("answer", `${answer.status} ${answer.rawHeaders.join("\n")} ${answer.text}`)
   const requestId = made.headers?.["x-request-id"]
   const asked = { method, path, requestId: typeof requestId === "string" ? requestId : undefined }
-  assert.deepStrictEqual(brokenRules(answer, asked), [], `${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`)
+  assert.deepStrictEqual(
+    brokenRules(answer, asked),
+    [],
+    `${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`,
+  )
   return answer
 })
 

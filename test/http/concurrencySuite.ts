@@ -106,12 +106,17 @@ export const concurrencySuite = <Place>(subject: StorageUnderTest<Place>, rounds
       const done = yield* Effect.forEach(agents, (agent, seed) => client(agent, seed, rounds), all)
       const own = new Set(agents.map((agent) => agent.agent_id))
       const history = (yield* allOf("/api/v1/events/query")).filter((row) => own.has(String(row["agent_id"])))
-      assert.strictEqual(history.length, done.reduce((sum, { changes }) => sum + changes, 0))
+      assert.strictEqual(
+        history.length,
+        done.reduce((sum, { changes }) => sum + changes, 0),
+      )
       const expected = done.flatMap(({ last }, index) =>
         Array.from(last, ([check_id, status]) => `${agents[index]?.agent_id}/${check_id} ${status}`),
       )
       const checks = yield* allOf("/api/v1/checks")
-      const found = checks.map((row) => `${String(row["agent_id"])}/${String(row["check_id"])} ${String(row["status"])}`)
+      const found = checks.map(
+        (row) => `${String(row["agent_id"])}/${String(row["check_id"])} ${String(row["status"])}`,
+      )
       assert.deepStrictEqual(found.toSorted(), expected.toSorted())
       const { body } = yield* operate("GET", "/api/v1/system-summary")
       const count = (status: string) => expected.filter((line) => line.endsWith(` ${status}`)).length

@@ -86,34 +86,52 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("a cursor tells nothing of the log that it appears in, and fits its limit with the longest ids", () =>
-    Effect.gen(function* () {
-      for (const letter of ["a", "b"]) {
-        const agent = yield* acceptedAgent(letter.repeat(128))
-        yield* push(agent, event({ check_id: "c".repeat(128) }), event({ check_id: "d".repeat(128) }))
-      }
-      for (const path of ["/api/v1/agents", "/api/v1/checks", `/api/v1/checks?agent_id=${"a".repeat(128)}`, "/api/v1/events/query"]) {
-        const { next_cursor } = yield* pageOf(`${path}${path.includes("?") ? "&" : "?"}limit=1`)
-        assert.match(next_cursor ?? "", /^[A-Za-z0-9_-]{1,512}$/)
-      }
-    }),
+  scenario(
+    "a cursor tells nothing of the log that it appears in, and fits its limit with the longest ids",
+    () =>
+      Effect.gen(function* () {
+        for (const letter of ["a", "b"]) {
+          const agent = yield* acceptedAgent(letter.repeat(128))
+          yield* push(agent, event({ check_id: "c".repeat(128) }), event({ check_id: "d".repeat(128) }))
+        }
+        for (const path of [
+          "/api/v1/agents",
+          "/api/v1/checks",
+          `/api/v1/checks?agent_id=${"a".repeat(128)}`,
+          "/api/v1/events/query",
+        ]) {
+          const { next_cursor } = yield* pageOf(`${path}${path.includes("?") ? "&" : "?"}limit=1`)
+          assert.match(next_cursor ?? "", /^[A-Za-z0-9_-]{1,512}$/)
+        }
+      }),
   )
 
   scenario("limit may change from page to page, and a cursor whose row is gone still leads on", () =>
     Effect.gen(function* () {
       const made = yield* Effect.forEach(["a", "b", "c", "d", "e", "f"], (id) => acceptedAgent(id))
-      const idsOf = (path: string) => Effect.map(pageOf(path), (page) => page.items.map((item) => item["agent_id"]))
+      const idsOf = (path: string) =>
+        Effect.map(pageOf(path), (page) => page.items.map((item) => item["agent_id"]))
       const first = yield* pageOf("/api/v1/agents?limit=2")
       for (const gone of [made[1], made[2]]) {
         if (gone !== undefined) yield* operate("DELETE", agentPath(gone))
       }
-      assert.deepStrictEqual(yield* idsOf(`/api/v1/agents?limit=3&cursor=${first.next_cursor}`), ["d", "e", "f"])
+      assert.deepStrictEqual(yield* idsOf(`/api/v1/agents?limit=3&cursor=${first.next_cursor}`), [
+        "d",
+        "e",
+        "f",
+      ])
       const second = yield* pageOf(`/api/v1/agents?limit=1&cursor=${first.next_cursor}`)
-      assert.deepStrictEqual(yield* idsOf(`/api/v1/agents?limit=500&back=true&cursor=${second.prev_cursor}`), ["a"])
+      assert.deepStrictEqual(
+        yield* idsOf(`/api/v1/agents?limit=500&back=true&cursor=${second.prev_cursor}`),
+        ["a"],
+      )
       for (const gone of [made[3], made[4], made[5]]) {
         if (gone !== undefined) yield* operate("DELETE", agentPath(gone))
       }
-      assert.deepInclude(yield* pageOf(`/api/v1/agents?cursor=${second.next_cursor}`), { items: [], next_cursor: null })
+      assert.deepInclude(yield* pageOf(`/api/v1/agents?cursor=${second.next_cursor}`), {
+        items: [],
+        next_cursor: null,
+      })
     }),
   )
 
@@ -121,10 +139,16 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       for (const id of ["a", "b", "c", "d"]) yield* blockedAgent(id)
       const first = yield* pageOf("/api/v1/agents/admission/blacklist?limit=2")
-      assert.deepStrictEqual(first.items.map((item) => item["agent_id"]), ["d", "c"])
+      assert.deepStrictEqual(
+        first.items.map((item) => item["agent_id"]),
+        ["d", "c"],
+      )
       yield* operate("DELETE", `/api/v1/agents/admission/blacklist/${first.items[1]?.["id"]}`)
       const second = yield* pageOf(`/api/v1/agents/admission/blacklist?cursor=${first.next_cursor}`)
-      assert.deepStrictEqual(second.items.map((item) => item["agent_id"]), ["b", "a"])
+      assert.deepStrictEqual(
+        second.items.map((item) => item["agent_id"]),
+        ["b", "a"],
+      )
       assert.isNull(second.next_cursor)
     }),
   )

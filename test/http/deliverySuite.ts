@@ -19,9 +19,7 @@ const untilOutbox = Effect.fnUntraced(function* (holds: (items: ReadonlyArray<It
 })
 
 const notifier = (send: Effect.Effect<DeliveryResult>): ReadonlyMap<"debug", Notifier> =>
-  new Map([
-    ["debug", { kind: "debug" as const, send: () => send, test: Effect.die("nobody tests here") }],
-  ])
+  new Map([["debug", { kind: "debug" as const, send: () => send, test: Effect.die("nobody tests here") }]])
 
 /** What operators read of notifications under way (decisions §8). */
 export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -34,10 +32,19 @@ export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => 
         const agent = yield* acceptedAgent()
         yield* push(agent, event(critical))
         const [fired] = yield* untilOutbox(([item]) => item?.["state"] === "sent")
-        assert.deepInclude(fired, { event_type: "firing", attempts: 1, next_attempt_at: null, last_error: null })
+        assert.deepInclude(fired, {
+          event_type: "firing",
+          attempts: 1,
+          next_attempt_at: null,
+          last_error: null,
+        })
         yield* push(agent, event({ observed_at: "2026-03-01T12:00:01Z" }))
         const [, ended] = yield* untilOutbox(([, item]) => item?.["state"] === "sent")
-        assert.deepInclude(ended, { event_type: "resolved", attempts: 1, incident_id: fired?.["incident_id"] })
+        assert.deepInclude(ended, {
+          event_type: "resolved",
+          attempts: 1,
+          incident_id: fired?.["incident_id"],
+        })
         const told = yield* itemsOf("/api/v1/notifiers/outbox?state=sent&event_type=resolved")
         assert.deepStrictEqual(told[0], ended)
       }),
@@ -51,7 +58,10 @@ export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => 
         yield* push(yield* acceptedAgent(), event(critical))
         const [item] = yield* untilOutbox(([first]) => first?.["state"] === "retry")
         assert.deepInclude(item, { attempts: 1, last_error: "the receiver answered 503" })
-        assert.isAbove(Date.parse(String(item?.["next_attempt_at"])), Date.parse(String(item?.["updated_at"])))
+        assert.isAbove(
+          Date.parse(String(item?.["next_attempt_at"])),
+          Date.parse(String(item?.["updated_at"])),
+        )
       }),
     { notifiers: notifier(Effect.succeed({ outcome: "deferred", error: "the receiver answered 503" })) },
   )
@@ -62,7 +72,11 @@ export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => 
       Effect.gen(function* () {
         yield* push(yield* acceptedAgent(), event(critical))
         const [item] = yield* untilOutbox(([first]) => first?.["state"] === "failed")
-        assert.deepInclude(item, { attempts: 1, last_error: "the receiver answered 404", next_attempt_at: null })
+        assert.deepInclude(item, {
+          attempts: 1,
+          last_error: "the receiver answered 404",
+          next_attempt_at: null,
+        })
       }),
     { notifiers: notifier(Effect.succeed({ outcome: "refused", error: "the receiver answered 404" })) },
   )

@@ -21,7 +21,9 @@ const succeed = (endpoint: Endpoint, agent: TestAgent, key_id: string) => {
     case "agent key":
       return call(method, path, {
         token: agent.key,
-        json: path.endsWith("/heartbeat") ? heartbeatBody(agent) : { agent_id: agent.agent_id, events: [event()] },
+        json: path.endsWith("/heartbeat")
+          ? heartbeatBody(agent)
+          : { agent_id: agent.agent_id, events: [event()] },
       })
   }
 }
@@ -34,15 +36,17 @@ export const endpointSuite = <Place>(subject: StorageUnderTest<Place>): void => 
   const { scenario } = onStorage(subject)
 
   for (const endpoint of endpoints) {
-    scenario(`${nameOf(endpoint)} answers ${endpoint.success}, with the fields of the contract and no other`, () =>
-      Effect.gen(function* () {
-        const { agent } = yield* populate
-        const answer = yield* succeed(endpoint, agent, yield* firstBlacklistId)
-        assert.strictEqual(answer.status, endpoint.success, answer.text)
-        assert.deepStrictEqual(problemsOf(endpoint.shape, answer.body), [])
-        // Nothing is proved by an empty list.
-        assert.notMatch(answer.text, /"items":\[\]/)
-      }),
+    scenario(
+      `${nameOf(endpoint)} answers ${endpoint.success}, with the fields of the contract and no other`,
+      () =>
+        Effect.gen(function* () {
+          const { agent } = yield* populate
+          const answer = yield* succeed(endpoint, agent, yield* firstBlacklistId)
+          assert.strictEqual(answer.status, endpoint.success, answer.text)
+          assert.deepStrictEqual(problemsOf(endpoint.shape, answer.body), [])
+          // Nothing is proved by an empty list.
+          assert.notMatch(answer.text, /"items":\[\]/)
+        }),
     )
   }
 }

@@ -16,9 +16,10 @@ type Good = readonly [name: string, changes: Fields, shown?: Fields]
 
 const MAX = Number.MAX_SAFE_INTEGER
 const numbers: ReadonlyArray<Good> = [
-  ...[0, 1, -1, 255, 256, 2 ** 31, -(2 ** 31) - 1, 3_221_225_786, MAX, -MAX].map(
-    (exit_code): Good => [`exit_code ${exit_code}`, { exit_code }],
-  ),
+  ...[0, 1, -1, 255, 256, 2 ** 31, -(2 ** 31) - 1, 3_221_225_786, MAX, -MAX].map((exit_code): Good => [
+    `exit_code ${exit_code}`,
+    { exit_code },
+  ]),
   ...[0, 1, 2 ** 31, MAX].map((duration_ms): Good => [`duration_ms ${duration_ms}`, { duration_ms }]),
 ]
 
@@ -28,7 +29,11 @@ const outputs: ReadonlyArray<Good> = [
   ["output of 8192 bytes in characters of 2", { output: "\u00e9".repeat(4096) }],
   ["output of 8191 bytes in characters of 3", { output: "\u20ac".repeat(2730) + "x" }],
   ["output of 8192 bytes in characters of 4", { output: EMOJI.repeat(2048) }],
-  ["output of 8192 bytes in lone surrogates", { output: `${"\ud800".repeat(2730)}xx` }, { output: `${"\ufffd".repeat(2730)}xx` }],
+  [
+    "output of 8192 bytes in lone surrogates",
+    { output: `${"\ud800".repeat(2730)}xx` },
+    { output: `${"\ufffd".repeat(2730)}xx` },
+  ],
   ["output with line ends and controls", { output: "a\r\n\tb\u0001\u001b[0m\u007f\u2028" }],
   ["output with NUL", { output: "\u0000a\u0000b\u0000" }, { output: " a b " }],
   ["output with lone surrogates", { output: "a\ud800b\udc00" }, { output: "a\ufffdb\ufffd" }],
@@ -44,7 +49,7 @@ const others: ReadonlyArray<Good> = [
   ["incident_key of 1 character", { incident_key: "k" }],
   ["incident_key of 256 characters", { incident_key: "k".repeat(256) }],
   ["incident_key of 256 characters beyond the BMP", { incident_key: EMOJI.repeat(256) }],
-  ["incident_key with odd but plain characters", { incident_key: " \u007f/\\\"\u2028%00" }],
+  ["incident_key with odd but plain characters", { incident_key: ' \u007f/\\"\u2028%00' }],
   ["check_id of 128 characters", { check_id: "c".repeat(128) }],
   ["check_id of every allowed character", { check_id: "AZaz09._:-" }],
   ["check_id __proto__", { check_id: "__proto__" }],
@@ -83,22 +88,54 @@ const badEventIds = [
 ]
 
 const bad: ReadonlyArray<Bad> = [
-  ...["event_id", "check_id", "observed_at", "status", "exit_code", "duration_ms"].map(
-    (field): Bad => [`no ${field}`, field, { [field]: undefined }],
-  ),
+  ...["event_id", "check_id", "observed_at", "status", "exit_code", "duration_ms"].map((field): Bad => [
+    `no ${field}`,
+    field,
+    { [field]: undefined },
+  ]),
   ...each("event_id", badEventIds),
   ...each("check_id", ["", "a b", "a/b", "caf\u00e9", "a\n", "a\u0000", "c".repeat(129), ...notTexts]),
-  ...each("status", ["", "OK", "Ok", "ok ", "down", "pending", 0, null, true, ["ok"], {}, "__proto__", "constructor"]),
+  ...each("status", [
+    "",
+    "OK",
+    "Ok",
+    "ok ",
+    "down",
+    "pending",
+    0,
+    null,
+    true,
+    ["ok"],
+    {},
+    "__proto__",
+    "constructor",
+  ]),
   ...each("exit_code", [1.5, "1", "", null, true, [], {}, [1], 0.1]),
   ...each("duration_ms", [-1, 1.5, "1", null, true, [], {}, -MAX]),
-  ...each("output", ["o".repeat(8193), `${"\u00e9".repeat(4096)}x`, "\u20ac".repeat(2731), `${EMOJI.repeat(2048)}x`]),
+  ...each("output", [
+    "o".repeat(8193),
+    `${"\u00e9".repeat(4096)}x`,
+    "\u20ac".repeat(2731),
+    `${EMOJI.repeat(2048)}x`,
+  ]),
   ...each("output", [`${"\ud800".repeat(2730)}xxx`, "\u0000".repeat(8193), null, 1, true, {}, ["a"]]),
   ...each("output_truncated", notFlags),
   ...each("notifications_enabled", notFlags),
-  ...each("incident_key", ["", "k".repeat(257), EMOJI.repeat(257), "a\u0000", "a\nb", "\u001f", "\ud800", ...notTexts]),
-  ...["agent_id", "id", "eventId", "constructor", "received_at"].map(
-    (field): Bad => [`another field ${field}`, field, { [field]: "x" }],
-  ),
+  ...each("incident_key", [
+    "",
+    "k".repeat(257),
+    EMOJI.repeat(257),
+    "a\u0000",
+    "a\nb",
+    "\u001f",
+    "\ud800",
+    ...notTexts,
+  ]),
+  ...["agent_id", "id", "eventId", "constructor", "received_at"].map((field): Bad => [
+    `another field ${field}`,
+    field,
+    { [field]: "x" },
+  ]),
 ]
 
 /** Numbers as JSON may write them: what counts is their value. */
@@ -186,7 +223,12 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
         for (const observed_at of badTimestamps) {
-          const message = expectError(yield* push(agent, event({ observed_at })), 400, "validation", String(observed_at))
+          const message = expectError(
+            yield* push(agent, event({ observed_at })),
+            400,
+            "validation",
+            String(observed_at),
+          )
           assert.match(message, /^events\[0\]\.observed_at must be /)
         }
       }),
@@ -201,7 +243,10 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
           const answer = yield* call("POST", "/api/v1/events", { token: agent.key, json })
           assert.match(expectError(answer, 400, "validation"), /^events must hold 1 to 200 events/)
         }
-        assert.deepStrictEqual((yield* push(agent, ...events.slice(0, 200))).body, { accepted: 200, deduplicated: 0 })
+        assert.deepStrictEqual((yield* push(agent, ...events.slice(0, 200))).body, {
+          accepted: 200,
+          deduplicated: 0,
+        })
       }),
     )
 

@@ -13,7 +13,9 @@ export interface Received {
 }
 
 /** Writes bytes on a connection of its own and reads until the server closes it. */
-export const exchange = Effect.fnUntraced(function* (write: string | Uint8Array | ((socket: Socket) => void)) {
+export const exchange = Effect.fnUntraced(function* (
+  write: string | Uint8Array | ((socket: Socket) => void),
+) {
   const { port, clock, observatory } = yield* Tocsin
   clock.advance("1 millis")
   const received = yield* Effect.callback<Received>((resume) => {
@@ -43,7 +45,14 @@ export const statusesOf = ({ text }: Received): ReadonlyArray<number> =>
   Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), (match) => Number(match[1]))
 
 /** A request as text, without a body unless there is one. */
-export const requestText = (line: string, headers: Readonly<Record<string, string>> = {}, body = ""): string =>
-  [`${line} HTTP/1.1`, ...Object.entries({ Host: "tocsin", ...headers }).map(([name, value]) => `${name}: ${value}`), "", body].join(
-    "\r\n",
-  )
+export const requestText = (
+  line: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = "",
+): string =>
+  [
+    `${line} HTTP/1.1`,
+    ...Object.entries({ Host: "tocsin", ...headers }).map(([name, value]) => `${name}: ${value}`),
+    "",
+    body,
+  ].join("\r\n")

@@ -2,7 +2,9 @@ import { assert } from "@effect/vitest"
 import type { Answer } from "./Answer.ts"
 
 /** The error of an answer whose shape `call` has checked. */
-export const errorOf = (answer: Answer): { readonly code: string; readonly message: string; readonly request_id: string } =>
+export const errorOf = (
+  answer: Answer,
+): { readonly code: string; readonly message: string; readonly request_id: string } =>
   // `call` lets no other error body pass.
   (answer.body as { error: { code: string; message: string; request_id: string } }).error
 

@@ -28,7 +28,11 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         for (const field of fields) {
           for (const value of valuesOf(all, field)) {
             const expected = all.filter((item) => item[field] === value)
-            assert.deepStrictEqual(yield* itemsOf(`${path}?${field}=${value}`), expected, `${path} ${field}=${value}`)
+            assert.deepStrictEqual(
+              yield* itemsOf(`${path}?${field}=${value}`),
+              expected,
+              `${path} ${field}=${value}`,
+            )
           }
         }
         const [first = {}] = all
@@ -44,7 +48,9 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const { other } = yield* populate
       const keysOf = (query: string) =>
-        Effect.map(itemsOf(`/api/v1/incidents?${query}`), (items) => items.map((item) => item["incident_key"]).toSorted())
+        Effect.map(itemsOf(`/api/v1/incidents?${query}`), (items) =>
+          items.map((item) => item["incident_key"]).toSorted(),
+        )
       assert.deepStrictEqual(yield* keysOf(`agent_id=${AGENT}`), [
         `${AGENT}/brief`,
         `${AGENT}/disk`,

@@ -19,7 +19,7 @@ const good: ReadonlyArray<Good> = [
   ["hostname of 1 character", { hostname: "h" }],
   ["hostname of 253 characters", { hostname: "h".repeat(253) }],
   ["hostname of 253 characters beyond the BMP", { hostname: EMOJI.repeat(253) }],
-  ["hostname with odd but plain characters", { hostname: " \u007f\u0080\u2028\ufeff\uffff\"\\/<>&" }],
+  ["hostname with odd but plain characters", { hostname: ' \u007f\u0080\u2028\ufeff\uffff"\\/<>&' }],
   ["no labels", { labels: {} }],
   ["32 labels", { labels: labelsOf(32) }],
   ["label key of 64 characters", { labels: { ["k".repeat(64)]: "x" } }],
@@ -28,23 +28,41 @@ const good: ReadonlyArray<Good> = [
   ["label value of 256 characters beyond the BMP", { labels: { key: EMOJI.repeat(256) } }],
   ["empty label value", { labels: { key: "" } }],
   ["the label of agents", { labels: { service_agent_version: "1.2.3" } }],
-  ["label keys that only resemble secrets", { labels: { compass: "n", author: "a", passage: "p", authority: "x" } }],
-  ["labels that are words of the language", { labels: JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}') }],
+  [
+    "label keys that only resemble secrets",
+    { labels: { compass: "n", author: "a", passage: "p", authority: "x" } },
+  ],
+  [
+    "labels that are words of the language",
+    { labels: JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}') },
+  ],
   ["features the other way round", { features: { push: false, metrics: true } }],
 ]
 
 /** What is wrong, and the path of the field that the message must name. */
 type Bad = readonly [name: string, field: string, changes: Readonly<Record<string, unknown>>]
 
-const required = ["agent_id", "observed_at", "hostname", "features"].map(
-  (field): Bad => [`no ${field}`, field, { [field]: undefined }],
-)
+const required = ["agent_id", "observed_at", "hostname", "features"].map((field): Bad => [
+  `no ${field}`,
+  field,
+  { [field]: undefined },
+])
 
 const notTexts = [null, 1, true, {}, []]
 
-const badIds: ReadonlyArray<Bad> = ["", "a b", "a/b", "a,b", "caf\u00e9", "a\n", "\u0000", "a\u0000", EMOJI, "a".repeat(129), ...notTexts].map(
-  (agent_id) => [`agent_id ${JSON.stringify(agent_id).slice(0, 20)}`, "agent_id", { agent_id }],
-)
+const badIds: ReadonlyArray<Bad> = [
+  "",
+  "a b",
+  "a/b",
+  "a,b",
+  "caf\u00e9",
+  "a\n",
+  "\u0000",
+  "a\u0000",
+  EMOJI,
+  "a".repeat(129),
+  ...notTexts,
+].map((agent_id) => [`agent_id ${JSON.stringify(agent_id).slice(0, 20)}`, "agent_id", { agent_id }])
 
 const badHostnames: ReadonlyArray<Bad> = [
   "",
@@ -78,7 +96,17 @@ const secretKeys = [
   ...["password", "db_password", "passwd", "ssh.passphrase", "secret", "client-secret", "token", "x.token.y"],
   ...["apikey", "api_key", "api-key", "apiKey", "access.key", "accessKey", "private_key", "signing:key"],
   ...["encryptionKey", "credential", "aws_credentials", "authorization", "bearer", "cookie", "session_id"],
-  ...["sessionId", "connectionString", "connection_string", "pass", "db.pass", "dbPass", "pwd", "auth", "X-Auth"],
+  ...[
+    "sessionId",
+    "connectionString",
+    "connection_string",
+    "pass",
+    "db.pass",
+    "dbPass",
+    "pwd",
+    "auth",
+    "X-Auth",
+  ],
   ...["jwt", "myJwt", "session", "user:session", "PASSWORD", "Api.Key", "pass_word"],
 ]
 
@@ -102,7 +130,15 @@ const badLabels: ReadonlyArray<Bad> = [
   ...secretKeys.map((key) => labelled(`label key ${key}`, "labels", { [key]: "x" })),
 ]
 
-const unknownFields: ReadonlyArray<Bad> = ["hostName", "status", "key", "token", "", "a b", "constructor"].map((field) => [
+const unknownFields: ReadonlyArray<Bad> = [
+  "hostName",
+  "status",
+  "key",
+  "token",
+  "",
+  "a b",
+  "constructor",
+].map((field) => [
   `another field ${JSON.stringify(field)}`,
   field === "" || field === "a b" ? `"${field}"` : field,
   { [field]: "x" },
@@ -128,7 +164,8 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
         const shown: unknown = JSON.parse(text)
         // Compared as JSON: `__proto__` is a field there like any other.
         for (const [name, value] of Object.entries(changes)) {
-          const entries = typeof value === "object" && value !== null ? Object.entries(value).toSorted() : value
+          const entries =
+            typeof value === "object" && value !== null ? Object.entries(value).toSorted() : value
           const field: unknown = Object.getOwnPropertyDescriptor(shown, name)?.value
           const found = typeof field === "object" && field !== null ? Object.entries(field).toSorted() : field
           assert.deepStrictEqual(found, entries, name)
@@ -159,7 +196,11 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
 
     it.effect.each(noObjects)("refuses a body that is %s", (body) =>
       Effect.gen(function* () {
-        expectError(yield* call("POST", "/api/v1/heartbeat", { token: newAgent().key, body }), 400, "validation")
+        expectError(
+          yield* call("POST", "/api/v1/heartbeat", { token: newAgent().key, body }),
+          400,
+          "validation",
+        )
       }),
     )
 
@@ -172,7 +213,12 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
     it.effect("refuses each observed_at that is none", () =>
       Effect.gen(function* () {
         for (const observed_at of badTimestamps) {
-          const message = expectError(yield* heartbeat(newAgent(), { observed_at }), 400, "validation", String(observed_at))
+          const message = expectError(
+            yield* heartbeat(newAgent(), { observed_at }),
+            400,
+            "validation",
+            String(observed_at),
+          )
           assert.match(message, /^observed_at must be /)
         }
       }),
@@ -181,7 +227,9 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
     describe("a message", () => {
       it.effect("repeats at most 64 characters of what was sent", () =>
         Effect.gen(function* () {
-          const long = Array.from({ length: 100 }, (_, index) => String.fromCharCode(97 + (index % 26))).join("")
+          const long = Array.from({ length: 100 }, (_, index) => String.fromCharCode(97 + (index % 26))).join(
+            "",
+          )
           const tooMuch = new RegExp(Array.from({ length: 36 }, (_, at) => long.slice(at, at + 65)).join("|"))
           const odd = `${long}\n`
           for (const changes of [
@@ -203,7 +251,14 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
 
       it.effect("holds nothing that a terminal or a page would act on", () =>
         Effect.gen(function* () {
-          for (const field of ["\u001b[31mred", "\u202egnp.exe", "line\u2028end", "\u0000", "\ud800", "a\r\nb"]) {
+          for (const field of [
+            "\u001b[31mred",
+            "\u202egnp.exe",
+            "line\u2028end",
+            "\u0000",
+            "\ud800",
+            "a\r\nb",
+          ]) {
             const body = JSON.stringify({ ...heartbeatBody(newAgent()), [field]: 1 })
             const message = expectError(
               yield* call("POST", "/api/v1/heartbeat", { token: newAgent().key, body }),

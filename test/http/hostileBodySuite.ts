@@ -92,7 +92,10 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
         }
         assert.deepStrictEqual(yield* itemsOf(`/api/v1/checks?agent_id=${agent_id}`), [])
         // Where a body is ignored, its depth is too.
-        assert.strictEqual((yield* operate("POST", "/api/v1/agents/admission/accept-all", { body: text })).status, 200)
+        assert.strictEqual(
+          (yield* operate("POST", "/api/v1/agents/admission/accept-all", { body: text })).status,
+          200,
+        )
       }),
     )
 
@@ -128,7 +131,12 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
         const json = JSON.stringify(heartbeatBody(agent))
         const little = Buffer.from(json, "utf16le")
         const big = Buffer.from(little).swap16()
-        for (const body of [little, big, Buffer.concat([bytes(0xff, 0xfe), little]), Buffer.concat([bytes(0xfe, 0xff), big])]) {
+        for (const body of [
+          little,
+          big,
+          Buffer.concat([bytes(0xff, 0xfe), little]),
+          Buffer.concat([bytes(0xfe, 0xff), big]),
+        ]) {
           expectError(yield* send(agent, body), 400, "validation")
         }
       }),
@@ -196,7 +204,13 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
         const body = JSON.stringify(heartbeatBody(agent))
         const beat = (headers: Record<string, string>) =>
           call("POST", "/api/v1/heartbeat", { token: agent.key, body, headers })
-        for (const type of ["text/plain", "application/xml; charset=utf-16", "multipart/form-data", "nonsense", ""]) {
+        for (const type of [
+          "text/plain",
+          "application/xml; charset=utf-16",
+          "multipart/form-data",
+          "nonsense",
+          "",
+        ]) {
           assert.strictEqual((yield* beat({ "content-type": type })).status, 202, type)
         }
         for (const encoding of ["identity", "Identity", "IDENTITY"]) {

@@ -14,7 +14,14 @@ import { acceptedAgent, event, heartbeatBody, newAgent } from "./TestAgent.ts"
 const SMUGGLED = "GET /api/v1/smuggled HTTP/1.1\r\nHost: tocsin\r\n\r\n"
 
 const post = (...headers: ReadonlyArray<string>): string =>
-  ["POST /api/v1/heartbeat HTTP/1.1", "Host: tocsin", "Authorization: Bearer an-agent-key", ...headers, "", ""].join("\r\n")
+  [
+    "POST /api/v1/heartbeat HTTP/1.1",
+    "Host: tocsin",
+    "Authorization: Bearer an-agent-key",
+    ...headers,
+    "",
+    "",
+  ].join("\r\n")
 
 const chunked = (text: string): string => post("Transfer-Encoding: chunked") + text
 
@@ -106,7 +113,10 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
         for (const bytes of [
           requestText(`GET /api/v1/health?${"x".repeat(20_000)}`),
           requestText("GET /api/v1/health", { "X-Long": "x".repeat(20_000) }),
-          requestText("GET /api/v1/health", Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`X-${n}`, "xxxxxxxx"]))),
+          requestText(
+            "GET /api/v1/health",
+            Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`X-${n}`, "xxxxxxxx"])),
+          ),
           requestText("GET /api/v1/health", { Authorization: `Bearer ${"x".repeat(20_000)}` }),
         ]) {
           assertRefused(yield* exchange(bytes + SMUGGLED), 431)
@@ -120,6 +130,34 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
         assert.deepStrictEqual(statusesOf(refused), [400])
         const answered = yield* exchange("GET /api/v1/health HTTP/1.0\r\n\r\n")
         assert.deepStrictEqual(statusesOf(answered), [200])
+      }),
+    )
+
+    it.effect("a request with two Hosts is refused (RFC 9112, 3.2)", () =>
+      Effect.gen(function* () {
+        for (const hosts of ["Host: tocsin\r\nHost: tocsin", "Host: tocsin\r\nHost: elsewhere"]) {
+          const received = yield* exchange(
+            `GET /api/v1/health HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`,
+          )
+          assert.deepStrictEqual(statusesOf(received), [400])
+        }
+      }),
+    )
+
+    it.effect("what is malformed does not take the answer of the whole request before it", () =>
+      Effect.gen(function* () {
+        const { agent_id, key } = newAgent()
+        const body = JSON.stringify(heartbeatBody({ agent_id, key }))
+        const headers = {
+          Authorization: `Bearer ${key}`,
+          "Content-Length": String(body.length),
+          "X-Request-Id": "whole",
+        }
+        const received = yield* exchange(
+          `${requestText("POST /api/v1/heartbeat", headers, body)}nonsense\r\n\r\n`,
+        )
+        assert.strictEqual(statusesOf(received)[0], 202)
+        assert.match(received.text, /x-request-id: whole\r\n/i)
       }),
     )
 
@@ -155,8 +193,15 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
 
     it.effect("a path of bytes that are no ASCII is nothing that the service fails at", () =>
       Effect.gen(function* () {
-        const { authorization } = yield* Effect.map(itemsOf("/api/v1/agents"), () => ({ authorization: "Bearer x" }))
-        for (const path of ["/api/v1/\u00e9", "/api/v1/agents/\u00ff", "/api/v1/agents?limit=\u0080", "/\u00c3\u00a9"]) {
+        const { authorization } = yield* Effect.map(itemsOf("/api/v1/agents"), () => ({
+          authorization: "Bearer x",
+        }))
+        for (const path of [
+          "/api/v1/\u00e9",
+          "/api/v1/agents/\u00ff",
+          "/api/v1/agents?limit=\u0080",
+          "/\u00c3\u00a9",
+        ]) {
           const bytes = requestText(`GET ${path}`, { Connection: "close", Authorization: authorization })
           const [status = 0] = statusesOf(yield* exchange(Buffer.from(bytes, "latin1")))
           assert.include([400, 401, 404], status, path)
@@ -166,7 +211,9 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
 
     it.effect("a whole address is as good as its path (RFC 9112, 3.2.2)", () =>
       Effect.gen(function* () {
-        const received = yield* exchange(requestText("GET http://tocsin/api/v1/health", { Connection: "close" }))
+        const received = yield* exchange(
+          requestText("GET http://tocsin/api/v1/health", { Connection: "close" }),
+        )
         assert.deepStrictEqual(statusesOf(received), [200])
         assert.match(received.text, /\r\ncache-control: no-store\r\n/i)
       }),
@@ -174,7 +221,10 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
 
     it.effect("neither a tunnel nor another protocol is to be had", () =>
       Effect.gen(function* () {
-        const upgrade = requestText("GET /api/v1/health", { Connection: "upgrade, close", Upgrade: "websocket" })
+        const upgrade = requestText("GET /api/v1/health", {
+          Connection: "upgrade, close",
+          Upgrade: "websocket",
+        })
         assert.deepStrictEqual(statusesOf(yield* exchange(upgrade)), [200])
         const tunnel = yield* exchange(requestText("CONNECT tocsin:443", { Connection: "close" }))
         assert.notMatch(tunnel.text, /^HTTP\/1\.1 2/)
@@ -191,7 +241,11 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       const body = JSON.stringify({ agent_id: agent.agent_id, events })
       const half = body.slice(0, body.length / 2)
       const headers = { Authorization: `Bearer ${agent.key}` }
-      const whole = requestText("POST /api/v1/events", { ...headers, "Content-Length": String(body.length) }, half)
+      const whole = requestText(
+        "POST /api/v1/events",
+        { ...headers, "Content-Length": String(body.length) },
+        half,
+      )
       const parts = requestText(
         "POST /api/v1/events",
         { ...headers, "Transfer-Encoding": "chunked" },
@@ -213,7 +267,10 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
   scenario("slow clients have 10 s for their headers and 30 s for a request", () =>
     Effect.gen(function* () {
       const { headersTimeout, requestTimeout } = yield* nodeServer
-      assert.deepStrictEqual({ headersTimeout, requestTimeout }, { headersTimeout: 10_000, requestTimeout: 30_000 })
+      assert.deepStrictEqual(
+        { headersTimeout, requestTimeout },
+        { headersTimeout: 10_000, requestTimeout: 30_000 },
+      )
     }),
   )
 
@@ -226,7 +283,10 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       const agent = yield* acceptedAgent()
       const body = JSON.stringify(heartbeatBody(agent, { hostname: "too-late" }))
       const headers = { Authorization: `Bearer ${agent.key}` }
-      const whole = requestText("POST /api/v1/heartbeat", { ...headers, "Content-Length": String(body.length) })
+      const whole = requestText("POST /api/v1/heartbeat", {
+        ...headers,
+        "Content-Length": String(body.length),
+      })
       const parts = requestText("POST /api/v1/heartbeat", { ...headers, "Transfer-Encoding": "chunked" })
       const slowly: ReadonlyArray<string | ((socket: Socket) => void)> = [
         "GET /api/v1/hea",

@@ -16,10 +16,16 @@ const together = { concurrency: "unbounded" } as const
 type Events = ReadonlyArray<Readonly<Record<string, unknown>>>
 
 const batchOf = (number: number): Events =>
-  Array.from({ length: EVENTS }, (_, index) => event({ check_id: `b${number}-${index}`, status: "critical", exit_code: 2 }))
+  Array.from({ length: EVENTS }, (_, index) =>
+    event({ check_id: `b${number}-${index}`, status: "critical", exit_code: 2 }),
+  )
 
 /** Sends a whole batch, and breaks the connection off after so many turns of the event loop. */
-const sendAndVanish = Effect.fnUntraced(function* ({ agent_id, key }: TestAgent, events: Events, turns: number) {
+const sendAndVanish = Effect.fnUntraced(function* (
+  { agent_id, key }: TestAgent,
+  events: Events,
+  turns: number,
+) {
   const { port } = yield* Tocsin
   const body = JSON.stringify({ agent_id, events })
   const headers = { Authorization: `Bearer ${key}`, "Content-Length": String(body.length) }
@@ -39,7 +45,10 @@ const sendAndVanish = Effect.fnUntraced(function* ({ agent_id, key }: TestAgent,
 
 const storedOf = (agent: TestAgent) =>
   Effect.map(itemsOf(`/api/v1/events/query?agent_id=${agent.agent_id}&limit=500`), (items) =>
-    Array.from({ length: BATCHES }, (_, number) => items.filter((row) => String(row["check_id"]).startsWith(`b${number}-`)).length),
+    Array.from(
+      { length: BATCHES },
+      (_, number) => items.filter((row) => String(row["check_id"]).startsWith(`b${number}-`)).length,
+    ),
   )
 
 /** Clients that vanish, and clients that say the same at once. */
@@ -54,7 +63,10 @@ export const interruptionSuite = <Place>(subject: StorageUnderTest<Place>): void
       for (const stored of yield* storedOf(agent)) assert.include([0, EVENTS], stored)
       for (const events of batches) {
         const { text } = yield* push(agent, ...events)
-        assert.include([`{"accepted":${EVENTS},"deduplicated":0}`, `{"accepted":0,"deduplicated":${EVENTS}}`], text)
+        assert.include(
+          [`{"accepted":${EVENTS},"deduplicated":0}`, `{"accepted":0,"deduplicated":${EVENTS}}`],
+          text,
+        )
       }
       for (const stored of yield* storedOf(agent)) assert.strictEqual(stored, EVENTS)
       assert.lengthOf(yield* itemsOf("/api/v1/incidents?limit=500"), BATCHES * EVENTS)
@@ -86,13 +98,17 @@ export const interruptionSuite = <Place>(subject: StorageUnderTest<Place>): void
         Array.from({ length: 16 }, () => heartbeat(agent)),
         together,
       )
-      for (const answer of same) assert.deepStrictEqual([answer.status, answer.body], [202, { accepted: false }])
+      for (const answer of same)
+        assert.deepStrictEqual([answer.status, answer.body], [202, { accepted: false }])
       const { agent_id } = newAgent()
       const rivals = yield* Effect.all(
         Array.from({ length: 16 }, () => heartbeat({ ...newAgent(), agent_id })),
         together,
       )
-      assert.deepStrictEqual(rivals.map(({ status }) => status).toSorted(), [202, ...Array.from({ length: 15 }, () => 409)])
+      assert.deepStrictEqual(rivals.map(({ status }) => status).toSorted(), [
+        202,
+        ...Array.from({ length: 15 }, () => 409),
+      ])
       const accepts = yield* Effect.all(
         Array.from({ length: 8 }, () => operate("POST", `${agentPath(agent)}/accept`)),
         together,

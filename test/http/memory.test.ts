@@ -9,7 +9,9 @@ import { cursorSuite } from "./cursorSuite.ts"
 import { deliverySuite } from "./deliverySuite.ts"
 import { endpointErrorSuite, endpointSuite } from "./endpointSuite.ts"
 import { eventFieldSuite } from "./eventFieldSuite.ts"
+import { eventSemanticsSuite } from "./eventSemanticsSuite.ts"
 import { filterSuite } from "./filterSuite.ts"
+import { headerSuite } from "./headerSuite.ts"
 import { heartbeatFieldSuite } from "./heartbeatFieldSuite.ts"
 import { hostileBodySuite } from "./hostileBodySuite.ts"
 import { hostileConnectionSuite } from "./hostileConnectionSuite.ts"
@@ -32,6 +34,7 @@ describe("HTTP contract: memory", () => {
   describe("paths", () => pathSuite(subject))
   describe("order of checks", () => orderSuite(subject))
   describe("size of bodies", () => bodySizeSuite(subject))
+  describe("headers", () => headerSuite(subject))
   describe("fields of heartbeats", () => heartbeatFieldSuite(subject))
   describe("fields of events", () => eventFieldSuite(subject))
   describe("queries", () => querySuite(subject))
@@ -41,6 +44,7 @@ describe("HTTP contract: memory", () => {
   describe("hostile bodies", () => hostileBodySuite(subject))
   describe("hostile connections", () => hostileConnectionSuite(subject))
   describe("walk", () => walkSuite(subject))
+  describe("events", () => eventSemanticsSuite(subject))
   describe("admission", () => admissionSuite(subject))
   describe("delivery", () => deliverySuite(subject))
   describe("summary", () => summarySuite(subject))

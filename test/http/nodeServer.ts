@@ -17,7 +17,8 @@ export const nodeServer = Effect.gen(function* () {
   const { port } = yield* Tocsin
   let found: Server | undefined
   const note = (message: unknown): void => {
-    const server: unknown = typeof message === "object" && message !== null && "server" in message && message.server
+    const server: unknown =
+      typeof message === "object" && message !== null && "server" in message && message.server
     if (server instanceof Server && listensOn(server, port)) found = server
   }
   yield* Effect.acquireUseRelease(

@@ -44,7 +44,9 @@ const exclusive: ReadonlyArray<ReadonlyArray<Fault>> = [
 /** Each of these faults, and each two that can be together. */
 const sets = (of: ReadonlyArray<Fault>): ReadonlyArray<ReadonlyArray<Fault>> => {
   const all = of.flatMap((one, index) => [[one], ...of.slice(index + 1).map((other) => [one, other])])
-  return all.filter((set) => exclusive.every((group) => group.filter((fault) => set.includes(fault)).length < 2))
+  return all.filter((set) =>
+    exclusive.every((group) => group.filter((fault) => set.includes(fault)).length < 2),
+  )
 }
 
 const answerTo = (set: ReadonlyArray<Fault>, codes: Readonly<Record<Fault, string>>): string =>
@@ -95,59 +97,73 @@ export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const twoHeartbeats = { policy: { heartbeatRate: { perMinute: 1, burst: 2 } } }
 
-  together("requests", (it) => {
-    const of = Object.keys(faults) as ReadonlyArray<Fault>
-    describe("POST /api/v1/heartbeat", () => {
-      it.effect.each(sets(of).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
-        Effect.gen(function* () {
-          const answer = yield* send(set, "heartbeat")
-          assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, answerTo(set, faults))
-        }),
-      )
-    })
+  together(
+    "requests",
+    (it) => {
+      const of = Object.keys(faults) as ReadonlyArray<Fault>
+      describe("POST /api/v1/heartbeat", () => {
+        it.effect.each(sets(of).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
+          Effect.gen(function* () {
+            const answer = yield* send(set, "heartbeat")
+            assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, answerTo(set, faults))
+          }),
+        )
+      })
 
-    describe("POST /api/v1/events", () => {
-      const codes = { ...faults, "another agent's": "403 agent_not_accepted" }
-      const some = of.filter((fault) => fault !== "rate")
-      it.effect.each(sets(some).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
-        Effect.gen(function* () {
-          const answer = yield* send(set, "events")
-          assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, answerTo(set, codes))
-        }),
-      )
-    })
+      describe("POST /api/v1/events", () => {
+        const codes = { ...faults, "another agent's": "403 agent_not_accepted" }
+        const some = of.filter((fault) => fault !== "rate")
+        it.effect.each(sets(some).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
+          Effect.gen(function* () {
+            const answer = yield* send(set, "events")
+            assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, answerTo(set, codes))
+          }),
+        )
+      })
 
-    describe("an endpoint of operators", () => {
-      it.effect.each(operatorSets.map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
-        Effect.gen(function* () {
-          const { readToken } = yield* Tocsin
-          const agent = yield* pendingAgent()
-          const isReadOnly = set.includes("read-only token")
-          const id = set.includes("parameter") ? "a%20b" : set.includes("agent") ? "nobody" : agent.agent_id
-          const body = set.includes("size") ? " ".repeat(LIMIT + 1) : "not even JSON"
-          for (const [method, path] of [
-            ...(isReadOnly ? [] : [["GET", ""] as const]),
-            ["DELETE", ""],
-            ["POST", "/accept"],
-            ["POST", "/block"],
-          ] as const) {
-            const token = set.includes("token") ? "wrong" : isReadOnly ? readToken : undefined
-            const made = { body, ...(token !== undefined && { token }) }
-            const answer = yield* operate(method, `/api/v1/agents/${id}${path}`, made)
-            const expected = operatorCodes[operatorFaults.find((fault) => set.includes(fault)) ?? "token"]
-            assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, expected, `${method} ${path}`)
-          }
-        }),
-      )
+      describe("an endpoint of operators", () => {
+        it.effect.each(operatorSets.map((set) => [set.join(", "), set] as const))(
+          "with wrong %s",
+          ([, set]) =>
+            Effect.gen(function* () {
+              const { readToken } = yield* Tocsin
+              const agent = yield* pendingAgent()
+              const isReadOnly = set.includes("read-only token")
+              const id = set.includes("parameter")
+                ? "a%20b"
+                : set.includes("agent")
+                  ? "nobody"
+                  : agent.agent_id
+              const body = set.includes("size") ? " ".repeat(LIMIT + 1) : "not even JSON"
+              for (const [method, path] of [
+                ...(isReadOnly ? [] : [["GET", ""] as const]),
+                ["DELETE", ""],
+                ["POST", "/accept"],
+                ["POST", "/block"],
+              ] as const) {
+                const token = set.includes("token") ? "wrong" : isReadOnly ? readToken : undefined
+                const made = { body, ...(token !== undefined && { token }) }
+                const answer = yield* operate(method, `/api/v1/agents/${id}${path}`, made)
+                const expected = operatorCodes[operatorFaults.find((fault) => set.includes(fault)) ?? "token"]
+                assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, expected, `${method} ${path}`)
+              }
+            }),
+        )
 
-      it.effect("checks the token before a query", () =>
-        Effect.gen(function* () {
-          for (const path of ["/api/v1/agents?limit=0", "/api/v1/incidents?sort=size", "/api/v1/checks?cursor="]) {
-            assert.strictEqual((yield* call("GET", path, { token: "wrong" })).status, 401)
-            assert.strictEqual((yield* operate("GET", path)).status, 400)
-          }
-        }),
-      )
-    })
-  }, twoHeartbeats)
+        it.effect("checks the token before a query", () =>
+          Effect.gen(function* () {
+            for (const path of [
+              "/api/v1/agents?limit=0",
+              "/api/v1/incidents?sort=size",
+              "/api/v1/checks?cursor=",
+            ]) {
+              assert.strictEqual((yield* call("GET", path, { token: "wrong" })).status, 401)
+              assert.strictEqual((yield* operate("GET", path)).status, 400)
+            }
+          }),
+        )
+      })
+    },
+    twoHeartbeats,
+  )
 }

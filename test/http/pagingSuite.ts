@@ -11,7 +11,8 @@ const statuses = ["warning", "critical", "unknown"] as const
 /** Enough of everything for several pages, with many rows that are alike in what they are sorted by. */
 const fill = Effect.gen(function* () {
   const agents: Array<TestAgent> = []
-  for (const id of ["b", "B", "a", "a.b", "a-b", "a:b", "a_b", "ab", "aa"]) agents.push(yield* acceptedAgent(id))
+  for (const id of ["b", "B", "a", "a.b", "a-b", "a:b", "a_b", "ab", "aa"])
+    agents.push(yield* acceptedAgent(id))
   for (const [index, agent] of agents.entries()) {
     // One request, so one moment: the events of a batch are stored at the same microsecond.
     yield* push(
@@ -19,7 +20,8 @@ const fill = Effect.gen(function* () {
       ...statuses.map((status) => event({ check_id: `c-${status}`, status, exit_code: 1, output: status })),
       event({ check_id: "together", status: "critical", exit_code: 2, incident_key: SHARED }),
     )
-    if (index % 3 === 0) yield* push(agent, event({ check_id: "c-critical", observed_at: "2026-03-01T12:00:01Z" }))
+    if (index % 3 === 0)
+      yield* push(agent, event({ check_id: "c-critical", observed_at: "2026-03-01T12:00:01Z" }))
     yield* blockedAgent(`blocked-${index}`)
   }
 })
@@ -39,12 +41,18 @@ const lists: ReadonlyArray<Walked> = [
   { path: "/api/v1/events/query?", id: (item) => item["event_id"] },
   { path: "/api/v1/events/query?check_id=c-critical", id: (item) => item["event_id"] },
   ...["status", "opened_at", "resolved_at"].flatMap((sort) =>
-    ["asc", "desc"].map((direction): Walked => ({ path: `/api/v1/incidents?sort=${sort}&direction=${direction}`, id: rowId })),
+    ["asc", "desc"].map((direction): Walked => ({
+      path: `/api/v1/incidents?sort=${sort}&direction=${direction}`,
+      id: rowId,
+    })),
   ),
   { path: "/api/v1/incidents?state=open&severity=critical", id: rowId },
   { path: "/api/v1/incidents?agent_id=a", id: rowId },
   ...["created_at", "updated_at"].flatMap((sort) =>
-    ["asc", "desc"].map((direction): Walked => ({ path: `/api/v1/notifiers/outbox?sort=${sort}&direction=${direction}`, id: rowId })),
+    ["asc", "desc"].map((direction): Walked => ({
+      path: `/api/v1/notifiers/outbox?sort=${sort}&direction=${direction}`,
+      id: rowId,
+    })),
   ),
   { path: "/api/v1/notifiers/outbox?event_type=firing&notifier=debug", id: rowId },
 ]
@@ -62,7 +70,7 @@ const forward = Effect.fnUntraced(function* (path: string, limit: number) {
 /** Follows prev_cursor back to the first page. Returns the pages, first one first. */
 const backward = Effect.fnUntraced(function* (path: string, limit: number, from: string | null) {
   const pages = []
-  for (let previous = from; previous != null; ) {
+  for (let previous = from; previous != null;) {
     const page = yield* pageOf(`${path}&limit=${limit}&back=true&cursor=${previous}`)
     pages.unshift(page)
     previous = page.prev_cursor
@@ -71,7 +79,8 @@ const backward = Effect.fnUntraced(function* (path: string, limit: number, from:
   return pages
 })
 
-const compare = (a: unknown, b: unknown): number => (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0)
+const compare = (a: unknown, b: unknown): number =>
+  String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
 const severities = ["warning", "unknown", "critical"]
 
 /** What incidents are sorted by, ascending (decisions §10). */
@@ -107,8 +116,14 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         for (const limit of [1, 2, 7, expected.length - 1, expected.length, expected.length + 1]) {
           if (limit === 1 && expected.length > 20) continue
           const pages = yield* forward(path, limit)
-          assert.deepStrictEqual(pages.flatMap((page) => page.items.map(id)), expected, `${path} by ${limit}`)
-          assert.isTrue(pages.every((page, index) => index === pages.length - 1 || page.items.length === limit))
+          assert.deepStrictEqual(
+            pages.flatMap((page) => page.items.map(id)),
+            expected,
+            `${path} by ${limit}`,
+          )
+          assert.isTrue(
+            pages.every((page, index) => index === pages.length - 1 || page.items.length === limit),
+          )
           assert.strictEqual(pages.length, Math.ceil(expected.length / limit))
           assert.isNull(pages[0]?.prev_cursor ?? null)
           if (path.includes("blacklist")) continue
@@ -117,7 +132,8 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const seen = [...back, ...(last === undefined ? [] : [last])].flatMap((page) => page.items.map(id))
           assert.deepStrictEqual(seen, expected, `${path} back by ${limit}`)
           // From the first page on, the way forward again.
-          const again = back[0] === undefined ? last : yield* pageOf(`${path}&limit=500&cursor=${back[0].next_cursor}`)
+          const again =
+            back[0] === undefined ? last : yield* pageOf(`${path}&limit=500&cursor=${back[0].next_cursor}`)
           if (back[0] !== undefined) assert.deepStrictEqual(again?.items.map(id), expected.slice(limit), path)
         }
       }
@@ -133,20 +149,35 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.deepStrictEqual(checks, checks.toSorted(byKey((item) => [item["agent_id"], item["check_id"]])))
       const [newest, ...older] = yield* itemsOf("/api/v1/events/query?agent_id=b")
       assert.strictEqual(newest?.["observed_at"], "2026-03-01T12:00:01.000Z")
-      assert.deepStrictEqual(older.map((item) => item["check_id"]), ["together", "c-unknown", "c-critical", "c-warning"])
+      assert.deepStrictEqual(
+        older.map((item) => item["check_id"]),
+        ["together", "c-unknown", "c-critical", "c-warning"],
+      )
       const blocked = (yield* itemsOf("/api/v1/agents/admission/blacklist")).map((item) => item["agent_id"])
-      assert.deepStrictEqual(blocked, Array.from({ length: 9 }, (_, index) => `blocked-${8 - index}`))
+      assert.deepStrictEqual(
+        blocked,
+        Array.from({ length: 9 }, (_, index) => `blocked-${8 - index}`),
+      )
       for (const [sort, keyOf] of Object.entries(incidentOrders)) {
         const ascending = yield* itemsOf(`/api/v1/incidents?sort=${sort}&direction=asc`)
         assert.deepStrictEqual(ascending, ascending.toSorted(byKey(keyOf)), sort)
         assert.deepStrictEqual(yield* itemsOf(`/api/v1/incidents?sort=${sort}`), ascending.toReversed(), sort)
       }
-      assert.deepStrictEqual(yield* itemsOf("/api/v1/incidents"), yield* itemsOf("/api/v1/incidents?sort=status&direction=desc"))
+      assert.deepStrictEqual(
+        yield* itemsOf("/api/v1/incidents"),
+        yield* itemsOf("/api/v1/incidents?sort=status&direction=desc"),
+      )
       for (const sort of ["created_at", "updated_at"]) {
         const ascending = yield* itemsOf(`/api/v1/notifiers/outbox?sort=${sort}&direction=asc`)
-        assert.deepStrictEqual(yield* itemsOf(`/api/v1/notifiers/outbox?sort=${sort}`), ascending.toReversed())
+        assert.deepStrictEqual(
+          yield* itemsOf(`/api/v1/notifiers/outbox?sort=${sort}`),
+          ascending.toReversed(),
+        )
         // An id is made when its row is; its first digits are that time.
-        const key = sort === "updated_at" ? (item: Item) => [item["updated_at"], item["id"]] : (item: Item) => [item["id"]]
+        const key =
+          sort === "updated_at"
+            ? (item: Item) => [item["updated_at"], item["id"]]
+            : (item: Item) => [item["id"]]
         assert.deepStrictEqual(ascending, ascending.toSorted(byKey(key)), sort)
       }
     }),

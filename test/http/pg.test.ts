@@ -24,10 +24,16 @@ const dump = Effect.gen(function* () {
   const tables = yield* sql<{ name: string }>`
     SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'
   `
-  const rows = yield* Effect.forEach(tables, ({ name }) => sql<{ line: string }>`
+  const rows = yield* Effect.forEach(
+    tables,
+    ({ name }) => sql<{ line: string }>`
     SELECT t::text AS line FROM ${sql.literal(name)} t
-  `)
-  return rows.flat().map(({ line }) => line).join("\n")
+  `,
+  )
+  return rows
+    .flat()
+    .map(({ line }) => line)
+    .join("\n")
 }).pipe(Effect.scoped)
 
 describe("HTTP contract: PostgreSQL", () => {

@@ -1,6 +1,15 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { acceptedAgent, block, blockedAgent, event, heartbeat, newAgent, pendingAgent, push } from "./TestAgent.ts"
+import {
+  acceptedAgent,
+  block,
+  blockedAgent,
+  event,
+  heartbeat,
+  newAgent,
+  pendingAgent,
+  push,
+} from "./TestAgent.ts"
 import { operate } from "./call.ts"
 
 /** The agent that the population is about. */
@@ -16,7 +25,7 @@ export const populate = Effect.gen(function* () {
   const agent = yield* acceptedAgent(AGENT)
   const other = yield* acceptedAgent()
   yield* pendingAgent()
-  yield* heartbeat(other, { labels: { role: "db", "__proto__x": "y" } })
+  yield* heartbeat(other, { labels: { role: "db", __proto__x: "y" } })
   const pushed = yield* push(
     agent,
     event({ check_id: "fine", output: "all is well" }),
@@ -42,4 +51,3 @@ export const firstBlacklistId = Effect.gen(function* () {
   const { items } = body as { readonly items: ReadonlyArray<{ readonly id: string }> }
   return items[0]?.id ?? ""
 })
-

@@ -3,7 +3,15 @@ import { Effect } from "effect"
 import type { Answer } from "./Answer.ts"
 import { call, operate } from "./call.ts"
 import { type Endpoint, pathOf } from "./endpoints.ts"
-import { acceptedAgent, blockedAgent, event, heartbeatBody, newAgent, pendingAgent, type TestAgent } from "./TestAgent.ts"
+import {
+  acceptedAgent,
+  blockedAgent,
+  event,
+  heartbeatBody,
+  newAgent,
+  pendingAgent,
+  type TestAgent,
+} from "./TestAgent.ts"
 import type { Tocsin, TocsinOptions } from "./Tocsin.ts"
 
 /** How an endpoint is brought to one of its errors. */
@@ -29,7 +37,9 @@ const provocationsOf: Readonly<Record<string, Provocation>> = {
     provoke: ({ method, path }) => call(method, path, { token: newAgent().key, json: {} }),
   },
   "401 unauthorized": { provoke: (endpoint) => call(endpoint.method, pathOf(endpoint)) },
-  "403 agent_blocked": { provoke: (endpoint) => Effect.flatMap(blockedAgent(), (agent) => send(endpoint, agent)) },
+  "403 agent_blocked": {
+    provoke: (endpoint) => Effect.flatMap(blockedAgent(), (agent) => send(endpoint, agent)),
+  },
   "403 agent_not_accepted": {
     provoke: (endpoint) => Effect.flatMap(pendingAgent(), (agent) => send(endpoint, agent)),
   },

@@ -53,8 +53,9 @@ export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     )
   }
 
-  it.live("not ready within 3 s of a storage whose probe fails, dies or never ends; ready within 5 s of its return", () =>
-    Effect.forEach(losses, follow, { concurrency: "unbounded", discard: true }),
+  it.live(
+    "not ready within 3 s of a storage whose probe fails, dies or never ends; ready within 5 s of its return",
+    () => Effect.forEach(losses, follow, { concurrency: "unbounded", discard: true }),
   )
 
   let hasSpace = true
@@ -73,7 +74,9 @@ export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void =>
                   if (seen.writes) throw full
                   return reply
                 })
-                .pipe(Effect.catchDefect((defect) => (defect === full ? Effect.fail(full) : Effect.die(defect)))),
+                .pipe(
+                  Effect.catchDefect((defect) => (defect === full ? Effect.fail(full) : Effect.die(defect))),
+                ),
           ),
   })
 

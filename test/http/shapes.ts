@@ -30,9 +30,12 @@ const object =
     if (!isObject(value)) return [`${at} is no object`]
     const shapes = new Map([...Object.entries(required), ...Object.entries(optional)])
     return [
-      ...Object.keys(required).flatMap((name) => (Object.hasOwn(value, name) ? [] : [`${at}.${name} is missing`])),
+      ...Object.keys(required).flatMap((name) =>
+        Object.hasOwn(value, name) ? [] : [`${at}.${name} is missing`],
+      ),
       ...Object.entries(value).flatMap(
-        ([name, field]) => shapes.get(name)?.(field, `${at}.${name}`) ?? [`${at}.${name} is not in the contract`],
+        ([name, field]) =>
+          shapes.get(name)?.(field, `${at}.${name}`) ?? [`${at}.${name} is not in the contract`],
       ),
     ]
   }
@@ -55,19 +58,28 @@ const name = text(/^[A-Za-z0-9._:-]{1,128}$/, "an id")
 const time = text(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?:\d{3}|\d{3}(?!000)\d{3})Z$/, "a time (decisions §2)")
 const uuidV7 = text(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "a UUIDv7")
 const fingerprint = text(/^[0-9a-f]{16}$/, "a fingerprint")
-const upTo = (max: number): Shape => text(new RegExp(`^[^]{0,${max}}$`, "u"), `a text of at most ${max} characters`)
+const upTo = (max: number): Shape =>
+  text(new RegExp(`^[^]{0,${max}}$`, "u"), `a text of at most ${max} characters`)
 const flag = rule((value) => typeof value === "boolean", "true or false")
 const integer = rule(Number.isSafeInteger, "an integer")
 const count = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, "a count")
 const checkStatus = oneOf("ok", "warning", "critical", "unknown")
 const cursor = orNull(text(/^[A-Za-z0-9_-]{1,512}$/, "a cursor"))
 
-const page = (item: Shape): Shape => object({ items: list(item) }, { next_cursor: cursor, prev_cursor: cursor })
+const page = (item: Shape): Shape =>
+  object({ items: list(item) }, { next_cursor: cursor, prev_cursor: cursor })
 
 const features = object({ push: flag, metrics: flag })
 
 export const agent: Shape = object(
-  { agent_id: name, hostname: upTo(253), status: oneOf("alive", "stale", "dead"), admission_state: oneOf("pending", "accepted"), last_seen_at: time, features },
+  {
+    agent_id: name,
+    hostname: upTo(253),
+    status: oneOf("alive", "stale", "dead"),
+    admission_state: oneOf("pending", "accepted"),
+    last_seen_at: time,
+    features,
+  },
   { rotation_pending: flag, key_fingerprint: orNull(fingerprint), labels: mapOf(upTo(256)) },
 )
 export const agentPage = page(agent)
@@ -89,7 +101,13 @@ export const checkPage = page(
 )
 export const incidentPage = page(
   object(
-    { id: uuidV7, incident_key: upTo(256), state: oneOf("open", "resolved"), severity: oneOf("warning", "critical", "unknown"), opened_at: time },
+    {
+      id: uuidV7,
+      incident_key: upTo(256),
+      state: oneOf("open", "resolved"),
+      severity: oneOf("warning", "critical", "unknown"),
+      opened_at: time,
+    },
     { agent_id: name, check_id: name, resolved_at: orNull(time), summary: upTo(512) },
   ),
 )

@@ -7,7 +7,15 @@ import { call, operate } from "./call.ts"
 import { type Endpoint, endpoints, nameOf, pathOf } from "./endpoints.ts"
 import { errorOf, expectError } from "./expectError.ts"
 import { onStorage } from "./onStorage.ts"
-import { acceptedAgent, agentPath, event, heartbeat, heartbeatBody, newAgent, pendingAgent } from "./TestAgent.ts"
+import {
+  acceptedAgent,
+  agentPath,
+  event,
+  heartbeat,
+  heartbeatBody,
+  newAgent,
+  pendingAgent,
+} from "./TestAgent.ts"
 import { Tocsin } from "./Tocsin.ts"
 
 type Sound = Storage["Service"]
@@ -33,7 +41,9 @@ const ask = (endpoint: Endpoint): Effect.Effect<Answer, never, Tocsin> => {
   const { method } = endpoint
   const agent = newAgent()
   if (endpoint.token === "UI token") return operate(method, pathOf(endpoint))
-  const json = endpoint.path.endsWith("heartbeat") ? heartbeatBody(agent) : { agent_id: agent.agent_id, events: [event()] }
+  const json = endpoint.path.endsWith("heartbeat")
+    ? heartbeatBody(agent)
+    : { agent_id: agent.agent_id, events: [event()] }
   return call(method, endpoint.path, { token: agent.key, json })
 }
 
@@ -142,7 +152,10 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
         for (const path of [agentPath(agent), "/api/v1/agents"]) {
           const before = observatory.log.length
           expectError(yield* operate("GET", path), 500, "internal", path)
-          assert.isTrue(observatory.log.slice(before).some(({ level }) => level === "Error"), path)
+          assert.isTrue(
+            observatory.log.slice(before).some(({ level }) => level === "Error"),
+            path,
+          )
         }
       }),
     {
@@ -163,10 +176,14 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
         const agent = yield* acceptedAgent()
         isAway = true
         const events = [event()]
-        const send = call("POST", "/api/v1/events", { token: agent.key, json: { agent_id: agent.agent_id, events } })
+        const send = call("POST", "/api/v1/events", {
+          token: agent.key,
+          json: { agent_id: agent.agent_id, events },
+        })
         expectError(yield* send, 500, "internal")
         const polls = Array.from({ length: 10 }, () => operate("GET", "/api/v1/system-summary"))
-        for (const answer of yield* Effect.all(polls, { concurrency: "unbounded" })) expectError(answer, 500, "internal")
+        for (const answer of yield* Effect.all(polls, { concurrency: "unbounded" }))
+          expectError(answer, 500, "internal")
         isAway = false
         assert.deepStrictEqual((yield* send).body, { accepted: 1, deduplicated: 0 })
         assert.strictEqual((yield* operate("GET", "/api/v1/system-summary")).status, 200)

@@ -20,7 +20,9 @@ const codesOf: Readonly<Record<number, ReadonlyArray<string>>> = {
 const whenFalse = (holds: boolean, problem: string): ReadonlyArray<string> => (holds ? [] : [problem])
 
 const ofRequestId = (answer: Answer, { requestId }: Asked): ReadonlyArray<string> => {
-  const ids = answer.rawHeaders.filter((_, index) => answer.rawHeaders[index - 1]?.toLowerCase() === "x-request-id")
+  const ids = answer.rawHeaders.filter(
+    (_, index) => answer.rawHeaders[index - 1]?.toLowerCase() === "x-request-id",
+  )
   const [id = ""] = ids
   const expected = requestId !== undefined && REQUEST_ID.test(requestId) ? id === requestId : UUID_V7.test(id)
   return [
@@ -57,9 +59,18 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
   const hasBody = asked.method !== "HEAD"
   return [
     ...ofRequestId(answer, asked),
-    ...whenFalse(!isApi || headers["cache-control"] === "no-store", `Cache-Control is ${headers["cache-control"]}`),
-    ...whenFalse(/^application\/json(?:;|$)/.test(headers["content-type"] ?? ""), `Content-Type is ${headers["content-type"]}`),
-    ...whenFalse(hasBody === (answer.text !== ""), hasBody ? "there is no body" : "HEAD was answered with a body"),
+    ...whenFalse(
+      !isApi || headers["cache-control"] === "no-store",
+      `Cache-Control is ${headers["cache-control"]}`,
+    ),
+    ...whenFalse(
+      /^application\/json(?:;|$)/.test(headers["content-type"] ?? ""),
+      `Content-Type is ${headers["content-type"]}`,
+    ),
+    ...whenFalse(
+      hasBody === (answer.text !== ""),
+      hasBody ? "there is no body" : "HEAD was answered with a body",
+    ),
     ...(hasBody && status >= 400 ? ofError(answer) : []),
   ]
 }

@@ -79,14 +79,28 @@ const fromRegistrationToRecovery = Effect.fnUntraced(function* (transcript: Tran
   expectBody(yield* push(agent, ...first, broken), 202, { accepted: 1, deduplicated: 2 })
   expectBody(yield* push(agent, broken), 202, { accepted: 0, deduplicated: 1 })
   // The same result again moves the check on, a late one does nothing at all.
-  expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(4), ...critical, output: "worse" })), 202, {
-    accepted: 0,
-  })
+  expectBody(
+    yield* push(agent, event({ check_id: "disk", observed_at: at(4), ...critical, output: "worse" })),
+    202,
+    {
+      accepted: 0,
+    },
+  )
   expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(2) })), 202, { deduplicated: 1 })
   const { items } = yield* pageOf("/api/v1/incidents?state=open")
   const [incident = {}] = items
-  assert.deepInclude(incident, { incident_key: "web-01/disk", severity: "critical", agent_id: "web-01", check_id: "disk" })
-  assert.deepInclude(yield* summary, { agents_online: 1, checks_ok: 1, checks_critical: 1, open_incidents: 1 })
+  assert.deepInclude(incident, {
+    incident_key: "web-01/disk",
+    severity: "critical",
+    agent_id: "web-01",
+    check_id: "disk",
+  })
+  assert.deepInclude(yield* summary, {
+    agents_online: 1,
+    checks_ok: 1,
+    checks_critical: 1,
+    open_incidents: 1,
+  })
   assert.deepNestedInclude(yield* pageOf("/api/v1/notifiers/outbox"), {
     "items[0].state": "pending",
     "items[0].event_type": "firing",
@@ -94,7 +108,9 @@ const fromRegistrationToRecovery = Effect.fnUntraced(function* (transcript: Tran
     "items[0].incident_id": incident["id"],
   })
   yield* look(transcript, "broken")
-  expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(5), output: "fine again" })), 202, { accepted: 1 })
+  expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(5), output: "fine again" })), 202, {
+    accepted: 1,
+  })
   assert.deepNestedInclude(yield* pageOf("/api/v1/incidents"), {
     "items[0].state": "resolved",
     "items[0].id": incident["id"],
@@ -103,7 +119,9 @@ const fromRegistrationToRecovery = Effect.fnUntraced(function* (transcript: Tran
   // Nobody was told, so there is nothing to take back.
   assert.deepNestedInclude(yield* pageOf("/api/v1/notifiers/outbox"), { "items[0].state": "discarded" })
   // Not reopened: another one.
-  expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(6), ...critical })), 202, { accepted: 1 })
+  expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(6), ...critical })), 202, {
+    accepted: 1,
+  })
   assert.lengthOf((yield* pageOf("/api/v1/incidents?state=open")).items, 1)
   assert.lengthOf((yield* pageOf("/api/v1/incidents")).items, 2)
   yield* look(transcript, "broken again")
@@ -118,7 +136,17 @@ const sharedAndSilent = Effect.fnUntraced(function* (transcript: Transcript, age
   const named = { incident_key: "storage" }
   for (const [index, status] of order.entries()) {
     const from = index === 1 ? other : agent
-    yield* push(from, event({ check_id: `raid-${index}`, observed_at: at(10), status, exit_code: 1, output: status, ...named }))
+    yield* push(
+      from,
+      event({
+        check_id: `raid-${index}`,
+        observed_at: at(10),
+        status,
+        exit_code: 1,
+        output: status,
+        ...named,
+      }),
+    )
     const [incident = {}] = (yield* pageOf(`/api/v1/incidents?state=open&check_id=raid-0`)).items
     assert.deepInclude(incident, { incident_key: "storage", severity: status, summary: status })
     assert.strictEqual("agent_id" in incident, index === 0)
@@ -127,12 +155,21 @@ const sharedAndSilent = Effect.fnUntraced(function* (transcript: Transcript, age
   yield* push(agent, event({ check_id: "raid-2", observed_at: at(11) }))
   yield* push(other, event({ check_id: "raid-1", observed_at: at(11) }))
   const left = yield* pageOf("/api/v1/incidents?state=open&check_id=raid-0")
-  assert.deepNestedInclude(left, { "items[0].severity": "warning", "items[0].agent_id": "web-01", "items[0].check_id": "raid-0" })
+  assert.deepNestedInclude(left, {
+    "items[0].severity": "warning",
+    "items[0].agent_id": "web-01",
+    "items[0].check_id": "raid-0",
+  })
   // A key of a user and one made of ids never meet.
   const imitation = { incident_key: "web-01/raid-9", ...critical }
   yield* push(other, event({ check_id: "imitator", observed_at: at(12), ...imitation }))
   yield* push(agent, event({ check_id: "raid-9", observed_at: at(12), ...critical }))
-  assert.lengthOf((yield* pageOf("/api/v1/incidents?state=open")).items.filter((item) => item["incident_key"] === "web-01/raid-9"), 2)
+  assert.lengthOf(
+    (yield* pageOf("/api/v1/incidents?state=open")).items.filter(
+      (item) => item["incident_key"] === "web-01/raid-9",
+    ),
+    2,
+  )
   // Silent: state and incident, and no notification.
   const before = (yield* pageOf("/api/v1/notifiers/outbox")).items.length
   const silent = { check_id: "silent", notifications_enabled: false }
@@ -140,7 +177,9 @@ const sharedAndSilent = Effect.fnUntraced(function* (transcript: Transcript, age
   assert.lengthOf((yield* pageOf("/api/v1/notifiers/outbox")).items, before)
   assert.lengthOf((yield* pageOf("/api/v1/incidents?check_id=silent")).items, 1)
   // An exit code alone is a change, and moves no incident.
-  expectBody(yield* push(other, event({ ...silent, observed_at: at(14), ...critical, exit_code: 3 })), 202, { accepted: 1 })
+  expectBody(yield* push(other, event({ ...silent, observed_at: at(14), ...critical, exit_code: 3 })), 202, {
+    accepted: 1,
+  })
   assert.lengthOf((yield* pageOf("/api/v1/incidents?check_id=silent")).items, 1)
   assert.lengthOf((yield* pageOf("/api/v1/events/query?check_id=silent")).items, 2)
   // Within one batch an id counts once, and the order is that of the batch.
@@ -160,7 +199,10 @@ const sharedAndSilent = Effect.fnUntraced(function* (transcript: Transcript, age
 const rotation = Effect.fnUntraced(function* (transcript: Transcript, agent: TestAgent, other: TestAgent) {
   const fresh = { ...agent, key: newToken() }
   expectBody(yield* heartbeat(fresh, { hostname: "imposter" }), 202, { accepted: false })
-  expectBody(yield* operate("GET", agentPath(agent)), 200, { rotation_pending: true, hostname: "web-01.example.org" })
+  expectBody(yield* operate("GET", agentPath(agent)), 200, {
+    rotation_pending: true,
+    hostname: "web-01.example.org",
+  })
   expectBody(yield* heartbeat(agent), 202, { accepted: true })
   code(yield* push(fresh, event()), "403 agent_not_accepted")
   code(yield* heartbeat({ ...agent, key: newToken() }), "409 conflict")
@@ -169,10 +211,14 @@ const rotation = Effect.fnUntraced(function* (transcript: Transcript, agent: Tes
   code(yield* push({ ...other, key: agent.key }, event()), "403 agent_not_accepted")
   // accept-all leaves replacements alone unless it is told not to; remove-all does always.
   expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all"), 200, { count: 0 })
-  expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all?include_rotation=false"), 200, { count: 0 })
+  expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all?include_rotation=false"), 200, {
+    count: 0,
+  })
   expectBody(yield* operate("POST", "/api/v1/agents/admission/remove-all"), 200, { count: 0 })
   yield* look(transcript, "rotating")
-  expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all?include_rotation=true"), 200, { count: 1 })
+  expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all?include_rotation=true"), 200, {
+    count: 1,
+  })
   expectBody(yield* heartbeat(fresh), 202, { accepted: true })
   code(yield* heartbeat(agent), "409 conflict")
   code(yield* push(agent, event()), "403 agent_not_accepted")
@@ -243,10 +289,16 @@ export const walk = Effect.gen(function* () {
   yield* endings(transcript, fresh)
   clock.advance("3 minutes")
   yield* heartbeat(fresh)
-  assert.deepNestedInclude(yield* pageOf("/api/v1/agents"), { "items[0].status": "stale", "items[1].status": "alive" })
+  assert.deepNestedInclude(yield* pageOf("/api/v1/agents"), {
+    "items[0].status": "stale",
+    "items[1].status": "alive",
+  })
   assert.deepInclude(yield* summary, { agents_online: 1, agents_offline: 1 })
   clock.advance("6 minutes")
-  assert.deepNestedInclude(yield* pageOf("/api/v1/agents"), { "items[0].status": "dead", "items[1].status": "dead" })
+  assert.deepNestedInclude(yield* pageOf("/api/v1/agents"), {
+    "items[0].status": "dead",
+    "items[1].status": "dead",
+  })
   yield* look(transcript, "silent")
   transcript.add("health", yield* call("GET", "/api/v1/health"))
   return transcript.lines

@@ -12,12 +12,17 @@ export const walkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   // Rows of one moment are ordered by their ids.
   const options = { seed: "walk" }
 
-  scenario("the life of agents is what the decisions say, and what memory makes of it", () =>
-    Effect.gen(function* () {
-      const lines = yield* walk
-      const expected = yield* Effect.scoped(Effect.provide(walk, Tocsin.layer(MemoryStorage.layer, options)))
-      assert.isAbove(lines.length, 50)
-      assert.deepStrictEqual(lines, expected)
-    }), options
+  scenario(
+    "the life of agents is what the decisions say, and what memory makes of it",
+    () =>
+      Effect.gen(function* () {
+        const lines = yield* walk
+        const expected = yield* Effect.scoped(
+          Effect.provide(walk, Tocsin.layer(MemoryStorage.layer, options)),
+        )
+        assert.isAbove(lines.length, 50)
+        assert.deepStrictEqual(lines, expected)
+      }),
+    options,
   )
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { Console, Effect, FileSystem, Redacted } from "effect"
+import { Console, Effect, FileSystem, Redacted, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { StartFailure } from "./StartFailure.ts"
 
@@ -12,6 +12,9 @@ const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toStri
 // A bare word on standard output, not a log line: it is shown to the person who started the service, this once.
 const print = (token: Redacted.Redacted) => Console.log(Redacted.value(token))
 
+// A process that starts at the same moment has made the file and is about to write its one line.
+const LOOKS = { schedule: Schedule.spaced("20 millis"), times: 50 }
+
 const kept = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
   const failed = (cause: unknown) =>
@@ -19,18 +22,25 @@ const kept = Effect.fnUntraced(function* (path: string) {
       message: `the token file ${path} cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN`,
       cause,
     })
-  const isThere = yield* Effect.mapError(files.exists(path), failed)
-  if (isThere) {
-    const text = (yield* Effect.mapError(files.readFileString(path), failed)).trim()
-    if (!/^[\x21-\x7e]{1,512}$/.test(text)) return yield* failed("it does not hold one token")
-    return Redacted.make(text)
-  }
   const token = yield* generate
-  // `wx`: of two processes that start at once one writes, and the other is told that the file is there.
-  const write = files.writeFileString(path, `${Redacted.value(token)}\n`, { mode: OWNER_ONLY, flag: "wx" })
-  yield* Effect.mapError(write, failed)
-  yield* print(token)
-  return token
+  // `wx`: of several processes one writes, and the others find the file there.
+  const isNew = yield* files.writeFileString(path, `${Redacted.value(token)}\n`, { mode: OWNER_ONLY, flag: "wx" }).pipe(
+    Effect.as(true),
+    Effect.catchIf(
+      ({ reason }) => reason._tag === "AlreadyExists",
+      () => Effect.succeed(false),
+    ),
+    Effect.mapError(failed),
+  )
+  if (isNew) {
+    yield* print(token)
+    return token
+  }
+  const text = yield* files
+    .readFileString(path)
+    .pipe(Effect.repeat({ ...LOOKS, while: (read) => read === "" }), Effect.mapError(failed))
+  if (!/^[\x21-\x7e]{1,512}$/.test(text.trim())) return yield* failed("it does not hold one token")
+  return Redacted.make(text.trim())
 })
 
 /** The operators' tokens: those that are set, or else one that is generated (kept beside the embedded database). */

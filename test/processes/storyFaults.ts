@@ -1,0 +1,84 @@
+import type { Incident } from "@tocsin/core/contract/Incident"
+import type { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
+import type { Arrival } from "./WebhookReceiver.ts"
+
+/** What became of all incidents: as the service has it, and as the receiver does. */
+export interface Outcome {
+  readonly incidents: ReadonlyArray<Incident>
+  /** Of the webhook alone, oldest first. */
+  readonly outbox: ReadonlyArray<NotificationOutboxItem>
+  readonly arrivals: ReadonlyArray<Arrival>
+}
+
+const RANK = { warning: 1, unknown: 2, critical: 3 } as const
+
+const isStrictlyRising = (numbers: ReadonlyArray<number>): boolean =>
+  numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))
+
+const isDelivered = ({ answered = 0 }: Arrival): boolean => answered >= 200 && answered < 300
+
+/** Of one item: sent means that the receiver took it, and it says the same at every attempt (decisions §8, §9). */
+const itemFaults = (item: NotificationOutboxItem, arrivals: ReadonlyArray<Arrival>): ReadonlyArray<string> => {
+  const texts = new Set(
+    arrivals.map(({ message: { type, timestamp, data } }) =>
+      [type, timestamp, data.id, data.severity, data.summary, data.incident.id].join(" "),
+    ),
+  )
+  return [
+    item.state === "sent" || item.state === "discarded" ? [] : [`is ${item.state}`],
+    item.state === "sent" && !arrivals.some(isDelivered) ? ["is sent, and was not taken"] : [],
+    item.state === "discarded" && arrivals.length > 0 ? ["is discarded, and arrived"] : [],
+    item.attempts < arrivals.length ? [`arrived ${arrivals.length} times in ${item.attempts} attempts`] : [],
+    texts.size > 1 ? [`says different things: ${Array.from(texts).join("; ")}`] : [],
+    arrivals.some(({ message }) => message.type !== `incident.${item.event_type}`) ? ["arrived as something else"] : [],
+    arrivals.some(({ message }) => message.data.incident.id !== item.incident_id) ? ["told of another incident"] : [],
+  ].flat()
+}
+
+/** Of one incident: told in order, one thing after the other, each severity once and rising, and its end once (decisions §8). */
+const incidentFaults = (
+  incident: Incident,
+  items: ReadonlyArray<NotificationOutboxItem>,
+  arrivals: ReadonlyArray<Arrival>,
+): ReadonlyArray<string> => {
+  const told = items.filter(({ state }) => state === "sent")
+  const firings = told.filter(({ event_type }) => event_type === "firing")
+  const position = new Map(told.map(({ id }, index) => [String(id), index]))
+  const positions = arrivals.map(({ id }) => position.get(id) ?? -1)
+  const ranks = firings.map(({ id }) => {
+    const arrival = arrivals.find((one) => one.id === id)
+    return arrival === undefined ? 0 : RANK[arrival.message.data.severity]
+  })
+  const early = arrivals.filter((arrival, index) => {
+    const before = told[(position.get(arrival.id) ?? 0) - 1]
+    return before !== undefined && !arrivals.slice(0, index).some((one) => one.id === before.id && isDelivered(one))
+  })
+  const ends = told.length - firings.length
+  return [
+    incident.state === "resolved" ? [] : ["is open"],
+    isStrictlyRising(ranks) ? [] : [`fired with the severities ${ranks.join()}`],
+    ends === (firings.length > 0 ? 1 : 0) ? [] : [`ended ${ends} times after ${firings.length} firings`],
+    ends === 0 || told.at(-1)?.event_type === "resolved" ? [] : ["fired after its end"],
+    positions.every((at, index) => index === 0 || at >= (positions[index - 1] ?? 0)) ? [] : ["was told out of order"],
+    early.length === 0 ? [] : ["was told something before what comes first was taken"],
+  ].flat()
+}
+
+/** Everything that is wrong about how incidents were told once all is over; empty when nothing is. */
+export const storyFaults = ({ incidents, outbox, arrivals }: Outcome): ReadonlyArray<string> => {
+  const known = new Set(outbox.map(({ id }) => String(id)))
+  return [
+    ...arrivals.filter(({ fault }) => fault !== undefined).map(({ id, fault }) => `${id} has wrong ${fault}`),
+    ...arrivals.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} is no item of the outbox`),
+    ...outbox.flatMap((item) =>
+      itemFaults(item, arrivals.filter(({ id }) => id === item.id)).map((fault) => `item ${item.id} ${fault}`),
+    ),
+    ...incidents.flatMap((incident) =>
+      incidentFaults(
+        incident,
+        outbox.filter(({ incident_id }) => incident_id === incident.id),
+        arrivals.filter(({ message }) => message.data.incident.id === incident.id),
+      ).map((fault) => `incident ${incident.id} ${fault}`),
+    ),
+  ]
+}
