@@ -8,11 +8,16 @@ import type { Site } from "./Site.ts"
 const FIRING_SPAN = Duration.minutes(4)
 
 /** What an alert router tells alerts apart by. */
-const labels = (incident: Pick<Notification["incident"], "incident_key" | "opener_agent_id" | "opener_check_id">, severity: Severity) =>
-  `${incident.incident_key} of ${incident.opener_agent_id}/${incident.opener_check_id} is ${severity}`
+const labels = (
+  incident: Pick<Notification["incident"], "incident_key" | "opener_agent_id" | "opener_check_id">,
+  severity: Severity,
+) => `${incident.incident_key} of ${incident.opener_agent_id}/${incident.opener_check_id} is ${severity}`
 
 /** Which alerts a router has firing at `now`: of each label set the last message counts, a firing for four minutes. */
-export const firingAtRouter = ({ arrivals, resendings }: Receivers, now: Instant.Instant): ReadonlyArray<string> => {
+export const firingAtRouter = (
+  { arrivals, resendings }: Receivers,
+  now: Instant.Instant,
+): ReadonlyArray<string> => {
   const messages = [
     ...arrivals.map(({ notification: { incident, severity, event_type }, at, order }) => ({
       alert: labels(incident, severity),

@@ -5,7 +5,13 @@ import { type Answer, deferred, delivered, refused, timedOut } from "./Receivers
 
 /** Something that happens while the outbox is delivered; numbers named `which` pick from what there is by then. */
 export type Step =
-  | { readonly step: "report"; readonly check: string; readonly status: CheckStatus; readonly loud: boolean; readonly key: string | undefined }
+  | {
+      readonly step: "report"
+      readonly check: string
+      readonly status: CheckStatus
+      readonly loud: boolean
+      readonly key: string | undefined
+    }
   | { readonly step: "wait"; readonly millis: number }
   /** The agent is deleted, and registers anew. */
   | { readonly step: "remove" }
@@ -57,7 +63,10 @@ const honest: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Answer>]> = [
 /** Answers of receivers that get exactly what they say they got. */
 const honestAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest)
 /** Those, and some that get more than they say. */
-const anyAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest, [2, Arbitrary.Constant(timedOut)])
+const anyAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest, [
+  2,
+  Arbitrary.Constant(timedOut),
+])
 
 const report = Arbitrary.all({
   step: Arbitrary.Constant("report" as const),
@@ -66,10 +75,10 @@ const report = Arbitrary.all({
   loud: weighted([5, Arbitrary.Constant(true)], [1, Arbitrary.Constant(false)]),
   key: oneOf(undefined, "shared"),
 })
-const wait = Arbitrary.map(
-  oneOf(0, 0, 1, 50, 2_500, 5_000, 16_000, 61_000, 300_000),
-  (millis): Step => ({ step: "wait", millis }),
-)
+const wait = Arbitrary.map(oneOf(0, 0, 1, 50, 2_500, 5_000, 16_000, 61_000, 300_000), (millis): Step => ({
+  step: "wait",
+  millis,
+}))
 const which = integer(0, 9)
 const open = Arbitrary.Constant<Step>({ step: "open" })
 const remove = Arbitrary.Constant<Step>({ step: "remove" })

@@ -76,7 +76,11 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
     })
     return yield* Effect.forkScoped(Effect.andThen(process.close, check))
   })
-  const disturb = Effect.fnUntraced(function* (one: Running, seconds: number, fault: "isAway" | "losesReplies") {
+  const disturb = Effect.fnUntraced(function* (
+    one: Running,
+    seconds: number,
+    fault: "isAway" | "losesReplies",
+  ) {
     one.isSpoilt = true
     one.process.faults[fault] = true
     const isOver = Effect.sync(() => {
@@ -120,14 +124,18 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
   isWell = true
   if (running.length === 0) yield* open
   const isOver = () =>
-    Array.from(site.watch.items.values()).every((item) => ["sent", "failed", "discarded"].includes(item.state))
+    Array.from(site.watch.items.values()).every((item) =>
+      ["sent", "failed", "discarded"].includes(item.state),
+    )
   // Faults and stops come to their end, and nothing is on its way to the storage any more.
   yield* TestClock.adjust("2 minutes")
   for (const { process } of running) process.faults.latencies = []
   yield* TestClock.adjust("10 seconds")
-  for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5) yield* TestClock.adjust("5 minutes")
+  for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5)
+    yield* TestClock.adjust("5 minutes")
   for (const item of site.watch.items.values()) {
-    if (!["sent", "failed", "discarded"].includes(item.state)) laws.broken.push(`${item.id} ends ${item.state}`)
+    if (!["sent", "failed", "discarded"].includes(item.state))
+      laws.broken.push(`${item.id} ends ${item.state}`)
   }
   yield* Fiber.awaitAll(closings)
   const course: Course = { watch: site.watch, receivers, broken: laws.broken }

@@ -1,7 +1,7 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
-import { Ids } from "@tocsin/core/ports/Ids"
+import type { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -11,7 +11,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Context, Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
+import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "../storage/samples.ts"
 import * as SeededIds from "../storage/SeededIds.ts"
@@ -85,7 +85,9 @@ const unlimited = { perMinute: 0, burst: 0 }
 export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints, ...policy }: SiteOptions) {
   yield* TestClock.setTime(START_MILLIS)
   const closings: Array<Effect.Effect<void>> = []
-  yield* Effect.addFinalizer(() => whileTimePasses(Effect.all(closings, { concurrency: "unbounded", discard: true })))
+  yield* Effect.addFinalizer(() =>
+    whileTimePasses(Effect.all(closings, { concurrency: "unbounded", discard: true })),
+  )
   const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
   const enqueued = yield* PubSub.unbounded<void>()
   const watch = watchOutbox(memory, (move) => {
@@ -105,7 +107,9 @@ export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints,
       Layer.provideMerge(OutboxSignal.layer),
       Layer.provide(Layer.succeed(Storage, storage)),
       Layer.provide(Layer.succeed(Notifiers, notifiers)),
-      Layer.provide(Layer.succeed(Delivery.DeliverySettings, { lease: options.lease ?? Delivery.defaultDelivery.lease })),
+      Layer.provide(
+        Layer.succeed(Delivery.DeliverySettings, { lease: options.lease ?? Delivery.defaultDelivery.lease }),
+      ),
       Layer.provide(Layer.succeedContext(shared)),
     )
     const own = yield* Scope.make()

@@ -41,7 +41,10 @@ const resent = ({ receivers }: Site, start: Instant.Instant): ReadonlyArray<stri
     ),
   )
 
-const knows = Effect.fnUntraced(function* (site: Site, expected: ReadonlyArray<string> = firingByRights(site)) {
+const knows = Effect.fnUntraced(function* (
+  site: Site,
+  expected: ReadonlyArray<string> = firingByRights(site),
+) {
   assert.deepStrictEqual(firingAtRouter(site.receivers, yield* Instant.now), expected)
 })
 
@@ -68,21 +71,31 @@ describe("an alert", () => {
     }),
   )
 
-  it.effect("of another severity takes the place of the old one at once, upwards and downwards, loud or silent", () =>
-    Effect.gen(function* () {
-      const { site, say } = yield* open()
-      const statuses = ["warning", "critical", "warning", "unknown", "warning", "critical", "unknown"] as const
-      for (const status of statuses) {
-        for (const loud of [true, false]) {
-          yield* say(status, { loud: loud || site.watch.alerts.size === 0 })
-          yield* knows(site, [`a/disk of a/disk is ${status}`])
-          yield* TestClock.adjust(Duration.seconds(17))
-          yield* knows(site, [`a/disk of a/disk is ${status}`])
+  it.effect(
+    "of another severity takes the place of the old one at once, upwards and downwards, loud or silent",
+    () =>
+      Effect.gen(function* () {
+        const { site, say } = yield* open()
+        const statuses = [
+          "warning",
+          "critical",
+          "warning",
+          "unknown",
+          "warning",
+          "critical",
+          "unknown",
+        ] as const
+        for (const status of statuses) {
+          for (const loud of [true, false]) {
+            yield* say(status, { loud: loud || site.watch.alerts.size === 0 })
+            yield* knows(site, [`a/disk of a/disk is ${status}`])
+            yield* TestClock.adjust(Duration.seconds(17))
+            yield* knows(site, [`a/disk of a/disk is ${status}`])
+          }
         }
-      }
-      yield* TestClock.adjust(Duration.minutes(10))
-      assert.strictEqual(site.watch.alerts.size, 1)
-    }),
+        yield* TestClock.adjust(Duration.minutes(10))
+        assert.strictEqual(site.watch.alerts.size, 1)
+      }),
   )
 
   it.effect("ends with a silent resolution too", () =>
@@ -101,7 +114,10 @@ describe("an alert", () => {
       yield* say("critical", { loud: false })
       yield* say("unknown", { loud: false })
       yield* TestClock.adjust(Duration.minutes(3))
-      assert.deepStrictEqual([receivers.arrivals.length, receivers.resendings.length, site.watch.alerts.size], [0, 0, 0])
+      assert.deepStrictEqual(
+        [receivers.arrivals.length, receivers.resendings.length, site.watch.alerts.size],
+        [0, 0, 0],
+      )
     }),
   )
 
@@ -172,7 +188,9 @@ describe("the alert router", () => {
         }
         yield* TestClock.adjust(Duration.minutes(8))
         yield* knows(site)
-        const open_ = Array.from(site.watch.incidents.values()).filter((incident) => incident.state === "open")
+        const open_ = Array.from(site.watch.incidents.values()).filter(
+          (incident) => incident.state === "open",
+        )
         assert.isAtMost(site.watch.alerts.size, open_.length)
       }),
     { arbitrary: { runs: 100, size: 30, maxShrinks: 500 } },
@@ -181,7 +199,10 @@ describe("the alert router", () => {
   it.effect("hears each alert from one of several processes, once a minute, however slow it is", () =>
     Effect.gen(function* () {
       const { receivers, router, front } = yield* open(3)
-      const checks = Array.from({ length: 120 }, (_, at) => ({ check: `check-${at}`, status: "critical" as const }))
+      const checks = Array.from({ length: 120 }, (_, at) => ({
+        check: `check-${at}`,
+        status: "critical" as const,
+      }))
       yield* report(front, checks)
       yield* settled
       // Each post takes ten seconds, so that one minute later is seventy seconds after the last one.
@@ -210,7 +231,11 @@ describe("the alert router", () => {
       router.answerToAlerts = delivered
       // However long it was away, it is told of the end.
       yield* TestClock.adjust(Duration.minutes(1))
-      assert.isTrue(receivers.resendings.some(({ alerts, answer }) => answer.reaches && alerts.some(({ alert }) => alert.ended_at !== undefined)))
+      assert.isTrue(
+        receivers.resendings.some(
+          ({ alerts, answer }) => answer.reaches && alerts.some(({ alert }) => alert.ended_at !== undefined),
+        ),
+      )
       assert.strictEqual(site.watch.alerts.size, 0)
     }),
   )
@@ -276,12 +301,14 @@ describe("the alert router", () => {
 
   it.effect("is not told of trouble that is back before it was told of its end by a slower process", () =>
     Effect.gen(function* () {
-      const { site, router, say } = yield* open(2)
+      const { site, router, say } = yield* open()
+      const other = yield* site.open("process 2")
       yield* say("critical")
       router.slowly = { ...delivered, sendingMillis: 3_000 }
       yield* say("warning")
       yield* TestClock.adjust(Duration.seconds(1))
-      yield* say("critical")
+      yield* report(other, [{ check: "disk", status: "critical" }])
+      yield* settled
       yield* TestClock.adjust(Duration.seconds(20))
       yield* knows(site, ["a/disk of a/disk is critical"])
     }),

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import type * as Instant from "@tocsin/core/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import type { OutboxMove, OutboxWatch } from "./OutboxWatch.ts"
@@ -30,7 +30,8 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
   const broken: Array<string> = []
   const leases = new Map<Attempt, Instant.Instant>()
   const judge = (holds: boolean, item: OutboxRecord, words: string): void => {
-    if (!holds) broken.push(`${item.notifier} ${item.event_type} ${item.incident_seq} of ${item.incident_id}: ${words}`)
+    if (!holds)
+      broken.push(`${item.notifier} ${item.event_type} ${item.incident_seq} of ${item.incident_id}: ${words}`)
   }
   const earlier = (item: OutboxRecord): ReadonlyArray<OutboxRecord> =>
     Array.from(watch().items.values()).filter(
@@ -47,7 +48,11 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
   const onClaim = (before: OutboxRecord, { after, at }: OutboxMove): void => {
     judge(after.attempts === before.attempts + 1, after, "an attempt was not counted")
     judge(after.attempts <= MOST_ATTEMPTS, after, "attempted too often")
-    judge(before.next_attempt_at !== undefined && before.next_attempt_at <= at, after, "claimed before it was due")
+    judge(
+      before.next_attempt_at !== undefined && before.next_attempt_at <= at,
+      after,
+      "claimed before it was due",
+    )
     judge(earlier(after).every(hasEnded), after, "claimed before an earlier one had ended")
     const lease = after.leased_until === undefined ? 0 : secondsBetween(at, after.leased_until)
     judge(lease === LEASE_SECONDS, after, `leased for ${lease} s`)
@@ -59,18 +64,35 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     const scheduled = DELAY_SECONDS[before.attempts - 1] ?? 0
     const isScheduled = delay >= scheduled * 0.8 - 1e-6 && delay <= scheduled * 1.2
     const wasAsked = attempt?.endedAt !== undefined && attempt.answer.outcome === "deferred"
-    const asked = Math.min((wasAsked ? attempt.answer.retryAfterSeconds : undefined) ?? 0, LONGEST_RETRY_AFTER_SECONDS)
+    const asked = Math.min(
+      (wasAsked ? attempt.answer.retryAfterSeconds : undefined) ?? 0,
+      LONGEST_RETRY_AFTER_SECONDS,
+    )
     const isExpired = before.leased_until !== undefined && before.leased_until <= at
     const isReleased = delay === 0 && isClosing(client)
-    const isTimely = (isScheduled && (delay >= asked || isExpired)) || (asked > 0 && delay === asked) || isReleased
-    judge(isTimely, after, `to be retried in ${delay} s after attempt ${before.attempts}, asked for ${asked} s`)
-    judge(asked < scheduled * 0.8 || delay >= asked || isExpired || isReleased, after, "Retry-After was passed over")
+    const isTimely =
+      (isScheduled && (delay >= asked || isExpired)) || (asked > 0 && delay === asked) || isReleased
+    judge(
+      isTimely,
+      after,
+      `to be retried in ${delay} s after attempt ${before.attempts}, asked for ${asked} s`,
+    )
+    judge(
+      asked < scheduled * 0.8 || delay >= asked || isExpired || isReleased,
+      after,
+      "Retry-After was passed over",
+    )
     judge(before.attempts < MOST_ATTEMPTS, after, "to be retried after the last attempt")
-    judge(secondsBetween(before.counts_from, at) < OLDEST_SECONDS, after, "to be retried though it is too old")
+    judge(
+      secondsBetween(before.counts_from, at) < OLDEST_SECONDS,
+      after,
+      "to be retried though it is too old",
+    )
   }
 
   const onFailure = (before: OutboxRecord, { after, at }: OutboxMove): void => {
-    const isOver = before.attempts >= MOST_ATTEMPTS || secondsBetween(before.counts_from, at) >= OLDEST_SECONDS
+    const isOver =
+      before.attempts >= MOST_ATTEMPTS || secondsBetween(before.counts_from, at) >= OLDEST_SECONDS
     judge(isOver || attemptOf(before)?.answer.outcome === "refused", after, "failed without a reason")
   }
 
@@ -80,7 +102,11 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     const isAllowed = OutboxTransitions.some((row) => row.from === from && row.to === after.state)
     judge(isAllowed, after, `went from ${from} to ${after.state}`)
     judge((after.leased_until !== undefined) === (after.state === "sending"), after, "a lease that is none")
-    judge((after.next_attempt_at !== undefined) === isWaiting(after), after, "due though it does not wait, or the reverse")
+    judge(
+      (after.next_attempt_at !== undefined) === isWaiting(after),
+      after,
+      "due though it does not wait, or the reverse",
+    )
     judge(after.updated_at === at, after, "updated_at is not the time of the move")
     if (before === undefined) return
     const attempt = attemptOf(before)
@@ -88,21 +114,34 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     if (before.state === "sending" && after.state === "retry") onRetry(before, move)
     if (before.state === "sending" && after.state === "failed") onFailure(before, move)
     if (after.state === "sent") {
-      judge(attempt?.answer.outcome === "delivered" && attempt.client === client, after, "sent, and was not delivered")
+      judge(
+        attempt?.answer.outcome === "delivered" && attempt.client === client,
+        after,
+        "sent, and was not delivered",
+      )
     }
     if (after.state === "discarded") {
-      judge(watch().incidents.get(after.incident_id)?.state === "resolved", after, "discarded of an open incident")
+      judge(
+        watch().incidents.get(after.incident_id)?.state === "resolved",
+        after,
+        "discarded of an open incident",
+      )
       judge(after.event_type === "firing", after, "a resolved was discarded")
     }
     if (before.state === "failed") {
-      judge(after.attempts === 0 && after.counts_from === at && after.next_attempt_at === at, after, "replayed wrongly")
+      judge(
+        after.attempts === 0 && after.counts_from === at && after.next_attempt_at === at,
+        after,
+        "replayed wrongly",
+      )
     }
   }
 
   const onAttempt = (attempt: Attempt): void => {
     const { notification, startedAt, client } = attempt
     const item = watch().items.get(notification.id)
-    if (item === undefined) return void broken.push(`an attempt of an item that is not there: ${notification.id}`)
+    if (item === undefined)
+      return void broken.push(`an attempt of an item that is not there: ${notification.id}`)
     judge(item.state === "sending", item, `attempted by ${client} while ${item.state}`)
     judge(item.attempts === notification.attempt, item, "attempted under another attempt's number")
     judge(earlier(item).every(hasEnded), item, "attempted before an earlier one had ended")

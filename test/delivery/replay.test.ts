@@ -40,7 +40,10 @@ describe("replaying a dead letter", () => {
       receiver.answer = delivered
       yield* TestClock.adjust(Duration.seconds(6))
       assert.deepStrictEqual(statesOf(site), ["firing sent"])
-      assert.deepStrictEqual(new Set(receivers.attempts.map(({ notification }) => notification.id)), new Set([id()]))
+      assert.deepStrictEqual(
+        new Set(receivers.attempts.map(({ notification }) => notification.id)),
+        new Set([id()]),
+      )
     }),
   )
 
@@ -98,10 +101,8 @@ describe("replaying a dead letter", () => {
   it.effect("puts it before the later ones of its incident", () =>
     Effect.gen(function* () {
       const { site, process, receivers, receiver, id } = yield* open(refused)
-      receiver.answer = deferred
       yield* report(process, [{ check: "disk", status: "ok", loud: false }])
       yield* report(process, [{ check: "disk", status: "warning" }])
-      receiver.answer = refused
       yield* settled
       receiver.answer = deferred
       yield* report(process, critical)

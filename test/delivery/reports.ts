@@ -28,7 +28,9 @@ export const enroll = ({ ingest, admission }: Process, ...agents: ReadonlyArray<
 
 /** A heartbeat. */
 export const beat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT) =>
-  Effect.flatMap(Instant.now, (observed_at) => ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at })))
+  Effect.flatMap(Instant.now, (observed_at) =>
+    ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at })),
+  )
 
 let reported = 0
 

@@ -72,7 +72,12 @@ describe("the delays before attempts", () => {
             assert.deepStrictEqual(yield* process.operations.replay(item().id), { count: 1 })
             ageFrom = item().updated_at
             attempts = 0
-            assert.deepInclude(item(), { attempts: 0, state: "pending", counts_from: ageFrom, next_attempt_at: ageFrom })
+            assert.deepInclude(item(), {
+              attempts: 0,
+              state: "pending",
+              counts_from: ageFrom,
+              next_attempt_at: ageFrom,
+            })
           }
           if (item().state === "failed") break
           yield* TestClock.adjust(Duration.seconds(Math.max(0, secondsUntilDue(item())) + lateSeconds))
@@ -89,7 +94,9 @@ describe("the delays before attempts", () => {
           } else {
             yield* TestClock.adjust(Duration.seconds(takesSeconds))
             const outcome: AttemptResult =
-              result === "released" ? { outcome: result } : { outcome: result, error: "503", retryAfterSeconds }
+              result === "released"
+                ? { outcome: result }
+                : { outcome: result, error: "503", retryAfterSeconds }
             assert.strictEqual(
               yield* process.storage.transact(settleAttempt(claimed.claim, outcome, random)),
               "settled",
@@ -118,7 +125,10 @@ describe("the delays before attempts", () => {
       const site = yield* openSite({ receivers: never })
       const process = yield* site.open("first")
       yield* enroll(process, AGENT)
-      const checks = Array.from({ length: 40 }, (_, at) => ({ check: `check-${at}`, status: "critical" as const }))
+      const checks = Array.from({ length: 40 }, (_, at) => ({
+        check: `check-${at}`,
+        status: "critical" as const,
+      }))
       yield* report(process, checks)
       yield* settled
       const delays = itemsOf(site).map(secondsUntilDue)
@@ -140,7 +150,10 @@ describe("a dead receiver", () => {
       const [item] = itemsOf(site)
       assert.deepInclude(item, { state: "failed", last_error: "the receiver answered 503" })
       const attempts = receivers.attempts.length
-      assert.isTrue(attempts === 14 || (attempts === 13 && (item?.updated_at ?? 0n) - (item?.created_at ?? 0n) >= 86_400_000_000n))
+      assert.isTrue(
+        attempts === 14 ||
+          (attempts === 13 && (item?.updated_at ?? 0n) - (item?.created_at ?? 0n) >= 86_400_000_000n),
+      )
       // A dead letter stays one.
       yield* TestClock.adjust(Duration.hours(5))
       assert.strictEqual(receivers.attempts.length, attempts)

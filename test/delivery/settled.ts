@@ -4,6 +4,10 @@ import { Effect } from "effect"
 const HOPS = 500
 
 /** Lets all fibers run until they wait; the clock stands still. */
-export const settled: Effect.Effect<void> = Effect.forEach(Array.from({ length: HOPS }), () => Effect.yieldNow, {
-  discard: true,
-})
+export const settled: Effect.Effect<void> = Effect.forEach(
+  Array.from({ length: HOPS }),
+  () => Effect.yieldNow,
+  {
+    discard: true,
+  },
+)

@@ -11,9 +11,14 @@ import { settled } from "./settled.ts"
 
 const NOTIFIERS: ReadonlyArray<NotifierKind> = ["debug", "messenger", "webhook", "alert_router"]
 
-const openBusy = Effect.fnUntraced(function* (answer: Answer, notifiers: ReadonlyArray<NotifierKind> = ["webhook"]) {
+const openBusy = Effect.fnUntraced(function* (
+  answer: Answer,
+  notifiers: ReadonlyArray<NotifierKind> = ["webhook"],
+) {
   const answers = { first: answer, second: delivered }
-  const receivers = makeReceivers({ answerTo: (_, client) => (client === "first" ? answers.first : answers.second) })
+  const receivers = makeReceivers({
+    answerTo: (_, client) => (client === "first" ? answers.first : answers.second),
+  })
   const site = yield* openSite({ receivers, notifiers, hints: true })
   const process = yield* site.open("first")
   yield* enroll(process, AGENT)
@@ -64,14 +69,22 @@ describe("a process that stops", () => {
   it.effect("needs no longer for several dead receivers than for one, and leaves nothing to its lease", () =>
     Effect.gen(function* () {
       const { site, process } = yield* openBusy(hanging, NOTIFIERS)
-      const checks = Array.from({ length: 20 }, (_, at) => ({ check: `check-${at}`, status: "critical" as const }))
+      const checks = Array.from({ length: 20 }, (_, at) => ({
+        check: `check-${at}`,
+        status: "critical" as const,
+      }))
       yield* report(process, checks)
       yield* settled
-      assert.strictEqual(itemsOf(site).filter((item) => item.state === "sending").length, 8 * NOTIFIERS.length)
+      assert.strictEqual(
+        itemsOf(site).filter((item) => item.state === "sending").length,
+        8 * NOTIFIERS.length,
+      )
       assert.isAtMost(yield* timeToClose(process), 5)
       assert.isTrue(itemsOf(site).every((item) => item.state === "pending" || item.state === "retry"))
       const now = yield* Instant.now
-      assert.isTrue(itemsOf(site).every((item) => item.next_attempt_at !== undefined && item.next_attempt_at <= now))
+      assert.isTrue(
+        itemsOf(site).every((item) => item.next_attempt_at !== undefined && item.next_attempt_at <= now),
+      )
     }),
   )
 
@@ -88,23 +101,25 @@ describe("a process that stops", () => {
     }),
   )
 
-  it.effect.each([0, 1, 500, 999])("makes what it claims meanwhile, %i ms into the claim", (millisIntoClaim) =>
-    Effect.gen(function* () {
-      const receivers = makeReceivers({ answerTo: () => delivered })
-      const site = yield* openSite({ receivers, notifiers: ["webhook"] })
-      const process = yield* site.open("first")
-      const front = yield* site.open("front", { delivers: false })
-      yield* enroll(front, AGENT)
-      yield* settled
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      process.faults.latencies = [1_000]
-      // The look that comes without a reason starts the claim.
-      yield* TestClock.adjust(Duration.seconds(15))
-      yield* TestClock.adjust(millisIntoClaim)
-      assert.deepStrictEqual(statesOf(site), ["firing pending"])
-      assert.isAtMost(yield* timeToClose(process), 5)
-      assert.deepStrictEqual(statesOf(site), ["firing sent"])
-    }),
+  it.effect.each([0, 1, 500, 999])(
+    "makes what it claims meanwhile, %i ms into the claim",
+    (millisIntoClaim) =>
+      Effect.gen(function* () {
+        const receivers = makeReceivers({ answerTo: () => delivered })
+        const site = yield* openSite({ receivers, notifiers: ["webhook"] })
+        const process = yield* site.open("first")
+        const front = yield* site.open("front", { delivers: false })
+        yield* enroll(front, AGENT)
+        yield* settled
+        yield* report(front, [{ check: "disk", status: "critical" }])
+        process.faults.latencies = [1_000]
+        // The look that comes without a reason starts the claim.
+        yield* TestClock.adjust(Duration.seconds(15))
+        yield* TestClock.adjust(millisIntoClaim)
+        assert.deepStrictEqual(statesOf(site), ["firing pending"])
+        assert.isAtMost(yield* timeToClose(process), 5)
+        assert.deepStrictEqual(statesOf(site), ["firing sent"])
+      }),
   )
 
   it.effect("does not wait for a storage that is away", () =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { anyScenario, LONGEST, orderlyScenario } from "./Scenario.ts"
 import { play } from "./Simulation.ts"
 
-const arbitrary = { runs: 150, size: LONGEST, maxShrinks: 500 }
+const arbitrary = { runs: 100, size: LONGEST, maxShrinks: 500 }
 
 describe("several processes deliver one outbox", () => {
   it.effect.prop(
@@ -14,7 +14,8 @@ describe("several processes deliver one outbox", () => {
         const { watch, receivers, broken } = yield* play(scenario)
         assert.deepStrictEqual(broken, [])
         for (const item of watch.items.values()) {
-          if (item.state === "sent") assert.isAtLeast(receivers.arrivals.filter((one) => one.notification.id === item.id).length, 1)
+          if (item.state === "sent")
+            assert.isAtLeast(receivers.arrivals.filter((one) => one.notification.id === item.id).length, 1)
         }
       }),
     { arbitrary, timeout: 60_000 },

@@ -67,7 +67,10 @@ describe("while the storage is away", () => {
   it.effect("for longer than a lease, attempts that could not be ended hold no place at the notifier", () =>
     Effect.gen(function* () {
       const { front, process, receivers } = yield* open({ ...delivered, answeringMillis: 1_000 }, false)
-      const checks = Array.from({ length: 8 }, (_, at) => ({ check: `check-${at}`, status: "critical" as const }))
+      const checks = Array.from({ length: 8 }, (_, at) => ({
+        check: `check-${at}`,
+        status: "critical" as const,
+      }))
       yield* report(front, checks)
       yield* TestClock.adjust(Duration.seconds(15))
       assert.strictEqual(receivers.attempts.length, 8)

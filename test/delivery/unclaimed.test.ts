@@ -22,7 +22,8 @@ const open = Effect.gen(function* () {
   return { site, front }
 })
 
-const states = (site: Site) => itemsOf(site).map((item) => `${item.notifier} ${item.event_type} ${item.state}`)
+const states = (site: Site) =>
+  itemsOf(site).map((item) => `${item.notifier} ${item.event_type} ${item.state}`)
 
 describe("what is to be sent by a notifier", () => {
   it.effect("that is configured nowhere is discarded after a day", () =>
@@ -49,7 +50,8 @@ describe("what is to be sent by a notifier", () => {
       const lease = Duration.seconds(60)
       const claimed = yield* transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease, random: 0 }))
       assert.strictEqual(claimed.length, 1)
-      for (const { claim } of claimed) yield* transact(settleAttempt(claim, { outcome: "deferred", error: "503" }, 0))
+      for (const { claim } of claimed)
+        yield* transact(settleAttempt(claim, { outcome: "deferred", error: "503" }, 0))
       yield* TestClock.adjust(Duration.hours(2))
       assert.deepStrictEqual(ofWebhook(), ["webhook firing retry", "webhook firing pending"])
       assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 100)), 0)

@@ -1,7 +1,7 @@
 import { it, layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
-import { Tocsin, type TocsinOptions } from "./Tocsin.ts"
+import { Tocsin, type TocsinOptions } from "./service/Tocsin.ts"
 
 /** A test of the service; it fails by throwing. */
 export type Scenario<E = never> = Effect.Effect<void, E, Tocsin | Scope.Scope>

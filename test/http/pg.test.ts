@@ -1,20 +1,9 @@
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import { describe } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
-import { concurrencySuite } from "./concurrencySuite.ts"
-import { endpointSuite } from "./endpointSuite.ts"
-import { interruptionSuite } from "./interruptionSuite.ts"
-import { secretSuite } from "./secretSuite.ts"
-import { walkSuite } from "./walkSuite.ts"
-
-const subject = {
-  name: "PostgreSQL",
-  place: EmptiedPostgres.layerOfFile(),
-  client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
-}
+import { storageHttpSuite } from "./storageHttpSuite.ts"
 
 /** All rows of all tables, as text. */
 const dump = Effect.gen(function* () {
@@ -26,9 +15,7 @@ const dump = Effect.gen(function* () {
   `
   const rows = yield* Effect.forEach(
     tables,
-    ({ name }) => sql<{ line: string }>`
-    SELECT t::text AS line FROM ${sql.literal(name)} t
-  `,
+    ({ name }) => sql<{ line: string }>`SELECT t::text AS line FROM ${sql.literal(name)} t`,
   )
   return rows
     .flat()
@@ -36,10 +23,11 @@ const dump = Effect.gen(function* () {
     .join("\n")
 }).pipe(Effect.scoped)
 
-describe("HTTP contract: PostgreSQL", () => {
-  describe("endpoints", () => endpointSuite(subject))
-  describe("walk", () => walkSuite(subject))
-  describe("secrets", () => secretSuite(subject, dump))
-  describe("interruptions", () => interruptionSuite(subject))
-  describe("many clients", () => concurrencySuite(subject, 12))
-})
+storageHttpSuite(
+  {
+    name: "PostgreSQL",
+    place: EmptiedPostgres.layerOfFile(),
+    client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
+  },
+  dump,
+)

@@ -25,7 +25,8 @@ const naiveBucket = (perMinute: number, burst: number) => {
   }
 }
 
-const after = (instant: Instant.Instant, micros: bigint): Instant.Instant => Instant.fromMicros(instant + micros)
+const after = (instant: Instant.Instant, micros: bigint): Instant.Instant =>
+  Instant.fromMicros(instant + micros)
 
 const request = Arbitrary.all({
   name: oneOf("a", "b", "c"),

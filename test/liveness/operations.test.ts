@@ -32,7 +32,12 @@ const checkOf = ({ queries }: Process, check = "disk") =>
 
 describe("resetting a check's clock", () => {
   /** Sends a result observed so many seconds from now. */
-  const observe = Effect.fnUntraced(function* (process: Process, seconds: number, status: CheckStatus, number: number) {
+  const observe = Effect.fnUntraced(function* (
+    process: Process,
+    seconds: number,
+    status: CheckStatus,
+    number: number,
+  ) {
     const observed_at = Instant.plus(yield* Instant.now, Duration.seconds(seconds))
     const events = [eventOf(number, { observed_at, status })]
     return yield* process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
@@ -96,7 +101,10 @@ describe("removing a check", () => {
   it.effect("takes its history, its count and its incident's reason with it", () =>
     Effect.gen(function* () {
       const { site, process } = yield* open
-      yield* report(process, [{ check: "disk", status: "warning" }, { check: "load", status: "ok" }])
+      yield* report(process, [
+        { check: "disk", status: "warning" },
+        { check: "load", status: "ok" },
+      ])
       yield* report(process, [{ check: "disk", status: "critical" }])
       yield* settled
       assert.deepStrictEqual(yield* process.operations.removeCheck(DISK), { count: 1 })
@@ -118,7 +126,11 @@ describe("removing a check", () => {
     Effect.gen(function* () {
       const { process } = yield* open
       yield* report(process, [{ check: "disk", status: "critical", key: "shared", output: "no room" }])
-      yield* report(process, [{ check: "disk", status: "warning", key: "shared", output: "little room" }], OTHER)
+      yield* report(
+        process,
+        [{ check: "disk", status: "warning", key: "shared", output: "little room" }],
+        OTHER,
+      )
       yield* process.operations.removeCheck(DISK)
       const { items } = yield* process.queries.incidents({ sort: "status", direction: "desc", limit: 10 })
       assert.strictEqual(items.length, 1)
@@ -171,7 +183,13 @@ describe("the story of an incident", () => {
           statuses.set(name, one.status)
           if (was === one.status) continue
           const change =
-            was === "ok" ? "joined" : one.status === "ok" ? "left" : RANK[one.status] > RANK[was] ? "worsened" : "improved"
+            was === "ok"
+              ? "joined"
+              : one.status === "ok"
+                ? "left"
+                : RANK[one.status] > RANK[was]
+                  ? "worsened"
+                  : "improved"
           const worst = WORST[Math.max(...Array.from(statuses.values(), (status) => RANK[status]))] ?? "ok"
           const severity = one.status === "ok" ? was : one.status
           told.push(`${Instant.format(yield* Instant.now)} ${name} ${change} ${severity}, then ${worst}`)
@@ -207,7 +225,10 @@ describe("the story of an incident", () => {
     Effect.gen(function* () {
       const { site, process } = yield* open
       const checks = Array.from({ length: 250 }, (_, at) => `check-${at}`)
-      yield* report(process, checks.map((check) => ({ check, status: "warning", key: "shared" }) as const))
+      yield* report(
+        process,
+        checks.map((check) => ({ check, status: "warning", key: "shared" }) as const),
+      )
       yield* report(process, [{ check: "check-7", status: "critical", key: "shared" }])
       const [id] = site.watch.incidents.keys()
       const { members, changes } = yield* process.operations.incident(IncidentId.make(id ?? ""))

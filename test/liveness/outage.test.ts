@@ -57,7 +57,10 @@ describe("after an outage of the service", () => {
       const again = yield* openProcess(site, "process 2")
       assert.strictEqual(yield* statusOf(again), "stale")
       const { items } = yield* again.queries.agents({ limit: 10 })
-      assert.deepStrictEqual(items.map(({ status }) => status), ["stale"])
+      assert.deepStrictEqual(
+        items.map(({ status }) => status),
+        ["stale"],
+      )
       yield* TestClock.adjust(Duration.seconds(298))
       assert.strictEqual(yield* statusOf(again), "stale")
       assert.strictEqual(incidentsOf(site).length, 0)
@@ -191,7 +194,13 @@ type Step =
 const agent = oneOf(...AGENTS)
 const step = weighted<Step>(
   [6, Arbitrary.map(agent, (agent) => ({ step: "beat", agent }) as const)],
-  [6, Arbitrary.map(oneOf(1, 14, 60, 119, 121, 200, 299, 301, 400), (seconds) => ({ step: "wait", seconds }) as const)],
+  [
+    6,
+    Arbitrary.map(
+      oneOf(1, 14, 60, 119, 121, 200, 299, 301, 400),
+      (seconds) => ({ step: "wait", seconds }) as const,
+    ),
+  ],
   [1, Arbitrary.map(oneOf(10, 100, 140, 400), (seconds) => ({ step: "down", seconds }) as const)],
   [1, Arbitrary.map(oneOf(10, 100, 140, 400), (seconds) => ({ step: "read_only", seconds }) as const)],
 )

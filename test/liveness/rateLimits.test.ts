@@ -27,24 +27,47 @@ const retryAfter = (process: Process, agent: string, address?: string) =>
     return (result.failure as RateLimited).retryAfterSeconds // Its tag was just looked at.
   })
 
-const takenOf = Effect.fnUntraced(function* (process: Process, agents: ReadonlyArray<string>, address?: string) {
+const takenOf = Effect.fnUntraced(function* (
+  process: Process,
+  agents: ReadonlyArray<string>,
+  address?: string,
+) {
   const answers = yield* Effect.forEach(agents, (agent) => retryAfter(process, agent, address))
   return answers.filter((seconds) => seconds === 0).length
 })
 
-const times = (count: number, name: (at: number) => string) => Array.from({ length: count }, (_, at) => name(at))
+const times = (count: number, name: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => name(at))
 
 describe("heartbeats of one key", () => {
   it.effect("go through sixty at once and two a second, whatever the others do", () =>
     Effect.gen(function* () {
       const process = yield* open()
-      assert.strictEqual(yield* takenOf(process, times(70, () => "a")), 60)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(70, () => "a"),
+        ),
+        60,
+      )
       assert.strictEqual(yield* retryAfter(process, "a"), 1)
       assert.strictEqual(yield* retryAfter(process, "b"), 0)
       yield* TestClock.adjust(Duration.seconds(1))
-      assert.strictEqual(yield* takenOf(process, times(5, () => "a")), 2)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(5, () => "a"),
+        ),
+        2,
+      )
       yield* TestClock.adjust(Duration.seconds(30))
-      assert.strictEqual(yield* takenOf(process, times(70, () => "a")), 60)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(70, () => "a"),
+        ),
+        60,
+      )
     }),
   )
 
@@ -52,7 +75,13 @@ describe("heartbeats of one key", () => {
     Effect.gen(function* () {
       const process = yield* open()
       yield* enroll(process, AGENT)
-      assert.strictEqual(yield* takenOf(process, times(70, () => AGENT)), 59)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(70, () => AGENT),
+        ),
+        59,
+      )
       yield* process.admission.block(AGENT)
       assert.isAbove(yield* retryAfter(process, AGENT), 0)
     }),
@@ -80,7 +109,13 @@ describe("heartbeats of one key", () => {
   it.effect("are not limited by a rate of 0", () =>
     Effect.gen(function* () {
       const process = yield* open({ heartbeatRate: { perMinute: 0, burst: 0 } })
-      assert.strictEqual(yield* takenOf(process, times(1_000, () => "a")), 1_000)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(1_000, () => "a"),
+        ),
+        1_000,
+      )
     }),
   )
 })
@@ -89,11 +124,25 @@ describe("registrations of unknown keys", () => {
   it.effect("go through three hundred at once and ten a second from one address", () =>
     Effect.gen(function* () {
       const process = yield* open()
-      assert.strictEqual(yield* takenOf(process, times(320, (at) => `agent-${at}`), "192.0.2.1"), 300)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(320, (at) => `agent-${at}`),
+          "192.0.2.1",
+        ),
+        300,
+      )
       assert.strictEqual(yield* retryAfter(process, "one-more", "192.0.2.1"), 1)
       assert.strictEqual(yield* retryAfter(process, "elsewhere", "192.0.2.2"), 0)
       yield* TestClock.adjust(Duration.seconds(1))
-      assert.strictEqual(yield* takenOf(process, times(20, (at) => `late-${at}`), "192.0.2.1"), 10)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(20, (at) => `late-${at}`),
+          "192.0.2.1",
+        ),
+        10,
+      )
     }),
   )
 
@@ -103,8 +152,22 @@ describe("registrations of unknown keys", () => {
       yield* Effect.forEach(["a", "b"], (agent) => beat(process, agent, "192.0.2.1"))
       yield* process.admission.accept(AGENT)
       // One is accepted, one is pending.
-      assert.strictEqual(yield* takenOf(process, times(50, () => "a"), "192.0.2.1"), 50)
-      assert.strictEqual(yield* takenOf(process, times(50, () => "b"), "192.0.2.1"), 50)
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(50, () => "a"),
+          "192.0.2.1",
+        ),
+        50,
+      )
+      assert.strictEqual(
+        yield* takenOf(
+          process,
+          times(50, () => "b"),
+          "192.0.2.1",
+        ),
+        50,
+      )
       assert.strictEqual(yield* retryAfter(process, "c", "192.0.2.1"), 0)
       assert.strictEqual(yield* retryAfter(process, "d", "192.0.2.1"), 60)
       assert.strictEqual(yield* retryAfter(process, "a", "192.0.2.1"), 0)
@@ -127,14 +190,27 @@ describe("registrations of unknown keys", () => {
   it.effect("are not limited where nobody knows the address, or by a rate of 0", () =>
     Effect.gen(function* () {
       const limited = yield* open({ registrationRate: { perMinute: 1, burst: 1 } })
-      assert.strictEqual(yield* takenOf(limited, times(50, (at) => `agent-${at}`)), 50)
+      assert.strictEqual(
+        yield* takenOf(
+          limited,
+          times(50, (at) => `agent-${at}`),
+        ),
+        50,
+      )
     }),
   )
 
   it.effect("are not limited by a rate of 0", () =>
     Effect.gen(function* () {
       const free = yield* open({ registrationRate: { perMinute: 0, burst: 0 } })
-      assert.strictEqual(yield* takenOf(free, times(500, (at) => `agent-${at}`), "192.0.2.1"), 500)
+      assert.strictEqual(
+        yield* takenOf(
+          free,
+          times(500, (at) => `agent-${at}`),
+          "192.0.2.1",
+        ),
+        500,
+      )
     }),
   )
 

@@ -1,7 +1,6 @@
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
-import type { ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
@@ -21,31 +20,23 @@ const OTHER = AgentId.make("other")
 const ENDED = ["sent", "failed", "discarded"]
 
 const open = Effect.gen(function* () {
-  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }), notifiers: ["webhook"] })
+  const site = yield* openSite({
+    receivers: makeReceivers({ answerTo: () => delivered }),
+    notifiers: ["webhook"],
+  })
   const front = yield* site.open("front", { delivers: false })
   // So that time without a process that keeps house is an outage, after which nobody is called dead.
   yield* front.storage.transact(leaveMark(defaultPolicy))
   return { site, front }
 })
 
-const rowsOf = <L extends ListName>({ storage }: Process, list: L): Effect.Effect<ReadonlyArray<ListRows[L]>> =>
-  Effect.orDie(
-    storage.page<L>({
-      list,
-      filter: {},
-      sort: (list === "history" ? "stored" : list === "outbox" ? "updated_at" : "opened_at") as never, // Each its own.
-      direction: "asc",
-      from: undefined,
-      isBackward: false,
-      limit: 100_000,
-    }),
-  )
+const all = { filter: {}, direction: "asc", from: undefined, isBackward: false, limit: 100_000 } as const
 
-const everything = Effect.fnUntraced(function* (process: Process) {
+const everything = Effect.fnUntraced(function* ({ storage }: Process) {
   return {
-    history: yield* rowsOf(process, "history"),
-    incidents: yield* rowsOf(process, "incidents"),
-    outbox: yield* rowsOf(process, "outbox"),
+    history: yield* storage.page({ ...all, list: "history", sort: "stored" }),
+    incidents: yield* storage.page({ ...all, list: "incidents", sort: "opened_at" }),
+    outbox: yield* storage.page({ ...all, list: "outbox", sort: "updated_at" }),
   }
 })
 
@@ -58,9 +49,13 @@ const leftBy = ({ history, incidents, outbox }: Rows, before: RetentionBounds): 
     history: history.filter(
       (row, at) =>
         !isOld(row.received_at, before.history) ||
-        !history.slice(at + 1).some((later) => later.agent_id === row.agent_id && later.check_id === row.check_id),
+        !history
+          .slice(at + 1)
+          .some((later) => later.agent_id === row.agent_id && later.check_id === row.check_id),
     ),
-    incidents: incidents.filter((row) => row.resolved_at === undefined || !isOld(row.resolved_at, before.incidents)),
+    incidents: incidents.filter(
+      (row) => row.resolved_at === undefined || !isOld(row.resolved_at, before.incidents),
+    ),
     outbox: outbox.filter((row) => !ENDED.includes(row.state) || !isOld(row.updated_at, before.outbox)),
   }
 }
@@ -69,9 +64,14 @@ const byId = <Row extends { readonly id?: unknown; readonly seq?: unknown }>(row
   rows.map((row) => String(row.id ?? row.seq)).toSorted()
 
 /** Claims what can be claimed, and ends it. */
-const deliverAll = Effect.fnUntraced(function* ({ storage }: Process, outcome: "delivered" | "refused" | "deferred") {
+const deliverAll = Effect.fnUntraced(function* (
+  { storage }: Process,
+  outcome: "delivered" | "refused" | "deferred",
+) {
   const lease = Duration.seconds(60)
-  const claimed = yield* storage.transact(claimOutbox({ notifiers: ["webhook"], limit: 100, lease, random: 0 }))
+  const claimed = yield* storage.transact(
+    claimOutbox({ notifiers: ["webhook"], limit: 100, lease, random: 0 }),
+  )
   for (const { claim } of claimed) {
     const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }
     yield* storage.transact(settleAttempt(claim, result, 0))
@@ -79,7 +79,12 @@ const deliverAll = Effect.fnUntraced(function* ({ storage }: Process, outcome: "
 })
 
 type Step =
-  | { readonly agent: AgentId; readonly check: string; readonly status: CheckStatus; readonly key: string | undefined }
+  | {
+      readonly agent: AgentId
+      readonly check: string
+      readonly status: CheckStatus
+      readonly key: string | undefined
+    }
   | { readonly days: number }
   | { readonly outcome: "delivered" | "refused" | "deferred" }
 
@@ -97,7 +102,10 @@ const step = weighted<Step>(
   [3, Arbitrary.map(oneOf("delivered", "refused", "deferred"), (outcome) => ({ outcome }))],
 )
 
-const daysAgo = weighted<number | undefined>([1, Arbitrary.Constant(undefined)], [4, oneOf(0, 1, 30, 100, 365)])
+const daysAgo = weighted<number | undefined>(
+  [1, Arbitrary.Constant(undefined)],
+  [4, oneOf(0, 1, 30, 100, 365)],
+)
 
 describe("what has outlived its retention", () => {
   it.effect.prop(
@@ -121,7 +129,11 @@ describe("what has outlived its retention", () => {
         const now = yield* Instant.now
         const ago = (count: number | undefined) =>
           count === undefined ? undefined : Instant.minus(now, Duration.days(count))
-        const before = { history: ago(days.history), incidents: ago(days.incidents), outbox: ago(days.outbox) }
+        const before = {
+          history: ago(days.history),
+          incidents: ago(days.incidents),
+          outbox: ago(days.outbox),
+        }
         const rows = yield* everything(front)
         const expected = leftBy(rows, before)
         for (;;) {
@@ -140,7 +152,10 @@ describe("what has outlived its retention", () => {
           if (isKept) assert.isAbove(story?.members.length ?? 0, 0)
         }
         // Life goes on with what is left.
-        yield* report(front, [{ check: "disk", status: "critical" }, { check: "load", status: "ok" }])
+        yield* report(front, [
+          { check: "disk", status: "critical" },
+          { check: "load", status: "ok" },
+        ])
       }),
     { arbitrary: { runs: 120, size: 60, maxShrinks: 500 } },
   )
@@ -164,7 +179,11 @@ const openWithPast = Effect.fnUntraced(function* (days: number) {
 })
 
 const countsOf = (process: Process) =>
-  Effect.map(everything(process), ({ history, incidents, outbox }) => [history.length, incidents.length, outbox.length])
+  Effect.map(everything(process), ({ history, incidents, outbox }) => [
+    history.length,
+    incidents.length,
+    outbox.length,
+  ])
 
 describe("housekeeping", () => {
   it.effect.each([
@@ -174,13 +193,15 @@ describe("housekeeping", () => {
     { days: 94, left: [1, 2, 0] },
     { days: 364, left: [1, 2, 0] },
     { days: 366, left: [1, 0, 0] },
-  ])("keeps history for 93 days, incidents for 365, ended outbox items for 30: after $days", ({ days, left }) =>
-    Effect.gen(function* () {
-      const { site, front } = yield* openWithPast(days)
-      yield* site.open("keeper", { background: keeper() })
-      yield* TestClock.adjust(Duration.seconds(2))
-      assert.deepStrictEqual(yield* countsOf(front), left)
-    }),
+  ])(
+    "keeps history for 93 days, incidents for 365, ended outbox items for 30: after $days",
+    ({ days, left }) =>
+      Effect.gen(function* () {
+        const { site, front } = yield* openWithPast(days)
+        yield* site.open("keeper", { background: keeper() })
+        yield* TestClock.adjust(Duration.seconds(2))
+        assert.deepStrictEqual(yield* countsOf(front), left)
+      }),
   )
 
   it.effect("keeps for ever what has no retention", () =>
@@ -200,9 +221,14 @@ describe("housekeeping", () => {
     Effect.gen(function* () {
       const { site, front } = yield* open
       yield* enroll(front, AGENT)
-      const statuses = Array.from({ length: 100 }, (_, at): CheckStatus => (at % 2 === 0 ? "warning" : "critical"))
+      const statuses = Array.from({ length: 100 }, (_, at): CheckStatus =>
+        at % 2 === 0 ? "warning" : "critical",
+      )
       for (let batch = 0; batch < 13; batch++) {
-        yield* report(front, statuses.map((status) => ({ check: "disk", status, loud: false })))
+        yield* report(
+          front,
+          statuses.map((status) => ({ check: "disk", status, loud: false })),
+        )
       }
       yield* TestClock.adjust(Duration.days(94))
       yield* site.open("keeper", { background: keeper() })
@@ -263,7 +289,9 @@ describe("housekeeping", () => {
         ["a/@heartbeat"],
       )
       const mark = yield* front.storage.mark
-      assert.isTrue(mark !== undefined && Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now))
+      assert.isTrue(
+        mark !== undefined && Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now),
+      )
     }),
   )
 

@@ -67,7 +67,11 @@ export const enroll = Effect.fnUntraced(function* (base: Base, agent_id: string)
 })
 
 /** Sends results that must be applied. */
-export const report = Effect.fnUntraced(function* (base: Base, agent: Agent, ...results: ReadonlyArray<Result>) {
+export const report = Effect.fnUntraced(function* (
+  base: Base,
+  agent: Agent,
+  ...results: ReadonlyArray<Result>
+) {
   const answer = yield* Effect.orDie(push(base, agent, results.map(eventOf)))
   assert.strictEqual(answer.text, `{"accepted":${results.length},"deduplicated":0}`)
 })

@@ -32,7 +32,10 @@ export const rawConnection = Effect.fnUntraced(function* (
     write: (text) => Effect.sync(() => void socket.write(text)),
     received: () => received,
     closed: Effect.as(
-      until("the server closes the connection", Effect.sync(() => isClosed)),
+      until(
+        "the server closes the connection",
+        Effect.sync(() => isClosed),
+      ),
       undefined,
     ).pipe(Effect.map(() => received)),
   }

@@ -7,7 +7,11 @@ import { secretOf, webhookSecretOf } from "./secrecy.ts"
 
 /** What to do with a request: answer, later or never, or reset the connection. */
 export type Reaction =
-  | { readonly status: number; readonly afterMillis?: number; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly status: number
+      readonly afterMillis?: number
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | "reset"
   | "hang"
 

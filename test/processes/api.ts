@@ -90,7 +90,8 @@ export const outboxOf = (base: Base) =>
   listOf(base, "/api/v1/notifiers/outbox?sort=created_at&direction=asc", NotificationOutboxItem)
 
 /** All incidents, the one opened first before the others. */
-export const incidentsOf = (base: Base) => listOf(base, "/api/v1/incidents?sort=opened_at&direction=asc", Incident)
+export const incidentsOf = (base: Base) =>
+  listOf(base, "/api/v1/incidents?sort=opened_at&direction=asc", Incident)
 
 /** All that is kept of results. */
 export const historyOf = (base: Base) => listOf(base, "/api/v1/events/query", StoredCheckResultEvent)

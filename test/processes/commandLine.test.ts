@@ -11,7 +11,7 @@ const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return { code, ...output }
 })
 
-describe("the command line", { timeout: 60_000 }, () => {
+describe.concurrent("the command line", { timeout: 60_000 }, () => {
   it.live("--help prints every setting with what it takes and its default", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* run("--help")

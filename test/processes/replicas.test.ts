@@ -13,15 +13,17 @@ const SEED = 20_261_120
 const AGENTS = 6
 
 /** Fails the first attempt of many messages in every way there is, and no second one: the next retry would take 30 s. */
-const unreliable = (random: () => number) => ({ earlier }: Arrival): Reaction => {
-  if (earlier > 0) return { status: 204 }
-  const chance = random()
-  if (chance < 0.15) return { status: 500 }
-  if (chance < 0.2) return { status: 503, headers: { "retry-after": "1" } }
-  if (chance < 0.28) return "reset"
-  if (chance < 0.34) return "hang"
-  return { status: 204, afterMillis: chance < 0.5 ? 300 + 1_000 * random() : 0 }
-}
+const unreliable =
+  (random: () => number) =>
+  ({ earlier }: Arrival): Reaction => {
+    if (earlier > 0) return { status: 204 }
+    const chance = random()
+    if (chance < 0.15) return { status: 500 }
+    if (chance < 0.2) return { status: 503, headers: { "retry-after": "1" } }
+    if (chance < 0.28) return "reset"
+    if (chance < 0.34) return "hang"
+    return { status: 204, afterMillis: chance < 0.5 ? 300 + 1_000 * random() : 0 }
+  }
 
 /** What the checks of the test go through. */
 interface Trouble {
@@ -34,7 +36,8 @@ interface Trouble {
 }
 
 const troublesOf = (agents: ReadonlyArray<Agent>, random: () => number): ReadonlyArray<Trouble> => {
-  const anyStatus = () => (["warning", "critical", "unknown", "ok"] as const)[Math.floor(4 * random())] ?? "ok"
+  const anyStatus = () =>
+    (["warning", "critical", "unknown", "ok"] as const)[Math.floor(4 * random())] ?? "ok"
   return agents.flatMap((agent, index): ReadonlyArray<Trouble> => {
     const next = agents[(index + 1) % agents.length] ?? agent
     return [
@@ -96,13 +99,21 @@ const goThrough = Effect.fnUntraced(function* (cluster: Cluster, trouble: Troubl
   const { agents, check_id, incident_key, isPatient } = trouble
   const changes: Array<string> = []
   for (const [index, status] of trouble.statuses.entries()) {
-    const events = agents.map(() => eventOf({ check_id, status, ...(incident_key !== undefined && { incident_key }) }))
-    yield* Effect.forEach(agents, (agent, at) => insist(cluster, agent, events[at] ?? eventOf({ check_id, status })), {
-      concurrency: "unbounded",
-    })
+    const events = agents.map(() =>
+      eventOf({ check_id, status, ...(incident_key !== undefined && { incident_key }) }),
+    )
+    yield* Effect.forEach(
+      agents,
+      (agent, at) => insist(cluster, agent, events[at] ?? eventOf({ check_id, status })),
+      {
+        concurrency: "unbounded",
+      },
+    )
     if (status !== trouble.statuses[index - 1]) changes.push(...events.map(({ event_id }) => event_id))
     if (!isPatient || status === "ok") continue
-    const told = Effect.sync(() => toldOf(cluster.receiver, keyOf(trouble)).includes(`incident.firing ${status}`))
+    const told = Effect.sync(() =>
+      toldOf(cluster.receiver, keyOf(trouble)).includes(`incident.firing ${status}`),
+    )
     yield* until(`${keyOf(trouble)} is told as ${status}`, told)
   }
   return changes
@@ -117,57 +128,70 @@ const wholeStory = ({ statuses }: Trouble): ReadonlyArray<string> => {
 const isEnded = (state: string): boolean => state === "sent" || state === "failed" || state === "discarded"
 
 describe("two servers on one PostgreSQL", { timeout: 120_000 }, () => {
-  it.live(`tell every incident's story in order, though one dies and the receiver fails at random (seed ${SEED})`, () =>
-    Effect.gen(function* () {
-      const { url } = yield* scratchPostgres
-      const cwd = yield* scratchFolder
-      const random = seeded(SEED)
-      const receiver = yield* startReceiver(unreliable(random))
-      const start = (sender: string) =>
-        startServer({
-          cwd,
-          environment: {
-            DATABASE_URL: Redacted.value(url),
-            SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
-            SERVICE_NOTIFIERS: "webhook",
-            // Shorter attempts, 2 s, and what a dead process held is free sooner.
-            SERVICE_DELIVERY_LEASE: "3s",
-            ...receiver.settings(sender),
-          },
-        })
-      const servers = yield* Effect.all([start("mortal"), start("immortal")], { concurrency: 2 })
-      const cluster: Cluster = { receiver, random, servers }
-      const agents = yield* Effect.forEach(Array.from({ length: AGENTS }), (_, n) => enroll(servers[1], `agent-${n}`))
-      const troubles = troublesOf(agents, random)
+  it.live(
+    `tell every incident's story in order, though one dies and the receiver fails at random (seed ${SEED})`,
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* scratchPostgres
+        const cwd = yield* scratchFolder
+        const random = seeded(SEED)
+        const receiver = yield* startReceiver(unreliable(random))
+        const start = (sender: string) =>
+          startServer({
+            cwd,
+            environment: {
+              DATABASE_URL: Redacted.value(url),
+              SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+              SERVICE_NOTIFIERS: "webhook",
+              // Shorter attempts, 2 s, and what a dead process held is free sooner.
+              SERVICE_DELIVERY_LEASE: "3s",
+              ...receiver.settings(sender),
+            },
+          })
+        const servers = yield* Effect.all([start("mortal"), start("immortal")], { concurrency: 2 })
+        const cluster: Cluster = { receiver, random, servers }
+        const agents = yield* Effect.forEach(Array.from({ length: AGENTS }), (_, n) =>
+          enroll(servers[1], `agent-${n}`),
+        )
+        const troubles = troublesOf(agents, random)
 
-      const crash = Effect.gen(function* () {
-        const held = () => receiver.arrivals.filter(({ sender, isOver }) => sender === "mortal" && !isOver)
-        yield* until("it is sending something", Effect.sync(() => receiver.arrivals.length > 30 && held().length > 2))
-        const lost = held().map(({ id }) => id)
-        yield* servers[0].kill
-        servers[0] = yield* start("mortal")
-        return lost
-      })
-      const [lost, changes] = yield* Effect.all(
-        [crash, Effect.forEach(troubles, (trouble) => goThrough(cluster, trouble), { concurrency: "unbounded" })],
-        { concurrency: 2 },
-      )
-      const outbox = yield* until(
-        "all notifications have ended",
-        Effect.map(outboxOf(servers[0]), (items) => items.every(({ state }) => isEnded(state)) && items),
-        "60 seconds",
-      )
-      const { arrivals } = receiver
-      const incidents = yield* incidentsOf(servers[1])
-      assert.deepStrictEqual(storyFaults({ incidents, outbox, arrivals }), [])
-      const patient = troubles.filter(({ isPatient }) => isPatient)
-      assert.deepStrictEqual(patient.map((trouble) => toldOf(receiver, keyOf(trouble))), patient.map(wholeStory))
-      const history = yield* historyOf(servers[1])
-      assert.sameMembers(history.map(({ event_id }) => String(event_id)), changes.flat())
-      for (const id of lost) assert.isAbove(arrivals.filter((arrival) => arrival.id === id).length, 1)
-      const counts: Record<string, number> = {}
-      for (const o of outbox) counts[o.state + o.attempts] = (counts[o.state + o.attempts] ?? 0) + 1
-      console.log(incidents.length, outbox.length, arrivals.length, counts, lost, arrivals.filter((x) => x.sender === "mortal").length, history.length)
-    }),
+        const crash = Effect.gen(function* () {
+          const held = () => receiver.arrivals.filter(({ sender, isOver }) => sender === "mortal" && !isOver)
+          yield* until(
+            "it is sending something",
+            Effect.sync(() => receiver.arrivals.length > 30 && held().length > 2),
+          )
+          const lost = held().map(({ id }) => id)
+          yield* servers[0].kill
+          servers[0] = yield* start("mortal")
+          return lost
+        })
+        const [lost, changes] = yield* Effect.all(
+          [
+            crash,
+            Effect.forEach(troubles, (trouble) => goThrough(cluster, trouble), { concurrency: "unbounded" }),
+          ],
+          { concurrency: 2 },
+        )
+        const outbox = yield* until(
+          "all notifications have ended",
+          Effect.map(outboxOf(servers[0]), (items) => items.every(({ state }) => isEnded(state)) && items),
+          "60 seconds",
+        )
+        const { arrivals } = receiver
+        const incidents = yield* incidentsOf(servers[1])
+        assert.deepStrictEqual(storyFaults({ incidents, outbox, arrivals }), [])
+        const patient = troubles.filter(({ isPatient }) => isPatient)
+        assert.deepStrictEqual(
+          patient.map((trouble) => toldOf(receiver, keyOf(trouble))),
+          patient.map(wholeStory),
+        )
+        const history = yield* historyOf(servers[1])
+        assert.sameMembers(
+          history.map(({ event_id }) => String(event_id)),
+          changes.flat(),
+        )
+        for (const id of lost) assert.isAbove(arrivals.filter((arrival) => arrival.id === id).length, 1)
+      }),
   )
 })

@@ -7,7 +7,8 @@ const MARK = "tell-no-one"
 export const secretOf = (name: string): string => `${MARK}-${name}-${MARK}`
 
 /** A secret of Standard Webhooks. */
-export const webhookSecretOf = (name: string): string => `whsec_${Buffer.from(secretOf(name)).toString("base64")}`
+export const webhookSecretOf = (name: string): string =>
+  `whsec_${Buffer.from(secretOf(name)).toString("base64")}`
 
 const inBase64 = [0, 1, 2].map((offset) =>
   Buffer.from("x".repeat(offset) + MARK)
@@ -33,11 +34,16 @@ const near = (text: string, index: number): string => text.slice(Math.max(0, ind
  * What a server wrote that it must not write, empty where there is nothing: secrets, and on standard output anything but the
  * token that it generated (README; contract, agent keys; decisions §9).
  */
-export const exposedIn = ({ stdout, stderr }: ProcessOutput, environment: Environment): ReadonlyArray<string> => {
+export const exposedIn = (
+  { stdout, stderr }: ProcessOutput,
+  environment: Environment,
+): ReadonlyArray<string> => {
   const token = environment["SERVICE_AUTH_TOKEN"] === undefined ? TOKEN_LINE.exec(stdout)?.[1] : undefined
   const found = [marked.exec(stderr)?.[0], token, passwordOf(environment)]
     .filter((secret) => secret !== undefined)
     .filter((secret) => stderr.includes(secret))
     .map((secret) => `in the log: …${near(stderr, stderr.indexOf(secret))}`)
-  return token === undefined && stdout !== "" ? [...found, `on standard output: ${stdout.slice(0, 200)}`] : found
+  return token === undefined && stdout !== ""
+    ? [...found, `on standard output: ${stdout.slice(0, 200)}`]
+    : found
 }

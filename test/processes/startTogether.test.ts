@@ -41,7 +41,10 @@ describe("servers that start at the same moment on one empty storage", { timeout
     Effect.gen(function* () {
       const { cwd, servers } = yield* startTogether({})
       const token = readFileSync(join(cwd, "data", "ui-token"), "utf8")
-      assert.sameMembers(servers.map(({ output }) => output.stdout), [token, "", ""])
+      assert.sameMembers(
+        servers.map(({ output }) => output.stdout),
+        [token, "", ""],
+      )
       for (const server of servers) {
         const { status } = yield* Effect.orDie(call(server, "GET", "/api/v1/agents", { token: token.trim() }))
         assert.strictEqual(status, 200)

@@ -18,7 +18,10 @@ const isStrictlyRising = (numbers: ReadonlyArray<number>): boolean =>
 const isDelivered = ({ answered = 0 }: Arrival): boolean => answered >= 200 && answered < 300
 
 /** Of one item: sent means that the receiver took it, and it says the same at every attempt (decisions §8, §9). */
-const itemFaults = (item: NotificationOutboxItem, arrivals: ReadonlyArray<Arrival>): ReadonlyArray<string> => {
+const itemFaults = (
+  item: NotificationOutboxItem,
+  arrivals: ReadonlyArray<Arrival>,
+): ReadonlyArray<string> => {
   const texts = new Set(
     arrivals.map(({ message: { type, timestamp, data } }) =>
       [type, timestamp, data.id, data.severity, data.summary, data.incident.id].join(" "),
@@ -30,8 +33,12 @@ const itemFaults = (item: NotificationOutboxItem, arrivals: ReadonlyArray<Arriva
     item.state === "discarded" && arrivals.length > 0 ? ["is discarded, and arrived"] : [],
     item.attempts < arrivals.length ? [`arrived ${arrivals.length} times in ${item.attempts} attempts`] : [],
     texts.size > 1 ? [`says different things: ${Array.from(texts).join("; ")}`] : [],
-    arrivals.some(({ message }) => message.type !== `incident.${item.event_type}`) ? ["arrived as something else"] : [],
-    arrivals.some(({ message }) => message.data.incident.id !== item.incident_id) ? ["told of another incident"] : [],
+    arrivals.some(({ message }) => message.type !== `incident.${item.event_type}`)
+      ? ["arrived as something else"]
+      : [],
+    arrivals.some(({ message }) => message.data.incident.id !== item.incident_id)
+      ? ["told of another incident"]
+      : [],
   ].flat()
 }
 
@@ -51,7 +58,10 @@ const incidentFaults = (
   })
   const early = arrivals.filter((arrival, index) => {
     const before = told[(position.get(arrival.id) ?? 0) - 1]
-    return before !== undefined && !arrivals.slice(0, index).some((one) => one.id === before.id && isDelivered(one))
+    return (
+      before !== undefined &&
+      !arrivals.slice(0, index).some((one) => one.id === before.id && isDelivered(one))
+    )
   })
   const ends = told.length - firings.length
   return [
@@ -59,7 +69,9 @@ const incidentFaults = (
     isStrictlyRising(ranks) ? [] : [`fired with the severities ${ranks.join()}`],
     ends === (firings.length > 0 ? 1 : 0) ? [] : [`ended ${ends} times after ${firings.length} firings`],
     ends === 0 || told.at(-1)?.event_type === "resolved" ? [] : ["fired after its end"],
-    positions.every((at, index) => index === 0 || at >= (positions[index - 1] ?? 0)) ? [] : ["was told out of order"],
+    positions.every((at, index) => index === 0 || at >= (positions[index - 1] ?? 0))
+      ? []
+      : ["was told out of order"],
     early.length === 0 ? [] : ["was told something before what comes first was taken"],
   ].flat()
 }
@@ -71,7 +83,10 @@ export const storyFaults = ({ incidents, outbox, arrivals }: Outcome): ReadonlyA
     ...arrivals.filter(({ fault }) => fault !== undefined).map(({ id, fault }) => `${id} has wrong ${fault}`),
     ...arrivals.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} is no item of the outbox`),
     ...outbox.flatMap((item) =>
-      itemFaults(item, arrivals.filter(({ id }) => id === item.id)).map((fault) => `item ${item.id} ${fault}`),
+      itemFaults(
+        item,
+        arrivals.filter(({ id }) => id === item.id),
+      ).map((fault) => `item ${item.id} ${fault}`),
     ),
     ...incidents.flatMap((incident) =>
       incidentFaults(

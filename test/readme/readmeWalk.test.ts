@@ -19,7 +19,10 @@ interface Block {
 const walkBlocks = async (): Promise<ReadonlyArray<Block>> => {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8")
   const walk = readme.split("## From the first heartbeat")[1]?.split("\n## ")[0] ?? ""
-  return Array.from(walk.matchAll(/```(\w+)\n([\s\S]*?)```/g), ([, language = "", text = ""]) => ({ language, text }))
+  return Array.from(walk.matchAll(/```(\w+)\n([\s\S]*?)```/g), ([, language = "", text = ""]) => ({
+    language,
+    text,
+  }))
 }
 
 /** Ids, fingerprints and times differ from run to run; nothing else does. */
@@ -89,6 +92,8 @@ describe("the README's walk prints what the README shows", { timeout: 60_000 }, 
   it("on PostgreSQL", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
-      yield* Effect.promise(() => walk({ DATABASE_URL: Redacted.value(url), SERVICE_AUTH_TOKEN: "walk-token" }))
+      yield* Effect.promise(() =>
+        walk({ DATABASE_URL: Redacted.value(url), SERVICE_AUTH_TOKEN: "walk-token" }),
+      )
     }).pipe(Effect.provide(ScratchPostgres.layer), Effect.runPromise))
 })

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import { fromMicros, type Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
 import type { DeliveryTrigger } from "./deliver.ts"
 
@@ -208,6 +208,12 @@ export class FoldedEvents {
     const latest = this.latestOf(agentId, checkId)
     const last = latest.at(-1)
     if (last === undefined || last.counted_at <= last.received_at) return
+    const isOlder = (result: FoldedResult): boolean =>
+      result.agent_id === agentId && result.check_id === checkId && !latest.includes(result)
+    // What was not the newest before is not made so by the move of what was.
+    for (const result of this.results.filter(isOlder)) {
+      if (result.counted_at >= last.received_at) result.counted_at = fromMicros(last.received_at - 1n)
+    }
     for (const result of latest) result.counted_at = last.received_at
   }
 

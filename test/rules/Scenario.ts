@@ -26,12 +26,7 @@ export type Step =
       readonly lagSeconds: number
       readonly hostname: string
     }
-  | {
-      readonly step: "batch"
-      readonly agent_id: string
-      readonly key: string
-      readonly events: ReadonlyArray<EventDraft>
-    }
+  | Batch
   | { readonly step: "replay"; readonly which: number }
   | { readonly step: "accept" | "block" | "remove"; readonly agent_id: string }
   | { readonly step: "accept_all"; readonly includeRotation: boolean }
@@ -41,6 +36,13 @@ export type Step =
   | { readonly step: "restart"; readonly preseeded: boolean }
   | { readonly step: "reset_clock"; readonly which: number }
   | { readonly step: "deliver"; readonly which: number; readonly answer: Answer }
+
+interface Batch {
+  readonly step: "batch"
+  readonly agent_id: string
+  readonly key: string
+  readonly events: ReadonlyArray<EventDraft>
+}
 
 /** What becomes of an outbox item that can move: see `deliveryTrigger`. */
 export type Answer = "delivered" | "deferred" | "refused" | "notifier_gone"
@@ -55,10 +57,7 @@ const CHECKS = ["disk", "__proto__", "b:disk"] as const
 
 const LONG_LINE = `${"é😀".repeat(300)} end`
 
-const draft = (
-  checks: readonly [string, ...ReadonlyArray<string>],
-  id: Arbitrary.Arbitrary<EventDraft["id"]>,
-) =>
+const draft = (checks: ReadonlyArray<string>, id: Arbitrary.Arbitrary<EventDraft["id"]>) =>
   Arbitrary.all({
     id,
     check_id: oneOf(...checks),
@@ -91,6 +90,10 @@ const ownKey = Arbitrary.map(integer(0, AGENTS.length - 1), (at) => ({
 }))
 const anyKey = Arbitrary.all({ agent_id: oneOf(...AGENTS), key: oneOf(...KEYS) })
 type Sender = Arbitrary.Arbitrary<{ readonly agent_id: string; readonly key: string }>
+const usuallyFirst: Sender = weighted<{ readonly agent_id: string; readonly key: string }>(
+  [4, Arbitrary.Constant({ agent_id: AGENTS[0], key: KEYS[0] })],
+  [1, ownKey],
+)
 const usuallyOwnKey: Sender = weighted<{ readonly agent_id: string; readonly key: string }>(
   [6, ownKey],
   [1, anyKey],
@@ -110,7 +113,7 @@ const heartbeatOf = (sender: Sender) =>
 const batchOf = (maxLength: number, event: Arbitrary.Arbitrary<EventDraft>, sender: Sender = usuallyOwnKey) =>
   Arbitrary.map(
     Arbitrary.all({ sender, events: Arbitrary.array(event, { minLength: 1, maxLength }) }),
-    ({ sender, events }): Step => ({ step: "batch", ...sender, events }),
+    ({ sender, events }): Batch => ({ step: "batch", ...sender, events }),
   )
 const replay = Arbitrary.map(which, (which): Step => ({ step: "replay", which }))
 const onAgent = Arbitrary.all({ step: oneOf("accept", "block", "remove"), agent_id: oneOf(...AGENTS) })
@@ -171,34 +174,35 @@ export const properLife = lifeWith(batchOf(6, draft(CHECKS, properId)))
 /** The same with one event in each batch, so that what a command changes follows from one event. */
 export const lifeByEvents = lifeWith(batchOf(1, draft(CHECKS, properId)), [1, resetClock])
 
-const MANY_CHECKS = Array.from({ length: 40 }, (_, number) => `check-${number}`)
+const CROWD = Array.from({ length: 20 }, (_, number) => `check-${number}`)
 
-const crowdBatch = batchOf(
-  60,
-  Arbitrary.map(draft(["check-0", ...MANY_CHECKS], newId), (event) => ({
-    ...event,
-    lagSeconds: 0,
-    incident_key: event.exit_code === 0 ? "shared" : event.incident_key,
-  })),
-)
+/** A large batch for one half of an agent's checks, all of one incident, with another status in place of `status`. */
+const crowdBatch = (status: CheckStatus, instead: CheckStatus) =>
+  Arbitrary.map(
+    Arbitrary.all({
+      half: oneOf("", "-too"),
+      batch: batchOf(60, draft(CROWD, newId), usuallyFirst),
+    }),
+    ({ half, batch }): Step => ({
+      ...batch,
+      events: batch.events.map((event) => ({
+        ...event,
+        check_id: `${event.check_id}${half}`,
+        lagSeconds: 0,
+        status: event.status === status ? instead : event.status,
+        incident_key: "shared",
+      })),
+    }),
+  )
 
-/** The same, and no check is critical after it: all that spoke for an incident may be silent at the end. */
-const relief = Arbitrary.map(crowdBatch, (batch): Step =>
-  batch.step !== "batch"
-    ? batch
-    : {
-        ...batch,
-        events: batch.events.map((event) =>
-          event.status === "critical" ? { ...event, status: "warning" } : event,
-        ),
-      },
-)
-
-/** Many checks of few agents in one incident, large batches: members are ranked further down than is loaded at once. */
+/**
+ * Many checks in one incident, in large batches: trouble in one half of them, then relief in the other, so that all that
+ * spoke for the incident may be silent in the end. Members are ranked further down than is loaded at once.
+ */
 export const crowd = steps(
   weighted(
-    [5, crowdBatch],
-    [3, relief],
+    [5, crowdBatch("ok", "critical")],
+    [3, crowdBatch("critical", "ok")],
     [2, deliver],
     [
       1,

@@ -26,11 +26,8 @@ import { watchedStorage, type WatchedStorage } from "./watchedStorage.ts"
 export interface World {
   readonly storage: Storage["Service"]
   readonly hashing: Hashing["Service"]
-  readonly policy: () => PolicyOptions
   readonly queries: () => Queries["Service"]
   readonly rows: () => Rows
-  /** The batches that were applied, as sent. */
-  readonly applied: ReadonlyArray<EventsAction>
   readonly perform: <A extends Action>(action: A) => Effect.Effect<Observation<A>, never, Scope.Scope>
   /** Does steps, one after the other and a second apart by the agents' clocks; those that find nothing to act on are left out. */
   readonly play: (steps: ReadonlyArray<Step>) => Effect.Effect<ReadonlyArray<Observation>, never, Scope.Scope>
@@ -156,10 +153,8 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
   const world: World = {
     storage,
     hashing,
-    policy: () => running.policy,
     queries: () => Context.get(running.services, Queries),
     rows,
-    applied,
     perform,
     play,
   }

@@ -13,7 +13,7 @@ interface Circumstances {
   readonly rows: Rows
   /** The batches that were applied. */
   readonly applied: ReadonlyArray<EventsAction>
-  /** The how-manieth step it is: what the agents' clocks show, and what its events are numbered by. */
+  /** Its place among the steps, from 1: what the agents' clocks show, and what its events are numbered by. */
   readonly number: number
 }
 

@@ -1,12 +1,13 @@
-import type { Severity } from "@tocsin/core/contract/Status"
+import type { CheckStatus, Severity } from "@tocsin/core/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Arbitrary, Effect } from "effect"
 import type { Observation } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import { membersEver, moved, presentMembers, type Rows } from "./Rows.ts"
-import { crowd, enrollment, life, lifeByEvents, SIZE, type Step } from "./Scenario.ts"
+import { integer, oneOf } from "./arbitraries.ts"
+import { AGENTS, crowd, enrollment, KEYS, life, lifeByEvents, SIZE, type Step } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: 120, size: SIZE, maxShrinks: 2_000 }
@@ -101,6 +102,40 @@ describe("an incident", () => {
     { steps: crowd },
     ({ steps }) => afterEveryAction(steps, showsItsWorstMember),
     { arbitrary: { ...arbitrary, runs: 40 } },
+  )
+
+  it.effect.prop(
+    "finds that member however far down it is ranked, when all above it improve in one batch",
+    {
+      older: integer(1, 40),
+      recent: integer(8, 20),
+      fates: Arbitrary.array(oneOf("warning", "ok"), { minLength: 1, maxLength: 20 }),
+    },
+    ({ older, recent, fates }) => {
+      const report = (checks: ReadonlyArray<string>, statusOf: (at: number) => CheckStatus): Step => ({
+        step: "batch",
+        agent_id: AGENTS[0],
+        key: KEYS[0],
+        events: checks.map((check_id, at) => ({
+          id: "new",
+          check_id,
+          lagSeconds: 0,
+          status: statusOf(at),
+          exit_code: 0,
+          output: `${check_id} is ${statusOf(at)}`,
+          notifications_enabled: true,
+          incident_key: "shared",
+        })),
+      })
+      const named = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}-${at}`)
+      const steps = [
+        report(named("older", older), () => "critical"),
+        report(named("recent", recent), () => "critical"),
+        report(named("recent", recent), (at) => fates[at % fates.length] ?? "ok"),
+      ]
+      return afterEveryAction(steps, showsItsWorstMember)
+    },
+    { arbitrary },
   )
 
   it.effect.prop(

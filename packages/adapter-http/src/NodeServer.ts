@@ -56,6 +56,11 @@ const listeningServer = (newRequestId: () => string): Server => {
   server.on("request", (request, response) => answers.set(request.socket, response))
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const answer = answers.get(socket)
+    // A whole request before the malformed bytes gets its own answer first (RFC 9112, 9.3.2).
+    if (answer !== undefined && answer.req.complete && !answer.writableFinished) {
+      answer.once("finish", () => refuse(error, socket, newRequestId()))
+      return
+    }
     const isAnswered = answer !== undefined && answer.headersSent && !answer.writableFinished
     if (isAnswered || !socket.writable || error.code === "ECONNRESET") socket.destroy()
     else refuse(error, socket, newRequestId())

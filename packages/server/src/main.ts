@@ -49,7 +49,9 @@ const SAME_REQUEST_MILLIS = 500
 const TIME_TO_STOP_MILLIS = 9_000
 
 const giveUp = (): void => {
-  complain("Tocsin could not finish in time and ends as it is; what it acknowledged is kept, what it was sending is sent again")
+  complain(
+    "Tocsin could not finish in time and ends as it is; what it acknowledged is kept, what it was sending is sent again",
+  )
   process.exit()
 }
 

@@ -24,14 +24,16 @@ const kept = Effect.fnUntraced(function* (path: string) {
     })
   const token = yield* generate
   // `wx`: of several processes one writes, and the others find the file there.
-  const isNew = yield* files.writeFileString(path, `${Redacted.value(token)}\n`, { mode: OWNER_ONLY, flag: "wx" }).pipe(
-    Effect.as(true),
-    Effect.catchIf(
-      ({ reason }) => reason._tag === "AlreadyExists",
-      () => Effect.succeed(false),
-    ),
-    Effect.mapError(failed),
-  )
+  const isNew = yield* files
+    .writeFileString(path, `${Redacted.value(token)}\n`, { mode: OWNER_ONLY, flag: "wx" })
+    .pipe(
+      Effect.as(true),
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "AlreadyExists",
+        () => Effect.succeed(false),
+      ),
+      Effect.mapError(failed),
+    )
   if (isNew) {
     yield* print(token)
     return token

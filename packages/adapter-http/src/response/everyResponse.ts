@@ -1,3 +1,4 @@
+import { IncomingMessage } from "node:http"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Cause, Clock, Effect, LogLevel, type Types } from "effect"
@@ -19,13 +20,16 @@ const notFound = (allowed: ReadonlyArray<string>): Failure => {
     : { code: "not_found", message: `this path knows only ${allow}`, headers: { allow } }
 }
 
-/** RFC 9112, 3.2: an HTTP/1.1 request without Host is refused. Node would do so without naming the request. */
-const lacksHost = ({ source, headers }: Request): boolean =>
-  headers["host"] === undefined && "httpVersion" in source && source.httpVersion === "1.1"
+/** RFC 9112, 3.2: an HTTP/1.1 request has one Host. Node would refuse it without naming the request, or take the first. */
+const lacksHost = ({ source }: Request): boolean => {
+  if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return false
+  const names = source.rawHeaders.filter((_, index) => index % 2 === 0)
+  return names.filter((name) => name.toLowerCase() === "host").length !== 1
+}
 
 const withoutHost: Failure = {
   code: "validation",
-  message: "the header Host is missing",
+  message: "the header Host must be given once",
   headers: { connection: "close" },
 }
 

@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Instant from "../../src/contract/Instant.ts"
+import { boundedStorage } from "../../src/ports/boundedStorage.ts"
+import { Storage, StorageError } from "../../src/ports/Storage.ts"
+
+const LIMIT = Duration.seconds(10)
+
+const bound = (storage: Partial<Storage["Service"]>) =>
+  Effect.provide(boundedStorage(LIMIT).pipe(Layer.provide(Layer.mock(Storage, storage))))
+
+/** The mark of a bounded storage whose own does `mark`. */
+const boundedMark = (mark: Storage["Service"]["mark"]) =>
+  Effect.flatMap(Storage, (storage) => Effect.result(storage.mark)).pipe(bound({ mark }))
+
+describe("a bounded storage", () => {
+  it.effect("gives what the storage gives, at once", () =>
+    Effect.gen(function* () {
+      const error = new StorageError({ reason: "full", message: "full" })
+      assert.deepInclude(yield* boundedMark(Effect.undefined), { _tag: "Success", success: undefined })
+      assert.deepInclude(yield* boundedMark(Effect.fail(error)), { _tag: "Failure", failure: error })
+      const late = yield* Effect.forkChild(boundedMark(Effect.delay(Effect.undefined, "9 seconds")))
+      yield* TestClock.adjust("9 seconds")
+      assert.deepInclude(yield* Fiber.join(late), { _tag: "Success" })
+    }),
+  )
+
+  it.effect("interrupts what takes longer", () =>
+    Effect.gen(function* () {
+      let isInterrupted = false
+      const mark = Effect.onInterrupt(Effect.never, () => Effect.sync(() => (isInterrupted = true)))
+      const result = yield* Effect.forkChild(boundedMark(mark))
+      yield* TestClock.adjust(LIMIT)
+      assert.nestedInclude(yield* Fiber.join(result), { _tag: "Failure", "failure.reason": "timed_out" })
+      assert.isTrue(isInterrupted)
+    }),
+  )
+
+  it.effect("does not wait for the end of what it has interrupted", () =>
+    Effect.gen(function* () {
+      const mark = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 hour"))
+      const result = yield* Effect.forkChild(boundedMark(mark))
+      yield* TestClock.adjust(LIMIT)
+      assert.isDefined(result.pollUnsafe())
+      assert.nestedInclude(yield* Fiber.join(result), { _tag: "Failure", "failure.reason": "timed_out" })
+    }),
+  )
+
+  it.effect("is itself interrupted only when the storage is at rest", () =>
+    Effect.gen(function* () {
+      const mark = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 second"))
+      const result = yield* Effect.forkChild(boundedMark(mark))
+      yield* Effect.yieldNow
+      const interrupting = yield* Effect.forkChild(Fiber.interrupt(result))
+      yield* TestClock.adjust("900 millis")
+      assert.isUndefined(interrupting.pollUnsafe())
+      yield* TestClock.adjust("100 millis")
+      assert.isDefined(interrupting.pollUnsafe())
+    }),
+  )
+
+  it.effect(
+    "bounds what works in the background too: nobody else would wake a worker that waits for ever",
+    () =>
+      Effect.gen(function* () {
+        const never = () => Effect.never
+        const waits = yield* Effect.forkChild(
+          Effect.flatMap(Storage, (storage) =>
+            Effect.all(
+              [
+                Effect.flip(storage.untilNextDue(["debug"], Instant.fromMicros(0n))),
+                Effect.flip(storage.purge(1)),
+                Effect.flip(
+                  storage.expire({ history: undefined, incidents: undefined, outbox: undefined }, 1),
+                ),
+                Effect.flip(storage.establish("pepper_check", "value")),
+              ],
+              { concurrency: "unbounded" },
+            ),
+          ).pipe(bound({ untilNextDue: never, purge: never, expire: never, establish: never })),
+        )
+        yield* TestClock.adjust(LIMIT)
+        assert.deepStrictEqual(
+          (yield* Fiber.join(waits)).map(({ reason }) => reason),
+          Array.from({ length: 4 }, () => "timed_out"),
+        )
+      }),
+  )
+})

@@ -1,0 +1,82 @@
+import { type OutgoingHttpHeaders, request } from "node:http"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Answer } from "./Answer.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+import { brokenRules } from "./universalRules.ts"
+
+/** A request, beyond its method and path. */
+export interface Call {
+  readonly token?: string | undefined
+  readonly headers?: OutgoingHttpHeaders
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is; in several parts, without a length. */
+  readonly body?: string | Uint8Array | ReadonlyArray<Uint8Array>
+}
+
+const bodyOf = ({ json, body }: Call): ReadonlyArray<string | Uint8Array> | string | Uint8Array | undefined =>
+  json === undefined ? body : JSON.stringify(json)
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Sends a request and returns what it is answered with, having checked what all answers have in common. Each call
+ * comes a millisecond after the one before, by the service's clock.
+ */
+export const call = Effect.fnUntraced(function* (method: string, path: string, made: Call = {}) {
+  const { port, connections, clock, observatory } = yield* Tocsin
+  clock.advance("1 millis")
+  const body = bodyOf(made)
+  const isWhole = typeof body === "string" || body instanceof Uint8Array
+  const headers: OutgoingHttpHeaders = {
+    ...(made.token !== undefined && { authorization: `Bearer ${made.token}` }),
+    ...(made.json !== undefined && { "content-type": "application/json" }),
+    ...(isWhole && { "content-length": Buffer.byteLength(body) }),
+    // Node's client frames such a body by itself only where the method is one that usually has one.
+    ...(body !== undefined && !isWhole && { "transfer-encoding": "chunked" }),
+    ...made.headers,
+  }
+  const answer = yield* Effect.callback<Answer>((resume) => {
+    const outgoing = request(
+      { host: "127.0.0.1", port, method, path, headers, agent: connections },
+      (incoming) => {
+        const parts: Array<Buffer> = []
+        incoming.on("data", (part: Buffer) => parts.push(part))
+        incoming.on("error", (error) => resume(Effect.die(error)))
+        incoming.on("end", () => {
+          const text = Buffer.concat(parts).toString()
+          const { statusCode: status = 0, headers, rawHeaders } = incoming
+          resume(Effect.succeed({ status, headers, rawHeaders, text, body: parsed(text) }))
+        })
+      },
+    )
+    outgoing.on("error", (error) => resume(Effect.die(error)))
+    if (body === undefined || isWhole) outgoing.end(body)
+    else {
+      for (const part of body) outgoing.write(part)
+      outgoing.end()
+    }
+  })
+  observatory.note("answer", `${answer.status} ${answer.rawHeaders.join("\n")} ${answer.text}`)
+  const requestId = made.headers?.["x-request-id"]
+  const asked = { method, path, requestId: typeof requestId === "string" ? requestId : undefined }
+  assert.deepStrictEqual(
+    brokenRules(answer, asked),
+    [],
+    `${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`,
+  )
+  return answer
+})
+
+/** A request with a UI token. */
+export const operate = Effect.fnUntraced(function* (method: string, path: string, made: Call = {}) {
+  const { uiToken } = yield* Tocsin
+  return yield* call(method, path, { token: uiToken, ...made })
+})

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import { operate } from "../client/call.ts"
+import { Observatory } from "../service/Observatory.ts"
+import { populate } from "../client/population.ts"
+import { agentPath, heartbeat, newAgent, pendingAgent } from "../client/TestAgent.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+import { walk } from "../semantics/walk/walk.ts"
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/**
+ * What a storage keeps, byte for byte: no key, no token. That they are in no answer, header, log line or span either is
+ * seen to by every test of the folder, when its service stops.
+ */
+export const secretSuite = <Place, E>(
+  subject: StorageUnderTest<Place>,
+  dump: Effect.Effect<string, E, Place>,
+): void => {
+  it.live("no key and no token is in what is stored, only hash and fingerprint", () =>
+    Effect.gen(function* () {
+      const place = yield* Layer.build(Layer.fresh(subject.place))
+      const client = Layer.provide(subject.client, Layer.succeedContext(place))
+      const use = Effect.gen(function* () {
+        yield* walk
+        yield* populate
+        const agent = yield* pendingAgent("kept")
+        yield* heartbeat({ ...newAgent(), key: agent.key })
+        yield* operate("POST", `${agentPath(agent)}/accept`)
+        return agent
+      })
+      const dumpOf = Effect.provideContext<Place>(place)
+      const { kept, text } = yield* Effect.gen(function* () {
+        const agent = yield* use
+        const { sightings } = (yield* Tocsin).observatory
+        // Nothing is proved by an eye that is shut.
+        for (const [where, count] of Object.entries(sightings)) assert.isAbove(count, 50, where)
+        return { kept: agent, text: yield* dumpOf(dump) }
+      }).pipe(Effect.provide(Tocsin.layer(client)))
+      for (const found of ["kept.example.org", sha256(kept.key), sha256(kept.key).slice(0, 16)]) {
+        assert.include(text, found)
+      }
+      const observatory = new Observatory()
+      observatory.note("row", text)
+      observatory.note("row", yield* dumpOf(dump))
+      assert.deepStrictEqual(observatory.leaks, [])
+    }),
+  )
+}

@@ -1,0 +1,73 @@
+import { describe } from "@effect/vitest"
+import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import { concurrencySuite } from "./connections/concurrencySuite.ts"
+import { hostileConnectionSuite } from "./connections/hostileConnectionSuite.ts"
+import { interruptionSuite } from "./connections/interruptionSuite.ts"
+import { slowClientSuite } from "./connections/slowClientSuite.ts"
+import { endpointErrorSuite } from "./contract/endpointErrorSuite.ts"
+import { endpointSuite } from "./contract/endpointSuite.ts"
+import { readinessSuite } from "./failures/readinessSuite.ts"
+import { storageFailureSuite } from "./failures/storageFailureSuite.ts"
+import { cursorSuite } from "./lists/cursorSuite.ts"
+import { filterSuite } from "./lists/filterSuite.ts"
+import { pagingSuite } from "./lists/pagingSuite.ts"
+import { authenticationSuite } from "./requests/authenticationSuite.ts"
+import { bodySizeSuite } from "./requests/bodySizeSuite.ts"
+import { eventFieldSuite } from "./requests/eventFieldSuite.ts"
+import { headerSuite } from "./requests/headerSuite.ts"
+import { heartbeatFieldSuite } from "./requests/heartbeatFieldSuite.ts"
+import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
+import { orderSuite } from "./requests/orderSuite.ts"
+import { pathSuite } from "./requests/pathSuite.ts"
+import { querySuite } from "./requests/querySuite.ts"
+import { admissionSuite } from "./semantics/admissionSuite.ts"
+import { deliverySuite } from "./semantics/deliverySuite.ts"
+import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
+import { summarySuite } from "./semantics/summarySuite.ts"
+import { walkSuite } from "./semantics/walkSuite.ts"
+
+/** How often each of the clients of the concurrency test acts. */
+const ROUNDS = 24
+
+const suites: Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) => void>> = {
+  endpoints: endpointSuite,
+  "errors of endpoints": endpointErrorSuite,
+  authentication: authenticationSuite,
+  paths: pathSuite,
+  headers: headerSuite,
+  "order of checks": orderSuite,
+  "size of bodies": bodySizeSuite,
+  "hostile bodies": hostileBodySuite,
+  "fields of heartbeats": heartbeatFieldSuite,
+  "fields of events": eventFieldSuite,
+  queries: querySuite,
+  filters: filterSuite,
+  cursors: cursorSuite,
+  paging: pagingSuite,
+  walk: walkSuite,
+  admission: admissionSuite,
+  events: eventSemanticsSuite,
+  delivery: deliverySuite,
+  summary: summarySuite,
+  "hostile connections": hostileConnectionSuite,
+  "slow clients": slowClientSuite,
+  interruptions: interruptionSuite,
+  "many clients": (subject) => concurrencySuite(subject, ROUNDS),
+  "failures of the storage": storageFailureSuite,
+  readiness: readinessSuite,
+}
+
+/**
+ * The contract of the v1 API over a real socket, in full, by tests that know nothing of what is behind it: the service
+ * on one storage, composed as the server composes it. Every answer of every test is held against the rules that all
+ * answers keep (`universalRules`), and all that the service lets out is searched for tokens (`Observatory`).
+ */
+export const httpSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe(`HTTP contract: ${subject.name}`, () => {
+    for (const [name, suite] of Object.entries(suites)) {
+      describe(`${name}`, () => {
+        suite(subject)
+      })
+    }
+  })
+}

@@ -1,0 +1,70 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import { type Item, itemsOf } from "../client/itemsOf.ts"
+import { onStorage } from "../onStorage.ts"
+import { AGENT, populate } from "../client/population.ts"
+
+/** Fields whose filters compare the field of the same name. */
+const plain: ReadonlyArray<readonly [path: string, fields: ReadonlyArray<string>]> = [
+  ["/api/v1/checks", ["agent_id"]],
+  ["/api/v1/events/query", ["agent_id", "check_id"]],
+  ["/api/v1/incidents", ["state", "severity"]],
+  ["/api/v1/notifiers/outbox", ["state", "notifier", "event_type"]],
+]
+
+const valuesOf = (items: ReadonlyArray<Item>, field: string): ReadonlyArray<unknown> =>
+  Array.from(new Set(items.map((item) => item[field])))
+
+/** What each filter leaves of its list (contract, parameters; decisions §7). */
+export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario("a filter leaves the items that have its value, in the order of the whole list", () =>
+    Effect.gen(function* () {
+      yield* populate
+      for (const [path, fields] of plain) {
+        const all = yield* itemsOf(path)
+        for (const field of fields) {
+          for (const value of valuesOf(all, field)) {
+            const expected = all.filter((item) => item[field] === value)
+            assert.deepStrictEqual(
+              yield* itemsOf(`${path}?${field}=${value}`),
+              expected,
+              `${path} ${field}=${value}`,
+            )
+          }
+        }
+        const [first = {}] = all
+        const query = fields.map((field) => `${field}=${first[field]}`).join("&")
+        const expected = all.filter((item) => fields.every((field) => item[field] === first[field]))
+        assert.deepStrictEqual(yield* itemsOf(`${path}?${query}`), expected, query)
+        if (fields.includes("agent_id")) assert.deepStrictEqual(yield* itemsOf(`${path}?agent_id=nobody`), [])
+      }
+    }),
+  )
+
+  scenario("agent_id and check_id find incidents that such a check is in, or was in", () =>
+    Effect.gen(function* () {
+      const { other } = yield* populate
+      const keysOf = (query: string) =>
+        Effect.map(itemsOf(`/api/v1/incidents?${query}`), (items) =>
+          items.map((item) => item["incident_key"]).toSorted(),
+        )
+      assert.deepStrictEqual(yield* keysOf(`agent_id=${AGENT}`), [
+        `${AGENT}/brief`,
+        `${AGENT}/disk`,
+        `${AGENT}/odd`,
+        "shared",
+      ])
+      assert.deepStrictEqual(yield* keysOf(`agent_id=${other.agent_id}`), ["shared"])
+      assert.deepStrictEqual(yield* keysOf("check_id=load"), ["shared"])
+      assert.deepStrictEqual(yield* keysOf("check_id=brief"), [`${AGENT}/brief`])
+      assert.deepStrictEqual(yield* keysOf(`agent_id=${AGENT}&check_id=load`), ["shared"])
+      // One member must match both.
+      assert.deepStrictEqual(yield* keysOf(`agent_id=${other.agent_id}&check_id=disk`), [])
+      assert.deepStrictEqual(yield* keysOf(`agent_id=${AGENT}&check_id=brief&state=open`), [])
+      assert.deepStrictEqual(yield* keysOf("check_id=fine"), [])
+    }),
+  )
+}

@@ -1,0 +1,107 @@
+import { inspect } from "node:util"
+import { Cause, Effect, type Exit, Layer, Logger, References, Tracer } from "effect"
+import type { Storage } from "@tocsin/core/ports/Storage"
+
+/** Stands in every token that the tests use, so that a token is recognised wherever it turns up. */
+const SECRET_MARK = "tell-no-one"
+
+let tokensMade = 0
+
+/**
+ * An agent key or UI token that begins and ends with the mark: a new one, unless it is said what it is of; of 48
+ * characters, unless it is said how long.
+ */
+export const newToken = ({ length = 48, of }: { length?: number; of?: string | undefined } = {}): string => {
+  tokensMade += 1
+  const middle = `-${of?.replaceAll(/[^!-~]/g, "?") ?? tokensMade}-`
+  return `${SECRET_MARK}${middle.padEnd(length - 2 * SECRET_MARK.length, "~")}${SECRET_MARK}`
+}
+
+const inBase64 = [0, 1, 2].map((offset) =>
+  Buffer.from("x".repeat(offset) + SECRET_MARK)
+    .toString("base64")
+    // The first and the last digits also depend on what stands beside the mark.
+    .slice(offset === 0 ? 0 : 4, -4),
+)
+const secret = new RegExp([SECRET_MARK, Buffer.from(SECRET_MARK).toString("hex"), ...inBase64].join("|"), "i")
+
+/** Where something was seen. */
+export type Sighting = "log" | "span" | "answer" | "row"
+
+/** A line of the service's log, as text. */
+export interface LogLine {
+  readonly level: string
+  /** Message, cause and annotations. */
+  readonly text: string
+}
+
+const whole = (value: unknown): string =>
+  inspect(value, { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: Infinity })
+
+/** Sees all that leaves the service: answers, log, spans, rows. Remembers what holds a secret. */
+export class Observatory {
+  readonly leaks: Array<string> = []
+  /** The lines of the log that tell of errors. */
+  readonly log: Array<LogLine> = []
+  readonly sightings: Record<Sighting, number> = { log: 0, span: 0, answer: 0, row: 0 }
+
+  note(sighting: Sighting, text: string): void {
+    this.sightings[sighting] += 1
+    const found = secret.exec(text)
+    if (found !== null)
+      this.leaks.push(`${sighting}: …${text.slice(Math.max(0, found.index - 200), found.index + 80)}`)
+  }
+
+  /** How many lines of the log hold all of these texts. */
+  logged(...texts: ReadonlyArray<string>): number {
+    return this.log.filter((line) => texts.every((text) => line.text.includes(text))).length
+  }
+
+  /** A log at its most talkative, and a tracer, that tell all they are told. */
+  get layer(): Layer.Layer<never> {
+    const logger = Logger.make<unknown, void>((options) => {
+      const cause = Cause.pretty(options.cause)
+      const text = `${Logger.formatJson.log(options)} ${whole(options.message)} ${whole(options.cause)} ${cause}`
+      this.note("log", text)
+      // The rest is many megabytes, and nobody looks for it.
+      if (options.logLevel === "Error") this.log.push({ level: options.logLevel, text })
+    })
+    return Layer.mergeAll(
+      Logger.layer([logger]),
+      Layer.succeed(References.MinimumLogLevel, "All"),
+      Layer.succeed(References.MinimumTraceLevel, "All"),
+      Layer.succeed(Tracer.Tracer, this.#tracer),
+    )
+  }
+
+  get #tracer(): Tracer.Tracer {
+    const noteSpan = (text: string) => this.note("span", text)
+    return Tracer.make({
+      span: (options) =>
+        new (class extends Tracer.NativeSpan {
+          override end(endTime: bigint, exit: Exit.Exit<unknown, unknown>): void {
+            super.end(endTime, exit)
+            noteSpan(whole([this.name, this.attributes, this.events, exit]))
+          }
+        })(options),
+    })
+  }
+
+  /** `storage`, every row that it is given being seen. */
+  watch(storage: Storage["Service"]): Storage["Service"] {
+    return {
+      ...storage,
+      transact: (command) =>
+        Effect.suspend(() => {
+          let rows = ""
+          return storage
+            .transact(function* (workspace, now) {
+              const reply = yield* command(workspace, now)
+              rows = whole(workspace.changes())
+              return reply
+            })
+            .pipe(Effect.tap(() => Effect.sync(() => this.note("row", rows))))
+        }),
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { Agent } from "node:http"
+import { assert } from "@effect/vitest"
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import * as HttpServer from "@tocsin/adapter-http/HttpServer"
+import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
+import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import * as Delivery from "@tocsin/core/usecases/Delivery"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { HttpServer as BoundServer } from "effect/http"
+import * as SeededIds from "../../storage/SeededIds.ts"
+import { newToken, Observatory } from "./Observatory.ts"
+import { SteeredClock } from "./SteeredClock.ts"
+
+const START_MILLIS = 1_772_366_400_000
+const UNLIMITED = { perMinute: 0, burst: 0 }
+
+/** How a service under test differs from the usual one. */
+export interface TocsinOptions {
+  readonly policy?: Partial<PolicyOptions>
+  /** Makes a storage of the real one that fails in some way. */
+  readonly spoil?: (storage: Storage["Service"]) => Storage["Service"]
+  readonly storageTimeout?: Duration.Input
+  /** Draws the same ids from the same seed; random ones without. */
+  readonly seed?: string
+  /** Runs delivery to these; without, the outbox stays as it is. */
+  readonly notifiers?: Notifiers["Service"]
+}
+
+/** A service that listens on a port of this machine, and what a test needs to know of it. */
+export class Tocsin extends Context.Service<
+  Tocsin,
+  {
+    readonly port: number
+    readonly uiToken: string
+    /** Another UI token that is valid at the same time. */
+    readonly otherUiToken: string
+    /** A token that may read only. */
+    readonly readToken: string
+    readonly clock: SteeredClock
+    readonly observatory: Observatory
+    /** The connections of `call`, kept alive. */
+    readonly connections: Agent
+  }
+>()("@tocsin/test/http/Tocsin") {
+  /**
+   * The service on a storage. Nothing limits its rates unless a policy does. All tokens are new, so each test can look
+   * for its own in all that the service let out.
+   */
+  static readonly layer = <E>(storage: Layer.Layer<Storage, E>, options: TocsinOptions = {}) =>
+    Layer.effect(
+      Tocsin,
+      Effect.gen(function* () {
+        const observatory = new Observatory()
+        // Last of all, when nothing more can be said.
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            assert.deepStrictEqual(observatory.leaks, [], "tokens were seen where they must not be")
+          }),
+        )
+        const clock = new SteeredClock(yield* Clock.clockWith(Effect.succeed), START_MILLIS)
+        const tokens = { uiToken: newToken(), otherUiToken: newToken(), readToken: newToken() }
+        const server = HttpServer.layerWithOperations({
+          host: "127.0.0.1",
+          port: 0,
+          uiTokens: [Redacted.make(tokens.uiToken), Redacted.make(tokens.otherUiToken)],
+          readTokens: [Redacted.make(tokens.readToken)],
+        })
+        const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "10 seconds" } = options
+        const watched = Layer.effect(
+          Storage,
+          Effect.map(Storage, (found) => spoil(observatory.watch(found))),
+        )
+        const guarded = OutboxSignal.layer.pipe(
+          Layer.provideMerge(Readiness.layer),
+          Layer.provide(boundedStorage(Duration.fromInputUnsafe(storageTimeout))),
+          Layer.provide(watched),
+          Layer.provide(storage),
+        )
+        const notifiers = Layer.succeed(Notifiers, options.notifiers ?? new Map())
+        const service = server.pipe(
+          Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer]),
+          Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
+          Layer.provide([guarded, NodeHashing.layer(), notifiers]),
+          Layer.provide(options.seed === undefined ? RandomIds.layer : SeededIds.layer(options.seed)),
+          Layer.provide([
+            Layer.succeed(Clock.Clock, clock),
+            Layer.succeed(Policy, {
+              ...defaultPolicy,
+              heartbeatRate: UNLIMITED,
+              registrationRate: UNLIMITED,
+              ...options.policy,
+            }),
+            observatory.layer,
+          ]),
+        )
+        const { address } = Context.get(yield* Layer.build(Layer.fresh(service)), BoundServer.HttpServer)
+        const connections = yield* Effect.acquireRelease(
+          Effect.sync(() => new Agent({ keepAlive: true })),
+          (agent) => Effect.sync(() => agent.destroy()),
+        )
+        const port = "port" in address ? address.port : 0
+        return Tocsin.of({ port, ...tokens, clock, observatory, connections })
+      }),
+    )
+}

@@ -1,0 +1,28 @@
+import { describe } from "@effect/vitest"
+import type { Effect } from "effect"
+import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import { concurrencySuite } from "./connections/concurrencySuite.ts"
+import { interruptionSuite } from "./connections/interruptionSuite.ts"
+import { endpointSuite } from "./contract/endpointSuite.ts"
+import { secretSuite } from "./failures/secretSuite.ts"
+import { walkSuite } from "./semantics/walkSuite.ts"
+
+/** How often each of the clients of the concurrency test acts. */
+const ROUNDS = 10
+
+/**
+ * Of the HTTP contract what depends on the storage: each endpoint, the walk, whose answers are compared with those on
+ * memory, and what many clients do at once. `dump` returns all that the storage keeps, as text.
+ */
+export const storageHttpSuite = <Place, E>(
+  subject: StorageUnderTest<Place>,
+  dump: Effect.Effect<string, E, Place>,
+): void => {
+  describe(`HTTP contract: ${subject.name}`, () => {
+    endpointSuite(subject)
+    walkSuite(subject)
+    interruptionSuite(subject)
+    concurrencySuite(subject, ROUNDS)
+    secretSuite(subject, dump)
+  })
+}
