@@ -39,6 +39,8 @@ export interface LaunchedProcess {
   /** Waits for its end, and for all that it wrote. */
   readonly ended: Effect.Effect<ProcessEnd>
   readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
+  /** Reads nothing any more of what it writes, as a log reader that died. */
+  readonly closeOutput: Effect.Effect<void>
   /** Sends SIGTERM and waits. */
   readonly stop: Effect.Effect<ProcessEnd>
   /** Sends SIGKILL and waits: to everybody else that is a crash. */
@@ -90,6 +92,10 @@ export const launch = Effect.fnUntraced(function* ({
     output,
     ended,
     signal,
+    closeOutput: Effect.sync(() => {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }),
     stop: Effect.andThen(signal("SIGTERM"), ended),
     kill: Effect.andThen(signal("SIGKILL"), ended),
   }

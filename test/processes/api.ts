@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 /** No answer came: the connection was refused, or lost. Whether the request was carried out is not known. */
-export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", {
+class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", {
   cause: Schema.Defect(),
 }) {}
 
@@ -67,7 +67,7 @@ const decodePage = Schema.decodeUnknownSync(
 )
 
 /** Reads a list to its end. */
-export const listOf = Effect.fnUntraced(function* <A>(
+const listOf = Effect.fnUntraced(function* <A>(
   base: Base,
   path: string,
   item: Schema.ConstraintDecoder<A>,

@@ -13,7 +13,7 @@ const SEED = 7001
 const LIVES = 2
 const AGENTS = 4
 /** How many batches a life acknowledges before it is ended in the middle of others. */
-const BATCHES_A_LIFE = 40
+const BATCHES_A_LIFE = 30
 
 const environmentOf = (receiver: WebhookReceiver) => ({
   SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,

@@ -1,7 +1,7 @@
 import type { Environment, ProcessOutput } from "./ServerProcess.ts"
 
 /** Stands in every secret that these tests make, so that it is recognised wherever it turns up. */
-const MARK = "tell-no-one"
+export const MARK = "tell-no-one"
 
 /** A key, token, password or part of an address, by what it is of. */
 export const secretOf = (name: string): string => `${MARK}-${name}-${MARK}`

@@ -67,6 +67,12 @@ const boundStop = (): void => {
   process.on("SIGTERM", received)
 }
 
+// A log that nobody reads any more is no reason to stop serving: its pipe's errors would end the process.
+const outliveReaders = (): void => {
+  process.stdout.on("error", () => {})
+  process.stderr.on("error", () => {})
+}
+
 const serve = (): void => {
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) return complain(settings.failure.message)
@@ -74,6 +80,7 @@ const serve = (): void => {
     loggingLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])
+  outliveReaders()
   boundStop()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,
