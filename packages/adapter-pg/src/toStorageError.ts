@@ -18,7 +18,7 @@ const unreachable: Explanation = {
 const starting: Explanation = {
   reason: "unavailable",
   message:
-    "PostgreSQL is starting, stopping or closed to connections: the service goes on by itself once it is back",
+    "PostgreSQL is starting, stopping or closed to connections: see its log, and try again once it is back",
 }
 
 const damaged: Explanation = {
