@@ -15,6 +15,7 @@ import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
 import type { AgentsKeyRecord, BlockedKeyRecord } from "./AgentKeyRecord.ts"
 import type { AgentRecord } from "./AgentRecord.ts"
 import { AgentTransitions } from "./AgentTransitions.ts"
+import { pendingKeyOf } from "./pendingKeyOf.ts"
 import { recognise } from "./recognise.ts"
 
 /** What became of a heartbeat, each outcome by a name of its own (decisions §3, §4). */
@@ -91,18 +92,19 @@ const heardOf = (
 ): Decision<AgentRecord> =>
   resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
 
+/** What an agent says of itself. */
+const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
+  hostname,
+  features,
+  labels,
+  observed_at,
+})
+
 /** The agent as seen now; what it says of itself counts unless it is older than what it said last (decisions §4). */
 const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord =>
   request.observed_at < agent.observed_at
     ? { ...agent, last_seen_at: now }
-    : {
-        ...agent,
-        hostname: request.hostname,
-        features: request.features,
-        labels: request.labels,
-        observed_at: request.observed_at,
-        last_seen_at: now,
-      }
+    : { ...agent, ...saidBy(request), last_seen_at: now }
 
 const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
   if (key.last_seen_at > Instant.minus(now, BLOCKED_KEY_SEEN_EVERY)) return
@@ -133,10 +135,7 @@ const newAgent = (
 ): Omit<AgentRecord, "admission_state" | "accepted_key_hash" | "pending_key_hash"> => ({
   agent_id: input.request.agent_id,
   registration_id: input.newRegistrationId(now),
-  hostname: input.request.hostname,
-  features: input.request.features,
-  labels: input.request.labels,
-  observed_at: input.request.observed_at,
+  ...saidBy(input.request),
   last_seen_at: now,
   registered_at: now,
   key_fingerprint: input.key.key_fingerprint,
@@ -182,11 +181,8 @@ function* registerReplacement(
   input: HeartbeatInput,
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
-  if (agent.pending_key_hash !== undefined) {
-    yield* ensure(workspace, { keys: [agent.pending_key_hash] })
-    const other = workspace.keys.get(agent.pending_key_hash)
-    if (other?.state !== "pending")
-      throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
+  const other = yield* pendingKeyOf(workspace, agent)
+  if (other !== undefined) {
     if (other.last_seen_at > Instant.minus(now, input.policy.pendingKeySilence)) return "another_key_pending"
     move(AgentKeyTransitions, other.state, "forgotten")
     workspace.keys.delete(other.key_hash)
@@ -199,13 +195,6 @@ function* registerReplacement(
   workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
   return agent.admission_state === "pending" ? "registered" : "replacement_registered"
 }
-
-const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
-  hostname,
-  features,
-  labels,
-  observed_at,
-})
 
 function* preseed(
   workspace: Workspace,

@@ -8,6 +8,7 @@ import type { Workspace } from "../workspace/Workspace.ts"
 import { acceptKey } from "./acceptKey.ts"
 import type { AgentRecord } from "./AgentRecord.ts"
 import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
+import { pendingKeyOf } from "./pendingKeyOf.ts"
 import { removeAgent } from "./removeAgent.ts"
 
 /** What an operator's action came to: how many it applied to, or that there is no such agent. */
@@ -53,11 +54,9 @@ const onEach =
     })()
 
 function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<number> {
-  if (agent.pending_key_hash === undefined) return 0
-  yield* ensure(workspace, { keys: [agent.pending_key_hash] })
-  const key = workspace.keys.get(agent.pending_key_hash)
-  if (key?.state !== "pending") throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
-  yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "accepted")
+  const key = yield* pendingKeyOf(workspace, agent)
+  if (key === undefined) return 0
+  yield* acceptKey(workspace, agent, key, "accepted")
   return 1
 }
 
