@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
+import { throughLoopback } from "./throughLoopback.ts"
 
 /** A way to a database that tests can break. */
 export interface FaultyNetwork {
@@ -45,21 +46,6 @@ export const faultyNetwork = Effect.fnUntraced(function* (
         else upstream.resume()
       }
     })
-  const port = yield* Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-      })
-    }),
-    () =>
-      Effect.andThen(
-        cut,
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-        }),
-      ),
-  )
-  const through = Object.assign(new URL(target.href), { hostname: "127.0.0.1", port: String(port) })
-  return { url: Redacted.make(through.href), cut, holdReplies: hold(true), passReplies: hold(false) }
+  const through = yield* throughLoopback(server, target, cut)
+  return { url: through, cut, holdReplies: hold(true), passReplies: hold(false) }
 })

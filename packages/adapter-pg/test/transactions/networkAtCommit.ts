@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net"
+import { throughLoopback } from "@tocsin/test/postgres/throughLoopback"
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 
@@ -67,24 +68,9 @@ export const networkAtCommit = Effect.fnUntraced(function* (
   const cut = Effect.sync(() => {
     for (const client of clients.keys()) client.destroy()
   })
-  const port = yield* Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-      })
-    }),
-    () =>
-      Effect.andThen(
-        cut,
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-        }),
-      ),
-  )
-  const through = Object.assign(new URL(target.href), { hostname: "127.0.0.1", port: String(port) })
+  const through = yield* throughLoopback(server, target, cut)
   return {
-    url: Redacted.make(through.href),
+    url: through,
     breakNext: (what) =>
       Effect.sync(() => {
         next = what
