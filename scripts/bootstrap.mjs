@@ -13,7 +13,7 @@ const forwardedSignals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])
 
 /** What each npm script runs: a file and the arguments that come before the caller's. */
 const tasks = new Map([
-  ["start", ["packages/server/src/main.ts"]],
+  ["start", ["scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
   ["check", ["scripts/check.mjs"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],

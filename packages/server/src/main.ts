@@ -1,17 +1,11 @@
-import { readFileSync } from "node:fs"
 import process from "node:process"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
+import manifest from "../package.json" with { type: "json" }
 import { loggingLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { helpText } from "./settings/helpText.ts"
-
-const version = (): string => {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8")
-  // Our own manifest, which always holds a version.
-  return (JSON.parse(text) as { version: string }).version
-}
 
 const complain = (message: string): void => {
   process.stderr.write(`${message}\n`)
@@ -92,5 +86,5 @@ const serve = (): void => {
 const [option] = process.argv.slice(2)
 if (option === undefined) serve()
 else if (option === "--help" || option === "-h") process.stdout.write(helpText())
-else if (option === "--version") process.stdout.write(`${version()}\n`)
+else if (option === "--version") process.stdout.write(`${manifest.version}\n`)
 else complain(`${option} is not an option of Tocsin; try --help`)
