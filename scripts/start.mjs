@@ -2,25 +2,29 @@
 // take (docs/decisions/0008). The bundle is made anew whenever a source is newer than it.
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, statSync } from "node:fs"
+import { join } from "node:path"
 import process from "node:process"
-import { pathToFileURL } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 
-const source = "packages/server/src/main.ts"
-const bundle = "node_modules/.cache/tocsin/server.mjs"
+const root = fileURLToPath(new URL("..", import.meta.url))
+const source = join(root, "packages/server/src/main.ts")
+const bundle = join(root, "node_modules/.cache/tocsin/server.mjs")
 
 /** @param {string} path */
 const changedAt = (path) => statSync(path).mtimeMs
 
 function isCurrent() {
   if (!existsSync(bundle)) return false
-  const sources = globSync(["packages/*/src/**/*.ts", "packages/*/package.json", "package-lock.json"])
+  const sources = globSync(["packages/*/src/**/*.ts", "packages/*/package.json", "package-lock.json"], {
+    cwd: root,
+  })
   const bundled = changedAt(bundle)
-  return sources.every((path) => changedAt(path) < bundled)
+  return sources.every((path) => changedAt(join(root, path)) < bundled)
 }
 
 /** Bundles in a process of its own, whose memory is free again when the server runs. */
 function makeBundle() {
-  const made = spawnSync(process.execPath, ["scripts/bundle.mjs", source, bundle], {
+  const made = spawnSync(process.execPath, [join(root, "scripts/bundle.mjs"), source, bundle], {
     stdio: ["ignore", "ignore", "inherit"],
   })
   return made.status === 0

@@ -6,7 +6,7 @@ import type { Scope } from "effect"
 import { exposedIn } from "./secrecy.ts"
 import { until } from "./until.ts"
 
-const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url))
+const MAIN = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 
 /** Settings by their variables. */
 export type Environment = Readonly<Record<string, string>>
