@@ -15,6 +15,7 @@ const forwardedSignals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])
 const tasks = new Map([
   ["start", ["scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
+  ["bench", ["bench/src/main.ts"]],
   ["check", ["scripts/check.mjs"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
 ])

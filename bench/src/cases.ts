@@ -1,0 +1,140 @@
+import type { Load } from "./load/Load.ts"
+import type { StorageName } from "./processes/tocsin.ts"
+
+/** As many requests as are answered, compared with limits. */
+export interface ThroughputCase {
+  readonly kind: "throughput"
+  readonly name: string
+  readonly storage: StorageName
+  readonly load: Load
+  readonly connections: number
+  /** The least part of the raw limit, where there is a target. */
+  readonly ofRaw?: number
+  /** The least part of PostgreSQL's limit: upserts of so many rows a statement. */
+  readonly ofUpserts?: { readonly rows: 1 | 50; readonly target: number }
+}
+
+/** Heartbeats over one connection, compared with one synced commit. */
+export interface LatencyCase {
+  readonly kind: "latency"
+  readonly name: string
+  readonly storage: StorageName
+  /** The most commits that a heartbeat may take; memory has no commit to compare with. */
+  readonly commits?: number
+}
+
+/** Heartbeats at half of the rate that they can be taken at, compared with one connection. */
+export interface HalfLoadCase {
+  readonly kind: "half-load"
+  readonly name: string
+  readonly storage: StorageName
+  readonly connections: number
+  readonly singles: number
+}
+
+/** Memory of a server with nothing to do. */
+export interface IdleCase {
+  readonly kind: "idle"
+  readonly name: string
+  readonly storage: StorageName
+  readonly mostMiB: number
+}
+
+/** Memory of a server under load for a long time. */
+export interface SoakCase {
+  readonly kind: "soak"
+  readonly name: string
+  readonly storage: StorageName
+  readonly load: Load
+  readonly connections: number
+  readonly mostMiB: number
+  /** The most that memory may be at the last tenth, as a multiple of that at the second. */
+  readonly growth: number
+}
+
+export type BenchCase = ThroughputCase | LatencyCase | HalfLoadCase | IdleCase | SoakCase
+
+const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArray<StorageName>
+
+const HEARTBEAT_CONNECTIONS = 64
+const RESULT_CONNECTIONS = 32
+
+/** The least part of the raw limit of the same bodies, and of upserts of the same number of rows. */
+const targets = {
+  memory: { heartbeats: 0.5, unchanged: 0.15, changing: undefined },
+  sqlite: { heartbeats: 0.5, unchanged: 0.12, changing: 0.03 },
+  postgres: { heartbeats: 0.35, unchanged: 0.08, changing: 0.02 },
+} as const satisfies Record<StorageName, Record<"heartbeats" | "unchanged" | "changing", number | undefined>>
+
+const throughput = (storage: StorageName): ReadonlyArray<ThroughputCase> => [
+  {
+    kind: "throughput",
+    name: `${storage}-heartbeats`,
+    storage,
+    load: ["heartbeat"],
+    connections: HEARTBEAT_CONNECTIONS,
+    ofRaw: targets[storage].heartbeats,
+    ...(storage === "postgres" && { ofUpserts: { rows: 1, target: 0.8 } }),
+  },
+  {
+    kind: "throughput",
+    name: `${storage}-unchanged`,
+    storage,
+    load: ["unchanged"],
+    connections: RESULT_CONNECTIONS,
+    ofRaw: targets[storage].unchanged,
+    ...(storage === "postgres" && { ofUpserts: { rows: 50, target: 0.4 } }),
+  },
+  {
+    kind: "throughput",
+    name: `${storage}-changing`,
+    storage,
+    load: ["changing"],
+    connections: RESULT_CONNECTIONS,
+    ...(targets[storage].changing !== undefined && { ofRaw: targets[storage].changing }),
+  },
+]
+
+// One batch in ten changes its checks. Memory keeps all history and would grow by what it is for.
+const SOAK: Load = ["heartbeat", ...Array.from({ length: 9 }, () => "unchanged" as const), "changing"]
+const SOAK_IN_MEMORY: Load = ["heartbeat", "unchanged"]
+
+/** All that can be measured, in the order in which it is. */
+export const allCases: ReadonlyArray<BenchCase> = [
+  ...STORAGES.flatMap(throughput),
+  ...STORAGES.map((storage): LatencyCase => ({
+    kind: "latency",
+    name: `${storage}-latency`,
+    storage,
+    ...(storage !== "memory" && { commits: 3 }),
+  })),
+  ...STORAGES.map((storage): HalfLoadCase => ({
+    kind: "half-load",
+    name: `${storage}-half-load`,
+    storage,
+    connections: HEARTBEAT_CONNECTIONS,
+    singles: 10,
+  })),
+  ...STORAGES.map((storage): IdleCase => ({ kind: "idle", name: `${storage}-idle`, storage, mostMiB: 120 })),
+  ...STORAGES.map((storage): SoakCase => ({
+    kind: "soak",
+    name: `${storage}-soak`,
+    storage,
+    load: storage === "memory" ? SOAK_IN_MEMORY : SOAK,
+    connections: RESULT_CONNECTIONS,
+    mostMiB: 300,
+    growth: 1.05,
+  })),
+]
+
+/** The cases of these names, storages or kinds of work; all of them when none is named. Undefined for an unknown name. */
+export const selectCases = (names: ReadonlyArray<string>): ReadonlyArray<BenchCase> | undefined => {
+  const matches = (name: string) =>
+    allCases.filter(
+      (one) => one.name === name || one.name.startsWith(`${name}-`) || one.name.endsWith(`-${name}`),
+    )
+  if (names.length === 0) return allCases
+  const chosen = names.map(matches)
+  if (chosen.some((found) => found.length === 0)) return undefined
+  return allCases.filter((one) => chosen.some((found) => found.includes(one)))
+}

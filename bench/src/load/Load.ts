@@ -1,0 +1,16 @@
+/** One kind of request that agents send. */
+export type Step = "heartbeat" | "unchanged" | "changing"
+
+/** What the agents of one connection send, in turn: each step goes over all of them. */
+export type Load = ReadonlyArray<Step>
+
+/** Results in a batch. */
+export const EVENTS_PER_BATCH = 50
+
+/** Heartbeats or results that a request of this step brings. */
+export const operationsOf = (step: Step): number => (step === "heartbeat" ? 1 : EVENTS_PER_BATCH)
+
+const NUMBER_DIGITS = 6
+
+/** The id of an agent, as wide as every other agent's. */
+export const agentId = (index: number): string => `agent-${String(index).padStart(NUMBER_DIGITS, "0")}`

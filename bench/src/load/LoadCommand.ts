@@ -1,0 +1,9 @@
+import type { LoadResult, LoadRun } from "./LoadRun.ts"
+
+/** What the load generator's process is asked: to be these agents from now on, all well; or to send. */
+export type LoadCommand =
+  | { readonly type: "agents"; readonly keys: ReadonlyArray<string> }
+  | { readonly type: "run"; readonly run: LoadRun }
+
+/** What it answers: what it saw in a run. */
+export type LoadReply = LoadResult | undefined

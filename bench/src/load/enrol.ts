@@ -1,0 +1,39 @@
+import { Effect } from "effect"
+import { BenchFailure } from "../BenchFailure.ts"
+import type { Tocsin } from "../processes/tocsin.ts"
+import { heartbeatBody, resultsBody } from "./bodies.ts"
+import { agentId } from "./Load.ts"
+import { Stamp } from "./Stamp.ts"
+
+const AT_ONCE = 8
+
+const post = (port: number, path: string, token: string, body?: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}` },
+        ...(body !== undefined && { body }),
+      })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${path} was answered with ${response.status} ${text}`)
+      return text
+    },
+    catch: (cause) => new BenchFailure({ message: String(cause) }),
+  })
+
+const variables = (index: number) => {
+  const stamp = new Stamp()
+  stamp.advance()
+  const [time, micros, idPrefix] = [stamp.time, stamp.micros, stamp.idPrefix].map(String)
+  return { agentId: agentId(index), time: time ?? "", micros: micros ?? "", idPrefix: idPrefix ?? "" }
+}
+
+/** Registers the agents, accepts them, and sends a first `ok` of each check, so that what follows is not a first result. */
+export const enrol = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys: ReadonlyArray<string>) {
+  const each = (send: (key: string, index: number) => Effect.Effect<string, BenchFailure>) =>
+    Effect.forEach(keys, send, { concurrency: AT_ONCE, discard: true })
+  yield* each((key, index) => post(port, "/heartbeat", key, heartbeatBody(variables(index))))
+  yield* post(port, "/agents/admission/accept-all", token)
+  yield* each((key, index) => post(port, "/events", key, resultsBody(variables(index), "ok")))
+})

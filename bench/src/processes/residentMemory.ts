@@ -1,0 +1,36 @@
+import { processTree } from "./cpuSeconds.ts"
+import { procFile } from "./procFile.ts"
+
+const fieldsOf = (pid: number): ReadonlyMap<string, number> => {
+  const text = procFile(pid, "status") ?? ""
+  return new Map(
+    Array.from(text.matchAll(/^(\w+):\s+(\d+) kB$/gm), ([, name = "", kib]) => [name, Number(kib)]),
+  )
+}
+
+const KIB_PER_MIB = 1024
+
+/** Resident memory of one process now, in MiB; undefined where there is no /proc. */
+export const residentMiB = (pid: number): number | undefined => {
+  const kib = fieldsOf(pid).get("VmRSS")
+  return kib === undefined ? undefined : kib / KIB_PER_MIB
+}
+
+/** The most that one process had resident in its life, in MiB; undefined where there is no /proc. */
+export const peakResidentMiB = (pid: number): number | undefined => {
+  const kib = fieldsOf(pid).get("VmHWM")
+  return kib === undefined ? undefined : kib / KIB_PER_MIB
+}
+
+/**
+ * Resident memory of a process and its children now, in MiB: what each has alone, and once what they share. Undefined where
+ * there is no /proc.
+ */
+export const treeResidentMiB = (root: number): number | undefined => {
+  const all = processTree(root).map(fieldsOf)
+  const sizes = all.filter((fields) => fields.has("VmRSS"))
+  if (sizes.length === 0) return undefined
+  const alone = sizes.reduce((sum, fields) => sum + (fields.get("RssAnon") ?? 0), 0)
+  const shared = Math.max(...sizes.map((fields) => fields.get("RssShmem") ?? 0))
+  return (alone + shared) / KIB_PER_MIB
+}

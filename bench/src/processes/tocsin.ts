@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { closeSync, openSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { Effect, Schedule, type Scope } from "effect"
+import { BenchFailure } from "../BenchFailure.ts"
+import { freePort } from "./freePort.ts"
+
+/** Where a server keeps its state. */
+export type StorageName = "memory" | "sqlite" | "postgres"
+
+/** How to start the server. */
+export interface TocsinOptions {
+  /** The module that starts it. */
+  readonly main: string
+  /** A folder of its own, on the disk that is measured. */
+  readonly folder: string
+  /** `memory:`, an address of PostgreSQL, or undefined for SQLite in `folder`. */
+  readonly databaseUrl: string | undefined
+  /** Where to leave a CPU profile when it ends. */
+  readonly profileFolder: string | undefined
+}
+
+/** A server that is ready. */
+export interface Tocsin {
+  readonly port: number
+  readonly pid: number
+  readonly token: string
+  /** From its start to its first answer that it is ready. */
+  readonly startMillis: number
+}
+
+const TOKEN = "operator-of-the-benchmark"
+const START_LOOKS = { schedule: Schedule.spaced("10 millis"), times: 6000 }
+const STOP_MILLIS = 20_000
+
+const stop = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    const killer = setTimeout(() => child.kill("SIGKILL"), STOP_MILLIS)
+    child.once("exit", () => {
+      clearTimeout(killer)
+      resolve()
+    })
+    child.kill("SIGTERM")
+  })
+
+const launch = ({ main, folder, databaseUrl, profileFolder }: TocsinOptions, port: number): ChildProcess => {
+  // The debug notifier writes a line per notification there: a pipe that is not read would hold the server up.
+  const log = openSync(join(folder, "server.log"), "a")
+  const profile =
+    profileFolder === undefined
+      ? []
+      : ["--cpu-prof", "--cpu-prof-dir", profileFolder, "--cpu-prof-interval", "500"]
+  const child = spawn(process.execPath, [...profile, main], {
+    cwd: folder,
+    env: {
+      PATH: process.env["PATH"],
+      SERVICE_AUTH_TOKEN: TOKEN,
+      SERVICE_HOST: "127.0.0.1",
+      SERVICE_PORT: String(port),
+      SERVICE_DATA_DIR: join(folder, "data"),
+      SERVICE_HEARTBEAT_RATE: "0",
+      SERVICE_REGISTRATION_RATE: "0",
+      SERVICE_MAX_PENDING_AGENTS: "1000000",
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    },
+    stdio: ["ignore", log, log],
+  })
+  closeSync(log)
+  return child
+}
+
+const lookWhetherReady = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/api/v1/ready`).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+
+/** Runs the server as a process of its own, on an empty storage, until the scope closes. Its log goes to a file. */
+export const tocsin = Effect.fnUntraced(function* (
+  options: TocsinOptions,
+): Effect.fn.Return<Tocsin, BenchFailure, Scope.Scope> {
+  const port = yield* Effect.promise(freePort)
+  const start = performance.now()
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => launch(options, port)),
+    (started) => Effect.promise(() => stop(started)),
+  )
+  const notReady = Effect.suspend(() =>
+    Effect.fail(
+      new BenchFailure({
+        message: `the server did not start: ${readFileSync(join(options.folder, "server.log"), "utf8").slice(-2000)}`,
+      }),
+    ),
+  )
+  yield* Effect.promise(() => lookWhetherReady(port)).pipe(
+    Effect.filterOrFail((isReady) => isReady),
+    Effect.retry({ ...START_LOOKS, while: () => child.exitCode === null }),
+    Effect.catch(() => notReady),
+  )
+  return { port, pid: child.pid ?? 0, token: TOKEN, startMillis: performance.now() - start }
+})

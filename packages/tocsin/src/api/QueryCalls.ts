@@ -1,0 +1,85 @@
+import * as decode from "@tocsin/core/contract/decodeRequest"
+import { CheckStatePage, IncidentPage, StoredCheckResultEventPage } from "@tocsin/core/contract/Responses"
+import { SystemSummary as SystemSummarySchema } from "@tocsin/core/contract/SystemSummary"
+import type { NotificationOutboxItem as CoreOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
+import type { Page as FoundPage } from "@tocsin/core/lists/readPage"
+import type { ValidationError } from "@tocsin/core/contract/ValidationError"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, type Result, Schema } from "effect"
+import type { Calls, ReplyOf } from "./Calls.ts"
+import { OutboxItem } from "./OutboxItem.ts"
+import { asQuery } from "./decodeInput.ts"
+import type {
+  CheckListParameters,
+  HistoryParameters,
+  IncidentListParameters,
+  OutboxListParameters,
+} from "./Parameters.ts"
+import type {
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  Page,
+  StoredCheckResultEvent,
+  SystemSummary,
+} from "./Resources.ts"
+
+type PageReply<Item> = ReplyOf<Page<Item>, ValidationError | StorageError>
+
+/** The lists of what is monitored, a page each. */
+export interface QueryCalls {
+  readonly checks: (parameters?: CheckListParameters) => PageReply<CheckState>
+  readonly history: (parameters?: HistoryParameters) => PageReply<StoredCheckResultEvent>
+  readonly incidents: (parameters?: IncidentListParameters) => PageReply<Incident>
+  readonly outbox: (parameters?: OutboxListParameters) => PageReply<NotificationOutboxItem>
+  /** Counts that are current at their `generated_at`; cheap to poll. */
+  readonly summary: () => ReplyOf<SystemSummary, StorageError>
+}
+
+const encodeChecks = Schema.encodeSync(CheckStatePage)
+const encodeHistory = Schema.encodeSync(StoredCheckResultEventPage)
+const encodeIncidents = Schema.encodeSync(IncidentPage)
+const encodeItems = Schema.encodeSync(Schema.Array(OutboxItem))
+const encodeOutbox = ({ items, ...cursors }: FoundPage<CoreOutboxItem>): Page<NotificationOutboxItem> => ({
+  items: encodeItems(items),
+  ...cursors,
+})
+const encodeSummary = Schema.encodeSync(SystemSummarySchema)
+
+/** {@link QueryCalls} on running use cases. */
+export const queryCalls = (calls: Calls<Queries>): QueryCalls => {
+  const list =
+    <Parameters extends object, Decoded, Found, Item>(
+      decodeParameters: (raw: decode.RawParameters) => Result.Result<Decoded, ValidationError>,
+      read: (
+        queries: Queries["Service"],
+        parameters: Decoded,
+      ) => Effect.Effect<Found, ValidationError | StorageError>,
+      encode: (page: Found) => Page<Item>,
+    ) =>
+    (parameters?: Parameters): PageReply<Item> =>
+      calls.reply(
+        Effect.fromResult(decodeParameters(asQuery(parameters ?? {}))).pipe(
+          Effect.flatMap((decoded) => Effect.flatMap(Queries, (queries) => read(queries, decoded))),
+          Effect.map(encode),
+        ),
+      )
+  return {
+    checks: list(decode.decodeCheckListParameters, (queries, found) => queries.checks(found), encodeChecks),
+    history: list(decode.decodeEventListParameters, (queries, found) => queries.history(found), encodeHistory),
+    incidents: list(
+      decode.decodeIncidentListParameters,
+      (queries, found) => queries.incidents(found),
+      encodeIncidents,
+    ),
+    outbox: list(decode.decodeOutboxListParameters, (queries, found) => queries.outbox(found), encodeOutbox),
+    summary: () =>
+      calls.reply(
+        Effect.map(
+          Effect.flatMap(Queries, ({ summary }) => summary),
+          encodeSummary,
+        ),
+      ),
+  }
+}

@@ -1,0 +1,157 @@
+import { Readiness } from "@tocsin/adapter-http/Readiness"
+import * as BearerToken from "@tocsin/adapter-http/request/BearerToken"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import * as Delivery from "@tocsin/core/usecases/Delivery"
+import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import { PepperChanged } from "@tocsin/core/usecases/verifyPepper"
+import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
+import { admissionCalls } from "./api/AdmissionCalls.ts"
+import { agentCalls } from "./api/AgentCalls.ts"
+import { allPages } from "./api/allPages.ts"
+import { causeToTocsinError } from "./api/CallError.ts"
+import { Calls } from "./api/Calls.ts"
+import { operationCalls } from "./api/OperationCalls.ts"
+import { queryCalls } from "./api/QueryCalls.ts"
+import { Activity } from "./http/Activity.ts"
+import { fetchHandler } from "./http/fetchHandler.ts"
+import { HttpApp } from "./http/HttpApp.ts"
+import { nodeListener } from "./http/nodeListener.ts"
+import { IncidentFeed } from "./incidents/IncidentFeed.ts"
+import { type IncidentNews, toIncidentNews } from "./incidents/IncidentNews.ts"
+import { LiveChanges } from "./incidents/LiveChanges.ts"
+import * as Tocsin from "./layers/Tocsin.ts"
+import type { Monitor } from "./Monitor.ts"
+import { logLayer } from "./options/logLayer.ts"
+import type { MonitorOptions } from "./options/MonitorOptions.ts"
+import { readOptions, type ReadOptions } from "./options/readOptions.ts"
+import { TocsinError } from "./TocsinError.ts"
+
+/** What a running monitor is built on. */
+type MonitorServices = Tocsin.TocsinServices | HttpApp
+
+/** How long calls and requests under way may take once the monitor closes. */
+const FINISH_WITHIN_MILLIS = 5_000
+
+/**
+ * Starts a monitor in this process. It runs, and keeps the process alive, until it is closed. Rejects with a
+ * {@link TocsinError}: `options` for options that it cannot take, `storage` where the storage cannot be opened,
+ * `pepper_changed` for another `keyPepper` than the storage was first used with.
+ *
+ * @example
+ * ```ts
+ * import { createMonitor, slack, sqlite } from "tocsin"
+ *
+ * const monitor = await createMonitor({
+ *   storage: sqlite("monitoring.db"),
+ *   notifiers: [slack({ url: process.env.SLACK_URL })],
+ *   staleAfter: "1 minute",
+ * })
+ * ```
+ */
+export const createMonitor = async (options: MonitorOptions): Promise<Monitor> => {
+  const read = readOptions(options)
+  const { services, scope } = await start(read, logLayer(options.log))
+  return assemble(read, services, scope)
+}
+
+/** A monitor of options that were read, with its log and, for tests, with parts that are not to be chosen otherwise. */
+export const start = async (
+  { tocsin, http, delivers, keepsHouse }: ReadOptions,
+  log: Layer.Layer<never>,
+): Promise<{ readonly services: Context.Context<MonitorServices>; readonly scope: Scope.Closeable }> => {
+  const layer = Layer.mergeAll(
+    HttpApp.layer(http),
+    delivers ? Delivery.layer : Layer.empty,
+    keepsHouse ? Housekeeping.layer : Layer.empty,
+  ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log))
+  const scope = Scope.makeUnsafe()
+  const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
+  if (Exit.isSuccess(built)) return { services: built.value, scope }
+  await Effect.runPromise(Scope.close(scope, built))
+  throw startError(built.cause)
+}
+
+const OTHER_PEPPER =
+  "keyPepper is another than when this storage was first used, so that no agent key would be known; give the former one (or none, if there was none)"
+
+const startError = (cause: Cause.Cause<TocsinError | StorageError | PepperChanged>): TocsinError =>
+  causeToTocsinError(
+    Cause.map(cause, (error) =>
+      error instanceof PepperChanged ? new TocsinError("pepper_changed", OTHER_PEPPER) : error,
+    ),
+  )
+
+/** The monitor on running services. */
+export const assemble = (
+  { http }: ReadOptions,
+  services: Context.Context<MonitorServices>,
+  scope: Scope.Closeable,
+): Monitor => {
+  const calls = new Calls(services)
+  const activity = new Activity()
+  const feed = Context.get(services, IncidentFeed)
+  const app = Context.get(services, HttpApp)
+  const queries = queryCalls(calls)
+  const operations = operationCalls(calls)
+  const isClosed = () => calls.isClosed
+  const incidentChanges = ({ signal }: { readonly signal?: AbortSignal | undefined } = {}) =>
+    new LiveChanges(feed.subscribe, toIncidentNews, signal)
+  const close = once(async () => {
+    await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
+    await Promise.all([calls.close(FINISH_WITHIN_MILLIS), activity.idle(FINISH_WITHIN_MILLIS)])
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+  return {
+    ...agentCalls(calls, BearerToken.roleOf({ reader: http.readTokens ?? [], operator: http.uiTokens })),
+    ...admissionCalls(calls),
+    checks: {
+      list: queries.checks,
+      all: (parameters = {}) => allPages(queries.checks, parameters),
+      explain: operations.explain,
+      resetClock: operations.resetClock,
+      remove: operations.removeCheck,
+    },
+    history: { list: queries.history, all: (parameters = {}) => allPages(queries.history, parameters) },
+    incidents: {
+      list: queries.incidents,
+      all: (parameters = {}) => allPages(queries.incidents, parameters),
+      get: operations.incident,
+    },
+    outbox: {
+      list: queries.outbox,
+      all: (parameters = {}) => allPages(queries.outbox, parameters),
+      replay: operations.replay,
+    },
+    notifiers: { test: operations.testNotifier },
+    summary: queries.summary,
+    incidentChanges,
+    onIncident: (callback) => callBack(incidentChanges(), callback, Effect.runForkWith(services)),
+    fetch: fetchHandler({ web: app.web, isClosed, activity }),
+    node: nodeListener({ node: app.node, basePath: http.basePath, isClosed, activity }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+const once = (run: () => Promise<void>): (() => Promise<void>) => {
+  let running: Promise<void> | undefined
+  return () => (running ??= run())
+}
+
+const callBack = (
+  changes: LiveChanges<IncidentNews>,
+  callback: (change: IncidentNews) => unknown,
+  run: (effect: Effect.Effect<void>) => unknown,
+): (() => void) => {
+  const follow = async () => {
+    for await (const change of changes) {
+      try {
+        await callback(change)
+      } catch (cause) {
+        run(Effect.logError("a callback of onIncident failed; it is called again with the next change", cause))
+      }
+    }
+  }
+  void follow()
+  return () => void changes.return()
+}

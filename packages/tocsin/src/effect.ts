@@ -1,0 +1,39 @@
+/**
+ * Tocsin for programs of Effect's: the composition by layer, its ports and its use cases.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Layer } from "effect"
+ * import { Admission, notifiers, SqliteStorage, Tocsin } from "tocsin/effect"
+ *
+ * const monitoring = Tocsin.layer({
+ *   storage: SqliteStorage.layer({ file: "monitoring.db" }),
+ *   notifiers: notifiers([{ name: "pager", send: page }]),
+ * })
+ * const acceptAll = Effect.flatMap(Admission, ({ acceptAll }) => acceptAll({ includeRotation: false }))
+ * Effect.runPromise(Effect.provide(acceptAll, monitoring))
+ * ```
+ */
+export * as Tocsin from "./layers/Tocsin.ts"
+export { notifiers } from "./layers/notifiers.ts"
+export { IncidentFeed } from "./incidents/IncidentFeed.ts"
+export type { IncidentChange } from "./incidents/IncidentChange.ts"
+
+export { Admission } from "@tocsin/core/usecases/Admission"
+export { Ingest } from "@tocsin/core/usecases/Ingest"
+export { Operations } from "@tocsin/core/usecases/Operations"
+export { Queries } from "@tocsin/core/usecases/Queries"
+
+export { Hashing } from "@tocsin/core/ports/Hashing"
+export { Ids } from "@tocsin/core/ports/Ids"
+export { type DeliveryResult, type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"
+export { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+export { Storage, StorageError } from "@tocsin/core/ports/Storage"
+export * as Instant from "@tocsin/core/contract/Instant"
+
+export * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+export * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+export * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+export * as PgClock from "@tocsin/adapter-pg/PgClock"
+export { Readiness } from "@tocsin/adapter-http/Readiness"
+export * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"

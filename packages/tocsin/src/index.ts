@@ -1,0 +1,45 @@
+/**
+ * Tocsin in a program of yours: {@link createMonitor} gives a running monitor with typed methods, handlers for HTTP, and
+ * everything that works in the background. For layers of Effect see `tocsin/effect`, for tests `tocsin/testing`.
+ *
+ * @example
+ * ```ts
+ * import express from "express"
+ * import { createMonitor, slack, sqlite } from "tocsin"
+ *
+ * const monitor = await createMonitor({ storage: sqlite("monitoring.db"), notifiers: [slack({ url })], uiTokens: [token] })
+ * express().use(monitor.node).listen(8080)
+ * ```
+ */
+export { createMonitor } from "./createMonitor.ts"
+export { newEventId } from "./newEventId.ts"
+export type { Monitor } from "./Monitor.ts"
+export type { DurationOption, MonitorOptions, RateOption, RetentionOption } from "./options/MonitorOptions.ts"
+export type { Log, LogEntry } from "./options/LogEntry.ts"
+
+export { isTocsinError, TocsinError } from "./TocsinError.ts"
+export type { AnyCallCode, TocsinErrorCode } from "./TocsinError.ts"
+export type { Outcome, Reply } from "./Reply.ts"
+
+export { keyValue } from "./storages/keyValue/KeyValueStorage.ts"
+export type { KeyValueOptions } from "./storages/keyValue/KeyValueStorage.ts"
+export type { Entries, KeyValueStore } from "./storages/keyValue/KeyValueStore.ts"
+export { memory, postgres, sqlite } from "./storages/storages.ts"
+export type { StorageChoice, StorageOption } from "./storages/StorageOption.ts"
+
+export { alertRouter, debug, slack, telegram, webhook } from "./notifiers/builtInNotifiers.ts"
+export type {
+  AlertRouterOptions,
+  SlackOptions,
+  TelegramOptions,
+  WebhookOptions,
+} from "./notifiers/builtInNotifiers.ts"
+export type { BuiltInNotifier, NotifierOption } from "./notifiers/NotifierOption.ts"
+export type { CustomNotifier, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
+export type { Notification } from "./notifiers/Notification.ts"
+export type { IncidentNews } from "./incidents/IncidentNews.ts"
+export type { NodeListener } from "./http/nodeListener.ts"
+export type { HeartbeatOptions } from "./api/AgentCalls.ts"
+
+export type * from "./api/Parameters.ts"
+export type * from "./api/Resources.ts"

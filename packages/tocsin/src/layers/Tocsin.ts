@@ -1,0 +1,113 @@
+/**
+ * The composition of a Tocsin service from parts that are chosen by layer: what `createMonitor` runs, and what a program
+ * of Effect's builds on. {@link services} is everything that answers; {@link background} is everything that works without
+ * being asked; {@link layer} is both.
+ */
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
+import type { Hashing } from "@tocsin/core/ports/Hashing"
+import type { Ids } from "@tocsin/core/ports/Ids"
+import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { Storage } from "@tocsin/core/ports/Storage"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import * as Delivery from "@tocsin/core/usecases/Delivery"
+import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { type PepperChanged, verifyPepper } from "@tocsin/core/usecases/verifyPepper"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Duration, Effect, Layer, type Redacted } from "effect"
+import { IncidentFeed } from "../incidents/IncidentFeed.ts"
+
+/** What a service is made of. */
+export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, ClockFailure = never> {
+  readonly storage: Layer.Layer<Storage, StorageFailure>
+  /** None unless given. */
+  readonly notifiers?: Layer.Layer<Notifiers, NotifierFailure, Ids> | undefined
+  /** Replaces Effect's Clock: `PgClock` where several replicas share one PostgreSQL, a clock of a test's own. */
+  readonly clock?: Layer.Layer<never, ClockFailure> | undefined
+  /** Replaces random ids, for tests. */
+  readonly ids?: Layer.Layer<Ids> | undefined
+  /** What differs from the defaults; all notifiers are told unless `notifiers` names some. */
+  readonly policy?: Partial<PolicyOptions> | undefined
+  readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
+  readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
+  /** No caller waits longer for the storage; 10 s unless given. */
+  readonly storageTimeout?: Duration.Input | undefined
+  /** Peppers the hashes of agent keys; the same for good once chosen. */
+  readonly pepper?: Redacted.Redacted | undefined
+}
+
+/** What {@link services} provides. */
+export type TocsinServices =
+  | Ingest
+  | Admission
+  | Queries
+  | Operations
+  | IncidentFeed
+  | Readiness
+  | OutboxSignal
+  | Storage
+  | Notifiers
+  | Hashing
+  | Ids
+
+const STORAGE_TIMEOUT = Duration.seconds(10)
+
+const noNotifiers = Layer.succeed(Notifiers, new Map())
+
+/**
+ * The use cases over a storage, watched and bounded, and all that they need. Fails where the storage cannot be opened,
+ * where a notifier cannot be made of its settings, and where the pepper is another than that of the storage's first use.
+ */
+export const services = <StorageFailure, NotifierFailure, ClockFailure>(
+  options: TocsinOptions<StorageFailure, NotifierFailure, ClockFailure>,
+): Layer.Layer<
+  TocsinServices,
+  StorageFailure | NotifierFailure | ClockFailure | PepperChanged | StorageError
+> => {
+  const storage = IncidentFeed.layer.pipe(
+    Layer.provideMerge(OutboxSignal.layer),
+    Layer.provideMerge(Readiness.layer),
+    Layer.provide(boundedStorage(Duration.fromInputUnsafe(options.storageTimeout ?? STORAGE_TIMEOUT))),
+    Layer.provide(options.storage),
+  )
+  const ports = Layer.mergeAll(storage, NodeHashing.layer({ pepper: options.pepper })).pipe(
+    Layer.provideMerge(settings(options)),
+    Layer.provideMerge(options.notifiers ?? noNotifiers),
+    Layer.provideMerge(options.ids ?? RandomIds.layer),
+    Layer.provideMerge(options.clock ?? Layer.empty),
+  )
+  return Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer).pipe(
+    Layer.provide(Layer.effectDiscard(verifyPepper)),
+    Layer.provideMerge(ports),
+  )
+}
+
+/** Delivery of the outbox, liveness and retention, for as long as the layer lives; safe with several replicas. */
+export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
+
+/** {@link services} with {@link background} running. */
+export const layer = <StorageFailure, NotifierFailure, ClockFailure>(
+  options: TocsinOptions<StorageFailure, NotifierFailure, ClockFailure>,
+) => background.pipe(Layer.provideMerge(services(options)))
+
+/** What the rules and the background work are set to. */
+const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
+  Layer.mergeAll(
+    Layer.effect(
+      Policy,
+      Effect.map(Notifiers, (notifiers) => ({
+        ...defaultPolicy,
+        notifiers: Array.from(notifiers.keys()),
+        ...options.policy,
+      })),
+    ),
+    Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
+    Layer.succeed(Delivery.DeliverySettings, { ...Delivery.defaultDelivery, ...options.delivery }),
+  )

@@ -1,0 +1,16 @@
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Effect, ManagedRuntime } from "effect"
+
+const runtime = ManagedRuntime.make(RandomIds.layer)
+
+const next = Effect.gen(function* () {
+  return (yield* Ids).uuidV7(yield* Instant.now)
+})
+
+/**
+ * A new id for a check result: a lower-case UUID version 7. Keep it with the result while that is sent again: it is what a
+ * repetition is recognised by.
+ */
+export const newEventId = (): string => runtime.runSync(next)

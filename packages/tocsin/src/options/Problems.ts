@@ -1,0 +1,72 @@
+import { Duration, Option, Schema } from "effect"
+import type { DurationOption, RateOption } from "./MonitorOptions.ts"
+
+/** Reads options and gathers all that is wrong with them, a sentence each. */
+export class Problems {
+  readonly #sentences: Array<string> = []
+
+  /** All of it so far, a line each; nothing where all is well. */
+  get message(): string | undefined {
+    return this.#sentences.length === 0 ? undefined : this.#sentences.join("\n")
+  }
+
+  /** Notes what is wrong. */
+  add(sentence: string): void {
+    this.#sentences.push(sentence)
+  }
+
+  /** A time longer than nothing. */
+  duration(name: string, value: DurationOption | undefined): Duration.Duration | undefined {
+    if (value === undefined) return undefined
+    const duration = Option.getOrUndefined(Duration.fromInput(value))
+    if (duration !== undefined && Duration.isFinite(duration) && Duration.isPositive(duration)) return duration
+    this.add(`${name} must be a time longer than nothing, such as "5 minutes" or a number of milliseconds`)
+    return undefined
+  }
+
+  /** A rate; one that limits nothing for `false`. */
+  rate(name: string, value: RateOption | false | undefined): RateOption | undefined {
+    if (value === undefined) return undefined
+    if (value === false) return { perMinute: 0, burst: 0 }
+    if (isRate(value)) return value
+    this.add(`${name} must be { perMinute, burst } with integers from 1, or false for no limit`)
+    return undefined
+  }
+
+  /** An integer from 0. */
+  count(name: string, value: number | undefined): number | undefined {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return value
+    this.add(`${name} must be an integer from 0`)
+    return undefined
+  }
+
+  /** True or false. */
+  flag(name: string, value: boolean | undefined): boolean | undefined {
+    if (value === undefined || typeof value === "boolean") return value
+    this.add(`${name} must be true or false`)
+    return undefined
+  }
+
+  /** A text that is not empty. */
+  text(name: string, value: string | undefined): string | undefined {
+    if (value === undefined || (typeof value === "string" && value !== "")) return value
+    this.add(`${name} must be a text that is not empty`)
+    return undefined
+  }
+
+  /** Texts that all fit a pattern. None is repeated in what is said: they may be secrets. */
+  texts(
+    name: string,
+    values: ReadonlyArray<string> | undefined,
+    { pattern, expected }: { readonly pattern: RegExp; readonly expected: string },
+  ): ReadonlyArray<string> {
+    if (values === undefined) return []
+    const fits = (value: unknown) => typeof value === "string" && pattern.test(value)
+    if (Array.isArray(values) && values.every(fits)) return values
+    this.add(`${name} must be an array of texts, each ${expected}`)
+    return []
+  }
+}
+
+const WholeFromOne = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+const isRate = Schema.is(Schema.Struct({ perMinute: WholeFromOne, burst: WholeFromOne }))

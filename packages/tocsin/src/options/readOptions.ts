@@ -1,0 +1,183 @@
+import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
+import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { Notifiers } from "@tocsin/core/ports/Notifiers"
+import type { Ids } from "@tocsin/core/ports/Ids"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
+import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import type { HttpOptions } from "../http/HttpApp.ts"
+import type { TocsinOptions } from "../layers/Tocsin.ts"
+import { debug } from "../notifiers/builtInNotifiers.ts"
+import type { NotifierOption } from "../notifiers/NotifierOption.ts"
+import { notifiersLayer } from "../notifiers/notifiersLayer.ts"
+import { TocsinError } from "../TocsinError.ts"
+import type { MonitorOptions, RetentionOption } from "./MonitorOptions.ts"
+import { Problems } from "./Problems.ts"
+
+/** Options that were read and found right. */
+export interface ReadOptions {
+  readonly tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError>
+  readonly http: HttpOptions
+  readonly delivers: boolean
+  readonly keepsHouse: boolean
+}
+
+const TOKEN = { pattern: /^[\x21-\x7e]{1,512}$/, expected: "1 to 512 visible ASCII characters" }
+const FINGERPRINT = { pattern: /^[0-9a-f]{16}$/, expected: "16 lower-case hex digits" }
+const NOTIFIER_NAME = /^[a-z][a-z0-9_]{0,63}$/
+const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
+
+const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
+  storage: true,
+  notifiers: true,
+  uiTokens: true,
+  readTokens: true,
+  basePath: true,
+  trustedProxies: true,
+  staleAfter: true,
+  deadAfter: true,
+  heartbeatRate: true,
+  registrationRate: true,
+  maxPendingAgents: true,
+  acceptFingerprints: true,
+  retention: true,
+  delivery: true,
+  housekeeping: true,
+  deliveryLease: true,
+  storageTimeout: true,
+  keyPepper: true,
+  denyPrivateTargets: true,
+  log: true,
+}
+
+/** Reads options. Throws a {@link TocsinError} with code `options` that tells all that is wrong with them. */
+export const readOptions = (options: MonitorOptions): ReadOptions => {
+  const problems = new Problems()
+  for (const name of Object.keys(options ?? {})) {
+    if (!Object.hasOwn(KNOWN, name)) problems.add(`${name} is not an option of createMonitor`)
+  }
+  const storage = storageOf(options, problems)
+  const lease = problems.duration("deliveryLease", options?.deliveryLease) ?? defaultDelivery.lease
+  const notifiers = notifiersOf(options, lease, problems)
+  const policy = policyOf(options ?? {}, problems)
+  const retention = retentionOf(options?.retention ?? {}, problems)
+  const http = httpOf(options ?? {}, problems)
+  const storageTimeout = problems.duration("storageTimeout", options?.storageTimeout)
+  const pepper = problems.text("keyPepper", options?.keyPepper)
+  const delivers = problems.flag("delivery", options?.delivery) ?? true
+  const keepsHouse = problems.flag("housekeeping", options?.housekeeping) ?? true
+  if (problems.message !== undefined) throw new TocsinError("options", problems.message)
+  return {
+    tocsin: {
+      ...storage,
+      notifiers,
+      policy,
+      retention,
+      delivery: { lease },
+      storageTimeout,
+      pepper: pepper === undefined ? undefined : Redacted.make(pepper),
+    },
+    http,
+    delivers,
+    keepsHouse,
+  }
+}
+
+const storageOf = (
+  options: MonitorOptions | undefined,
+  problems: Problems,
+): Pick<ReadOptions["tocsin"], "storage" | "clock"> => {
+  const storage = options?.storage
+  if (typeof storage === "object" && storage !== null) {
+    if ("layer" in storage) return { storage: storage.layer, clock: storage.clock }
+    if (Layer.isLayer(storage)) return { storage }
+  }
+  problems.add("storage must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage")
+  return { storage: Layer.effectContext(Effect.die("never built: the options are refused")) }
+}
+
+const notifiersOf = (
+  options: MonitorOptions | undefined,
+  lease: Duration.Duration,
+  problems: Problems,
+): Layer.Layer<Notifiers, TocsinError<"options">, Ids> => {
+  const denyPrivateTargets = problems.flag("denyPrivateTargets", options?.denyPrivateTargets) ?? false
+  const notifiers = options?.notifiers ?? [debug()]
+  if (Array.isArray(notifiers)) {
+    const names = new Set<string>()
+    for (const notifier of notifiers) noteNotifier(notifier, names, problems)
+  } else problems.add("notifiers must be an array")
+  return notifiersLayer(notifiers, { denyPrivateTargets, lease })
+}
+
+const noteNotifier = (
+  notifier: Partial<NotifierOption> | undefined,
+  names: Set<string>,
+  problems: Problems,
+): void => {
+  const isSending = notifier !== undefined && ("make" in notifier || typeof Object(notifier).send === "function")
+  const name = notifier?.name
+  if (!isSending || typeof name !== "string") {
+    problems.add("notifiers must hold webhook(…), slack(…), … or objects { name, send }")
+    return
+  }
+  if (!NOTIFIER_NAME.test(name)) {
+    problems.add("notifiers: a name is 1 to 64 lower-case letters, digits or _, and begins with a letter")
+  } else if (name === "alert_router" && !("make" in notifier)) {
+    problems.add("notifiers: alert_router is the name of alertRouter(…) alone; choose another")
+  } else if (names.has(name)) {
+    problems.add(`notifiers: ${name} is the name of two of them; give one of them a name of its own`)
+  }
+  names.add(name)
+}
+
+const policyOf = (options: Partial<MonitorOptions>, problems: Problems): Partial<PolicyOptions> => {
+  const { staleAfter: defaultStale, deadAfter: defaultDead } = defaultPolicy
+  const staleAfter = problems.duration("staleAfter", options.staleAfter)
+  const deadAfter = problems.duration("deadAfter", options.deadAfter)
+  if (!Duration.isGreaterThan(deadAfter ?? defaultDead, staleAfter ?? defaultStale)) {
+    problems.add("deadAfter must be longer than staleAfter")
+  }
+  const fingerprints = problems.texts("acceptFingerprints", options.acceptFingerprints, FINGERPRINT)
+  const given = {
+    staleAfter,
+    deadAfter,
+    heartbeatRate: problems.rate("heartbeatRate", options.heartbeatRate),
+    registrationRate: problems.rate("registrationRate", options.registrationRate),
+    maxPendingAgents: problems.count("maxPendingAgents", options.maxPendingAgents),
+    acceptFingerprints: new Set(fingerprints.map((text) => KeyFingerprint.make(text))),
+  }
+  return withoutAbsent(given)
+}
+
+/** What is absent must not replace a default. */
+const withoutAbsent = <T extends object>(values: T): Partial<{ [K in keyof T]: NonNullable<T[K]> }> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<{
+    // The same fields, without those that were undefined.
+    [K in keyof T]: NonNullable<T[K]>
+  }>
+
+const retentionOf = (options: RetentionOption, problems: Problems): Partial<RetentionOptions> => {
+  const names = ["history", "incidents", "outbox", "pending"] as const
+  const kept = names.flatMap((name) => {
+    const value = options[name]
+    if (value === undefined) return []
+    return [[name, value === false ? undefined : problems.duration(`retention.${name}`, value)] as const]
+  })
+  return Object.fromEntries(kept)
+}
+
+const httpOf = (options: Partial<MonitorOptions>, problems: Problems): HttpOptions => {
+  const redact = (texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))
+  const { basePath = "" } = options
+  if (basePath !== "" && !BASE_PATH.test(basePath)) {
+    problems.add('basePath must be a path such as "/monitoring", without a slash at its end')
+  }
+  return {
+    uiTokens: redact(problems.texts("uiTokens", options.uiTokens, TOKEN)),
+    readTokens: redact(problems.texts("readTokens", options.readTokens, TOKEN)),
+    trustedHops: problems.count("trustedProxies", options.trustedProxies) ?? 0,
+    basePath,
+  }
+}

@@ -1,0 +1,114 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { loadScope } from "@tocsin/adapter-memory/loadScope"
+import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { persistChanges } from "@tocsin/adapter-memory/persistChanges"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
+import { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
+import type { StorageChoice } from "../StorageOption.ts"
+import { changedEntries } from "./changedEntries.ts"
+import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
+import { loadTables } from "./loadTables.ts"
+import { removableKeys, rowKeys } from "./rowKeys.ts"
+import { writeRow } from "./rowText.ts"
+
+/** A store of a person's own, and how it is opened. */
+export interface KeyValueOptions {
+  /** What it is, for logs: no address. */
+  readonly name: string
+  /** Opens the store. Rejects where it cannot be, or belongs to another process; the message says what to do. */
+  readonly open: () => Promise<KeyValueStore>
+}
+
+const failure =
+  (message: string) =>
+  (cause: unknown): StorageError =>
+    new StorageError({ reason: "unavailable", message, cause })
+
+/**
+ * A storage over a key-value store of your own: three functions, and Tocsin does the rest. It passes the whole suite that
+ * every storage passes, given a store that keeps its promises. Monitors of one process that are given the same choice share
+ * one opened store.
+ *
+ * @example
+ * ```ts
+ * const storage = keyValue({ name: "LevelDB", open: async () => levelStore(await openLevel("monitoring")) })
+ * const monitor = await createMonitor({ storage })
+ * ```
+ */
+export const keyValue = ({ name, open }: KeyValueOptions): StorageChoice => {
+  const acquire = Effect.gen(function* () {
+    const store = yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: open, catch: (cause) => openFailure(name, cause) }),
+      ({ close }) => Effect.ignore(Effect.promise(async () => close?.())),
+    )
+    const tables = yield* Effect.tryPromise({
+      try: () => loadTables(store.load()),
+      catch: failure(`what ${name} holds cannot be read; the cause says why`),
+    })
+    return make(store, tables, Semaphore.makeUnsafe(1))
+  })
+  // Never closed: what it hands out is counted, and goes with the last who has it.
+  const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
+  return { name, layer: Layer.effect(Storage, RcRef.get(shared)) }
+}
+
+const openFailure = (name: string, cause: unknown): StorageError =>
+  failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`)(cause)
+
+const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semaphore): Storage["Service"] => {
+  const write = (entries: Entries) =>
+    entries.size === 0
+      ? Effect.void
+      : Effect.tryPromise({
+          try: () => store.write(entries),
+          catch: failure("the store did not take a change; the cause says why, and nothing of it was kept"),
+        })
+  const inTurn = turns.withPermits(1)
+  // Readers see the tables, which change once a change is kept.
+  const memory = MemoryStorage.make(tables)
+
+  const transact = Effect.fnUntraced(function* <A>(command: Command<A>) {
+    const now = yield* Instant.now
+    const workspace = new Workspace()
+    const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
+    const changes = workspace.changes()
+    yield* write(changedEntries(tables, changes))
+    persistChanges(tables, changes)
+    return reply
+  }, Effect.uninterruptible)
+
+  // What removes rows changes the tables first: rows that are still kept after a failure are found again at the next start.
+  const removing = <E>(remove: Effect.Effect<number, E>) =>
+    Effect.gen(function* () {
+      const before = removableKeys(tables)
+      const count = yield* remove
+      const after = removableKeys(tables)
+      const gone = Array.from(before).filter((key) => !after.has(key))
+      yield* write(new Map(gone.map((key) => [key, undefined])))
+      return count
+    }).pipe(Effect.uninterruptible)
+
+  return Storage.of({
+    ...memory,
+    transact: (command) => inTurn(transact(command)),
+    purge: (limit) =>
+      inTurn(
+        Effect.suspend(() =>
+          tables.removedRegistrations.length === 0 ? Effect.succeed(0) : removing(memory.purge(limit)),
+        ),
+      ),
+    expire: (before, limit) => inTurn(removing(memory.expire(before, limit))),
+    establish: (name, value) =>
+      inTurn(
+        Effect.suspend(() => {
+          const kept = tables.established.get(name)
+          if (kept !== undefined) return Effect.succeed(kept)
+          const entry = [rowKeys.established({ name }), writeRow({ name, value })] as const
+          return Effect.andThen(write(new Map([entry])), memory.establish(name, value))
+        }),
+      ),
+  })
+}

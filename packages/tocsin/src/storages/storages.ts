@@ -1,0 +1,35 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as PgClock from "@tocsin/adapter-pg/PgClock"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import { Layer, Redacted } from "effect"
+import type { StorageChoice } from "./StorageOption.ts"
+
+/** Keeps nothing beyond the process: for tests, and for trying things out. */
+export const memory = (): StorageChoice => ({
+  name: "memory",
+  // A layer is built once and shared; every monitor has a memory of its own.
+  layer: Layer.fresh(MemoryStorage.layer),
+})
+
+/**
+ * One file, durable at every answer, created where there is none. Several processes may have it open. Needs Node.js 24.
+ *
+ * @param file - The database's file; its folder exists.
+ */
+export const sqlite = (file: string): StorageChoice => ({
+  name: "SQLite",
+  layer: SqliteStorage.layer({ file }),
+})
+
+/**
+ * PostgreSQL 15 or newer, for any number of processes at once. The schema is made and brought up to date at start; the
+ * database's clock decides.
+ *
+ * @param url - `postgres://user:password@host/database`; never shown or logged.
+ */
+export const postgres = (url: string): StorageChoice => ({
+  name: "PostgreSQL",
+  layer: PgStorage.layer({ url: Redacted.make(url) }),
+  clock: PgClock.layer({ url: Redacted.make(url) }),
+})

@@ -1,0 +1,63 @@
+import type { SteppedClock } from "./SteppedClock.ts"
+
+// Turns of the event loop without a look at the clock: every transaction, delivery and sweep looks at it.
+const QUIET_TURNS = 2
+// A receiver that does not answer at all must not stop the test: the attempt's own time-out is by the test's clock.
+const ANSWER_WITHIN_MILLIS = 1_000
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Waits until what a monitor does by itself at one moment of its clock is done. */
+export class Settling {
+  readonly #clock: SteppedClock
+  readonly #attempts = new Set<Promise<void>>()
+
+  constructor(clock: SteppedClock) {
+    this.#clock = clock
+  }
+
+  /** Notes an attempt to send, which is waited for until what this returns is called. */
+  readonly begin = (): (() => void) => {
+    let finish = () => {}
+    const attempt = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    this.#attempts.add(attempt)
+    return () => {
+      this.#attempts.delete(attempt)
+      finish()
+    }
+  }
+
+  /** Resolves when nothing happens any more until the clock is moved. */
+  async settle(): Promise<void> {
+    do {
+      await this.#beQuiet()
+      await this.#beAnswered()
+    } while (this.#attempts.size > 0)
+  }
+
+  async #beQuiet(): Promise<void> {
+    let seen = this.#clock.uses
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
+      await turn()
+      if (this.#clock.uses === seen) continue
+      seen = this.#clock.uses
+      quiet = -1
+    }
+  }
+
+  /** Gives attempts under way some real time; those that take longer are left to the clock. */
+  async #beAnswered(): Promise<void> {
+    if (this.#attempts.size === 0) return
+    const attempts = Array.from(this.#attempts)
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), ANSWER_WITHIN_MILLIS)
+    })
+    const outcome = await Promise.race([Promise.all(attempts), patience])
+    clearTimeout(timer)
+    if (outcome === "late") for (const attempt of attempts) this.#attempts.delete(attempt)
+    else await this.#beQuiet()
+  }
+}

@@ -1,0 +1,136 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { Clock, Duration, Effect, Layer, Random } from "effect"
+import { assemble, start } from "../createMonitor.ts"
+import type { Monitor } from "../Monitor.ts"
+import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
+import type { Notification } from "../notifiers/Notification.ts"
+import type { NotifierOption } from "../notifiers/NotifierOption.ts"
+import { logLayer } from "../options/logLayer.ts"
+import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.ts"
+import { readOptions } from "../options/readOptions.ts"
+import { memory } from "../storages/storages.ts"
+import { TocsinError } from "../TocsinError.ts"
+import * as CountingIds from "./CountingIds.ts"
+import { Settling } from "./Settling.ts"
+import { SteppedClock } from "./SteppedClock.ts"
+
+/** What a test monitor can be made of: a monitor's options, but for its storage, which is memory. */
+export interface TestMonitorOptions extends Omit<MonitorOptions, "storage"> {
+  /** The moment at which its clock stands first; 2026-01-01T00:00:00.000Z unless given. */
+  readonly startAt?: string | undefined
+}
+
+/** A monitor on a clock that stands still until it is moved. All else is that of a monitor. */
+export interface TestMonitor extends Monitor {
+  /**
+   * Moves the clock by so much, and does on the way whatever is due, each at its moment: looking for dead agents, sending and
+   * sending again, retention. Resolves when all of it is done. The same calls give the same ids, times and retries in every
+   * run. An hour takes about a tenth of a second.
+   *
+   * @example
+   * ```ts
+   * await monitor.advance("5 minutes")
+   * expect(monitor.notifications.at(-1)?.text).toContain("CRITICAL")
+   * ```
+   */
+  readonly advance: (time: DurationOption) => Promise<void>
+  /** Does what is due at this moment, such as sending what the last call enqueued. */
+  readonly settle: () => Promise<void>
+  /** What its clock says: an ISO 8601 instant, to be used as `observed_at`. */
+  readonly now: () => string
+  /** All notifications so far, in the order in which they were sent; yours to empty. */
+  readonly notifications: Array<Notification>
+}
+
+const START = "2026-01-01T00:00:00.000Z"
+const NANOS_PER_MICRO = 1_000n
+const NANOS_PER_MILLI = 1_000_000n
+const SEED = "tocsin"
+
+/**
+ * Starts a monitor for a test: in memory, on a clock of its own, with ids and retries that are the same in every run. It
+ * captures its notifications, as a notifier named `debug` beside those of the options. It logs nothing unless `log` is given.
+ *
+ * @example
+ * ```ts
+ * await using monitor = await createTestMonitor({ deadAfter: "10 minutes" })
+ * await monitor.heartbeat("key", heartbeat({ observed_at: monitor.now() }))
+ * await monitor.agents.acceptAll()
+ * await monitor.advance("11 minutes")
+ * assert.equal(monitor.notifications.length, 1)
+ * ```
+ */
+export const createTestMonitor = async ({
+  startAt = START,
+  notifiers = [],
+  log = false,
+  ...options
+}: TestMonitorOptions = {}): Promise<TestMonitor> => {
+  const started = Instant.parse(startAt)
+  if (started === undefined) throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
+  const clock = new SteppedClock(Number((started * NANOS_PER_MICRO) / NANOS_PER_MILLI))
+  const settling = new Settling(clock)
+  const notifications: Array<Notification> = []
+  const capture: CustomNotifier = { name: "debug", send: (sent) => void notifications.push(sent) }
+  const read = readOptions({
+    ...options,
+    storage: memory(),
+    notifiers: [capture, ...notifiers.map((notifier) => followed(notifier, settling))],
+  })
+  const deterministic = Layer.mergeAll(
+    Layer.succeed(Clock.Clock, clock),
+    Layer.effect(Random.Random, Random.withSeed(Random.Random, SEED)),
+  )
+  const { services, scope } = await start(
+    { ...read, tocsin: { ...read.tocsin, clock: deterministic, ids: CountingIds.layer } },
+    logLayer(log),
+  )
+  await settling.settle()
+  return {
+    ...assemble(read, services, scope),
+    advance: (time) => advance(clock, settling, time),
+    settle: () => settling.settle(),
+    now: () => Instant.format(Effect.runSync(Effect.provideService(Instant.now, Clock.Clock, clock))),
+    notifications,
+  }
+}
+
+/** A notifier whose attempts are waited for. */
+const followed = (notifier: NotifierOption, settling: Settling): NotifierOption => {
+  if ("make" in notifier) {
+    const follow = (made: Notifier): Notifier => ({
+      ...made,
+      send: (notification) => Effect.acquireUseRelease(
+        Effect.sync(settling.begin),
+        () => made.send(notification),
+        (end) => Effect.sync(end),
+      ),
+    })
+    return { name: notifier.name, make: (posting) => Effect.map(notifier.make(posting), follow) }
+  }
+  return {
+    ...notifier,
+    send: async (notification, context) => {
+      const end = settling.begin()
+      try {
+        return await notifier.send(notification, context)
+      } finally {
+        end()
+      }
+    },
+  }
+}
+
+const advance = async (clock: SteppedClock, settling: Settling, time: DurationOption): Promise<void> => {
+  const target = clock.currentTimeNanosUnsafe() + Duration.toNanosUnsafe(Duration.fromInputUnsafe(time))
+  await settling.settle()
+  for (;;) {
+    const next = clock.nextWake
+    if (next === undefined || next > target) break
+    clock.moveTo(next)
+    await settling.settle()
+  }
+  clock.moveTo(target)
+  await settling.settle()
+}

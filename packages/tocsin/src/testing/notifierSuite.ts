@@ -1,0 +1,182 @@
+import assert from "node:assert/strict"
+import type { NotificationOutboxItem } from "../api/Resources.ts"
+import { newEventId } from "../newEventId.ts"
+import type { NotifierOption } from "../notifiers/NotifierOption.ts"
+import { createTestMonitor, type TestMonitor } from "./createTestMonitor.ts"
+import { HttpReceiver, SECRET_PATH } from "./HttpReceiver.ts"
+
+/** What groups tests and what makes one: of vitest, of node:test, of any other. */
+export interface TestRunner {
+  readonly describe: (name: string, body: () => void) => unknown
+  readonly it: (name: string, body: () => Promise<void>) => unknown
+}
+
+/** A notifier that posts over HTTP, as the suite needs it. */
+export interface NotifierUnderTest {
+  /** Stands in the names of the tests. */
+  readonly name: string
+  /** Makes the notifier that sends to this address of a receiver on this machine, or below it. */
+  readonly make: (address: string) => NotifierOption
+}
+
+/** Everything of one test. */
+interface Trial {
+  readonly receiver: HttpReceiver
+  readonly monitor: TestMonitor
+  /** The notifications of this notifier, oldest first. */
+  readonly items: () => Promise<ReadonlyArray<NotificationOutboxItem>>
+  readonly report: (status: "ok" | "critical") => Promise<void>
+}
+
+const KEY = "an agent key"
+const AGENT = "web-1"
+
+/**
+ * What every notifier that posts over HTTP has to do right (what statuses mean, when to try again, when to give up on an
+ * answer, what not to show), proved through the real outbox against a receiver on this machine.
+ *
+ * @example
+ * ```ts
+ * import { describe, it } from "vitest"
+ * import { notifierSuite } from "tocsin/testing"
+ * import { pager } from "../src/pager.ts"
+ *
+ * notifierSuite({ describe, it }, { name: "pager", make: (address) => pager({ address }) })
+ * ```
+ */
+export const notifierSuite = ({ describe, it }: TestRunner, subject: NotifierUnderTest): void => {
+  describe(`notifier: ${subject.name}`, () => {
+    for (const [name, body] of Object.entries(trials)) it(name, () => attempt(subject, body))
+  })
+}
+
+const statesOf = (items: ReadonlyArray<NotificationOutboxItem>) =>
+  items.map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
+
+const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
+  "tells of an incident, then of its end": async ({ monitor, items, report }) => {
+    await report("critical")
+    await monitor.settle()
+    assert.deepEqual(statesOf(await items()), ["firing sent 1"])
+    await report("ok")
+    await monitor.settle()
+    assert.deepEqual(statesOf(await items()), ["firing sent 1", "resolved sent 1"])
+  },
+
+  "tries again where the receiver failed, and tells of the end only after the beginning": async (trial) => {
+    const { receiver, monitor, items, report } = trial
+    receiver.manner = { status: 503 }
+    await report("critical")
+    await monitor.settle()
+    assert.deepEqual(statesOf(await items()), ["firing retry 1"])
+    await report("ok")
+    await monitor.settle()
+    assert.deepEqual(statesOf(await items()), ["firing retry 1", "resolved pending 0"])
+    receiver.manner = { status: 200 }
+    await monitor.advance("10 seconds")
+    assert.deepEqual(statesOf(await items()), ["firing sent 2", "resolved sent 1"])
+  },
+
+  "waits as long as the receiver asks": async ({ receiver, monitor, items, report }) => {
+    receiver.manner = { status: 429, retryAfter: 600 }
+    await report("critical")
+    await monitor.settle()
+    receiver.manner = { status: 200 }
+    await monitor.advance("9 minutes")
+    assert.deepEqual(statesOf(await items()), ["firing retry 1"])
+    await monitor.advance("2 minutes")
+    assert.deepEqual(statesOf(await items()), ["firing sent 2"])
+  },
+
+  "gives up where the receiver refuses, and can be replayed": async (trial) => {
+    const { receiver, monitor, items, report } = trial
+    receiver.manner = { status: 400 }
+    await report("critical")
+    await monitor.settle()
+    assert.deepEqual(statesOf(await items()), ["firing failed 1"])
+    receiver.manner = { status: 200 }
+    for (const { id } of await items()) await monitor.outbox.replay(id)
+    await monitor.settle()
+    assert.deepEqual(statesOf(await items()), ["firing sent 1"])
+  },
+
+  "gives up waiting for an answer, and tries again": async ({ receiver, monitor, items, report }) => {
+    receiver.manner = "silent"
+    await report("critical")
+    await monitor.advance("16 seconds")
+    assert.deepEqual(statesOf(await items()), ["firing retry 1"])
+    await until(() => receiver.abandoned === 1, "the request was not given up: pass the signal on to what sends")
+  },
+
+  "tries again where nobody listens, and shows no address": async ({ receiver, monitor, items, report }) => {
+    await receiver.stop()
+    await report("critical")
+    await monitor.settle()
+    const found = await items()
+    assert.deepEqual(statesOf(found), ["firing retry 1"])
+    const shown = found.map(({ last_error }) => last_error ?? "").join("\n")
+    assert.ok(!shown.includes(SECRET_PATH), `last_error shows more of the address than its origin: ${shown}`)
+  },
+}
+
+const attempt = async (
+  { name, make }: NotifierUnderTest,
+  body: (trial: Trial) => Promise<void>,
+): Promise<void> => {
+  const receiver = await HttpReceiver.start()
+  const notifier = make(receiver.address)
+  assert.notEqual(notifier.name, "debug", `${name}: debug is the name of the suite's own notifier`)
+  // An agent that is not heard of while the clock is moved is no subject here.
+  const quiet = { staleAfter: "2 days", deadAfter: "3 days" } as const
+  const monitor = await createTestMonitor({ ...quiet, notifiers: [notifier] })
+  try {
+    await enroll(monitor)
+    await body({
+      receiver,
+      monitor,
+      report: (status) => report(monitor, status),
+      items: async () => {
+        const all = monitor.outbox.all({ sort: "created_at", direction: "asc" })
+        const items: Array<NotificationOutboxItem> = []
+        for await (const item of all) if (item.notifier === notifier.name) items.push(item)
+        return items
+      },
+    })
+  } finally {
+    await monitor.close()
+    await receiver.stop()
+  }
+}
+
+const enroll = async (monitor: TestMonitor): Promise<void> => {
+  await monitor.heartbeat(KEY, {
+    agent_id: AGENT,
+    observed_at: monitor.now(),
+    hostname: "web-1.example",
+    features: { push: true, metrics: false },
+  })
+  await monitor.agents.acceptAll()
+}
+
+const report = async (monitor: TestMonitor, status: "ok" | "critical"): Promise<void> => {
+  const event = {
+    event_id: newEventId(),
+    check_id: "disk",
+    observed_at: monitor.now(),
+    status,
+    exit_code: status === "ok" ? 0 : 2,
+    duration_ms: 12,
+    output: `DISK ${status.toUpperCase()}`,
+  }
+  await monitor.events(KEY, { agent_id: AGENT, events: [event] })
+}
+
+const POLL_MILLIS = 5
+const POLLS = 400
+
+const until = async (holds: () => boolean, complaint: string): Promise<void> => {
+  for (let polls = 0; !holds(); polls += 1) {
+    if (polls === POLLS) assert.fail(complaint)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+  }
+}

@@ -1,0 +1,63 @@
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Context, Effect, Layer } from "effect"
+import type { StorageChoice } from "../storages/StorageOption.ts"
+
+/** Where a storage lives during one test, in terms of promises. */
+export interface StoragePlaces<Place> {
+  /** Stands in the names of the tests. */
+  readonly name: string
+  /** Makes a place with nothing in it: a folder, a database. */
+  readonly make: () => Promise<Place> | Place
+  /** Removes it with all that is in it. */
+  readonly remove?: (place: Place) => Promise<void> | void
+  /** The storage there. Called once for each place. */
+  readonly storage: (place: Place) => StorageChoice
+  /** Why a place cannot have two clients at once, where it cannot: tests that need two are skipped and print this. */
+  readonly onlyOneClient?: string
+}
+
+/** A storage as the shared suite needs it, see `StorageUnderTest` there. */
+export interface StorageSubject {
+  readonly name: string
+  readonly place: Layer.Layer<Place>
+  readonly client: Layer.Layer<Storage, StorageError, Place>
+  readonly onlyOneClient?: string
+}
+
+/** The storage at one place. */
+export class Place extends Context.Service<Place, { readonly storage: StorageChoice }>()("tocsin/testing/Place") {}
+
+/**
+ * Describes a storage for the shared suite by promises:
+ *
+ * @example
+ * ```ts
+ * storageSuite(storageUnderTest({
+ *   name: "log file",
+ *   make: () => mkdtemp(join(tmpdir(), "tocsin-")),
+ *   remove: (folder) => rm(folder, { recursive: true }),
+ *   storage: (folder) => logFile(join(folder, "monitoring.log")),
+ * }))
+ * ```
+ */
+export const storageUnderTest = <Made>({
+  name,
+  make,
+  remove,
+  storage,
+  onlyOneClient,
+}: StoragePlaces<Made>): StorageSubject => ({
+  name,
+  ...(onlyOneClient !== undefined && { onlyOneClient }),
+  place: Layer.effect(
+    Place,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.promise(async () => make()),
+        (made) => Effect.promise(async () => remove?.(made)),
+      ),
+      (made) => Place.of({ storage: storage(made) }),
+    ),
+  ),
+  client: Layer.unwrap(Effect.map(Place, (place) => place.storage.layer)),
+})
