@@ -2,7 +2,6 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { resetClock } from "@tocsin/core/checks/checkActions"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
@@ -11,6 +10,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { incidentOptions } from "@tocsin/core/usecases/incidentOptions"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { sweepSilentAgents } from "@tocsin/core/usecases/sweepSilentAgents"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "../storage/samples.ts"
@@ -113,7 +113,7 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
       case "sweep": {
         const incidents = incidentOptions(Context.get(support, Ids), running.policy)
         const input = { policy: running.policy, incidents, limit: SWEPT_AT_ONCE }
-        return Effect.as(storage.transact(sweepDeadAgents(input)), undefined)
+        return Effect.as(sweepSilentAgents(storage, input), undefined)
       }
       case "restart":
         return Effect.as(restart(action.preseeded), undefined)

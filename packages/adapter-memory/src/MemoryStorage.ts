@@ -1,12 +1,12 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
-import { decideSync } from "@tocsin/core/workspace/Decision"
+import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
-import { Duration, Effect, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { expireRows } from "./expireRows.ts"
 import { loadScope } from "./loadScope.ts"
 import { MemoryTables, outboxOf } from "./MemoryTables.ts"
@@ -16,18 +16,17 @@ import { readRows } from "./readRows.ts"
 /** Storage in Maps: nothing outlives the process. The reference for the other storages, and the fast one for tests. */
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new MemoryTables()))
 
-const make = (tables: MemoryTables): Storage["Service"] =>
+/** A storage over given tables, for those who fill and keep them elsewhere. */
+export const make = (tables: MemoryTables): Storage["Service"] =>
   Storage.of({
     transact: (command) =>
-      Effect.map(Instant.now, (now) => {
-        const workspace = new Workspace()
-        const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
-        persistChanges(tables, workspace.changes())
-        return reply
-      }),
+      Clock.clockWith((clock) =>
+        Effect.succeed(transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe()))),
+      ),
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
     counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
+    silentAgents: (seenBefore, limit) => Effect.sync(() => silentAgents(tables, seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       Effect.sync(() =>
         Array.from(tables.agents.values())
@@ -56,6 +55,13 @@ const make = (tables: MemoryTables): Storage["Service"] =>
     probe: Effect.void,
   })
 
+const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant.Instant): A => {
+  const workspace = new Workspace()
+  const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
+  persistChanges(tables, workspace.changes())
+  return reply
+}
+
 const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SystemCounts => {
   const agents = Array.from(tables.agents.values())
   const accepted = agents.filter((agent) => agent.admission_state === "accepted")
@@ -69,9 +75,21 @@ const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SystemCounts
     checks_warning: sum((agent) => agent.checks_warning),
     checks_critical: sum((agent) => agent.checks_critical),
     checks_unknown: sum((agent) => agent.checks_unknown),
-    open_incidents: tables.openIncidents.size,
+    open_incidents: tables.openIncidents.named.size + tables.openIncidents.automatic.size,
   }
 }
+
+const silentAgents = (
+  tables: MemoryTables,
+  seenBefore: Instant.Instant,
+  limit: number,
+): ReadonlyArray<AgentId> =>
+  Array.from(tables.agents.values())
+    .filter((agent) => agent.admission_state === "accepted" && agent.last_seen_at <= seenBefore)
+    .filter((agent) => agent.heartbeat_incident_id === undefined)
+    .map((agent) => agent.agent_id)
+    .toSorted()
+    .slice(0, limit)
 
 const untilNextDue = (
   tables: MemoryTables,

@@ -6,12 +6,13 @@ import type {
   BlacklistId,
   EventId,
   IncidentId,
+  IncidentKey,
   KeyHash,
   OutboxId,
 } from "@tocsin/core/contract/Identifiers"
 import type { Severity } from "@tocsin/core/contract/Status"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentKind, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
@@ -32,14 +33,17 @@ export class MemoryTables {
   /** Event ids in the history, by registration. */
   readonly knownEvents = new Map<string, Set<EventId>>()
   readonly incidents = new Map<IncidentId, IncidentRecord>()
-  /** The open incident of each `kind/key`. */
-  readonly openIncidents = new Map<string, IncidentId>()
+  /** The open incident of each key. */
+  readonly openIncidents: Readonly<Record<IncidentKind, Map<IncidentKey, IncidentId>>> = {
+    named: new Map(),
+    automatic: new Map(),
+  }
   /** Memberships of an incident, present and past, by `agent/check`. */
   readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
-  /** Present memberships of an agent, by `incident/check`. */
-  readonly membershipsOfAgents = new Map<AgentId, Map<string, MemberRecord>>()
+  /** Present memberships of an agent. */
+  readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
   readonly outbox = new Map<OutboxId, OutboxRecord>()
-  readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
+  readonly outboxOfIncidents = new Map<IncidentId, Array<OutboxId>>()
   readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   mark: MarkRecord | undefined
@@ -49,8 +53,14 @@ export class MemoryTables {
   lastSeq = 0
 }
 
+const NONE: ReadonlyArray<never> = []
+
 /** The outbox items of one incident. */
-export const outboxOf = (tables: MemoryTables, id: IncidentId): ReadonlyArray<OutboxRecord> =>
-  Array.from(tables.outboxOfIncidents.get(id) ?? [], (outboxId) => tables.outbox.get(outboxId)).filter(
-    (item) => item !== undefined,
-  )
+export const outboxOf = (tables: MemoryTables, id: IncidentId): ReadonlyArray<OutboxRecord> => {
+  const items: Array<OutboxRecord> = []
+  for (const outboxId of tables.outboxOfIncidents.get(id) ?? NONE) {
+    const item = tables.outbox.get(outboxId)
+    if (item !== undefined) items.push(item)
+  }
+  return items
+}

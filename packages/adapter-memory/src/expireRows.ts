@@ -52,7 +52,8 @@ const expireOutbox = (tables: MemoryTables, { outbox: bound }: RetentionBounds, 
     .slice(0, limit)
   for (const item of doomed) {
     tables.outbox.delete(item.id)
-    tables.outboxOfIncidents.get(item.incident_id)?.delete(item.id)
+    const ofIncident = tables.outboxOfIncidents.get(item.incident_id)
+    ofIncident?.splice(ofIncident.indexOf(item.id), 1)
   }
   return doomed.length
 }

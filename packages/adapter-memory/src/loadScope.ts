@@ -6,9 +6,11 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { search } from "./search.ts"
 
+const NONE: ReadonlyArray<never> = []
+
 /** Brings the rows of a scope from the tables into a workspace. */
 export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Scope, now: Instant): void => {
-  for (const id of scope.agents ?? []) workspace.agents.load(id, tables.agents.get(id))
+  for (const id of scope.agents ?? NONE) workspace.agents.load(id, tables.agents.get(id))
   loadKeys(tables, workspace, scope)
   loadChecks(tables, workspace, scope)
   loadIncidents(tables, workspace, scope)
@@ -20,13 +22,13 @@ export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Sco
 }
 
 const loadKeys = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
-  for (const hash of scope.keys ?? []) workspace.keys.load(hash, tables.keys.get(hash))
-  for (const agentId of scope.keysOfAgents ?? []) {
-    for (const hash of tables.keysOfAgents.get(agentId) ?? [])
+  for (const hash of scope.keys ?? NONE) workspace.keys.load(hash, tables.keys.get(hash))
+  for (const agentId of scope.keysOfAgents ?? NONE) {
+    for (const hash of tables.keysOfAgents.get(agentId) ?? NONE)
       workspace.keys.load(hash, tables.keys.get(hash))
     workspace.keysOfAgents.add(agentId)
   }
-  for (const id of scope.blacklist ?? []) {
+  for (const id of scope.blacklist ?? NONE) {
     const key_hash = tables.blacklist.get(id)
     workspace.blacklist.load(id, key_hash && { id, key_hash })
     if (key_hash !== undefined) workspace.keys.load(key_hash, tables.keys.get(key_hash))
@@ -52,8 +54,8 @@ const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, histor
 }
 
 const loadOutbox = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
-  for (const id of scope.outboxItems ?? []) workspace.outbox.load(id, tables.outbox.get(id))
-  for (const ref of scope.alerts ?? []) {
+  for (const id of scope.outboxItems ?? NONE) workspace.outbox.load(id, tables.outbox.get(id))
+  for (const ref of scope.alerts ?? NONE) {
     workspace.alerts.load(ref, tables.alerts.get(ref.incident_id)?.get(ref.severity))
   }
 }
@@ -63,28 +65,28 @@ const loadIncidents = (tables: MemoryTables, workspace: Workspace, scope: Scope)
     const incident = tables.incidents.get(id)
     if (incident === undefined) return workspace.incidents.load(id, undefined)
     const items = outboxOf(tables, id).filter((item) => item.state !== "discarded")
-    workspace.loadIncident(incident, items, tables.alerts.get(id)?.values() ?? [])
+    workspace.loadIncident(incident, items, tables.alerts.get(id)?.values() ?? NONE)
   }
-  for (const id of scope.incidents ?? []) load(id)
-  for (const ref of scope.openIncidents ?? []) {
-    const id = tables.openIncidents.get(`${ref.kind}/${ref.incident_key}`)
+  for (const id of scope.incidents ?? NONE) load(id)
+  for (const ref of scope.openIncidents ?? NONE) {
+    const id = tables.openIncidents[ref.kind].get(ref.incident_key)
     if (id === undefined) workspace.openIncidents.load(ref, undefined)
     else load(id)
   }
 }
 
 const loadMembers = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
-  for (const ref of scope.members ?? []) {
+  for (const ref of scope.members ?? NONE) {
     workspace.members.load(ref, tables.members.get(ref.incident_id)?.get(`${ref.agent_id}/${ref.check_id}`))
   }
-  for (const agentId of scope.membersOfAgents ?? []) {
-    for (const member of tables.membershipsOfAgents.get(agentId)?.values() ?? [])
+  for (const agentId of scope.membersOfAgents ?? NONE) {
+    for (const member of tables.membershipsOfAgents.get(agentId) ?? NONE)
       workspace.members.load(member, member)
     workspace.membersOfAgents.add(agentId)
   }
   if (scope.worstMembers === undefined) return
   const { incident_id, limit } = scope.worstMembers
-  const present = Array.from(tables.members.get(incident_id)?.values() ?? []).filter(
+  const present = Array.from(tables.members.get(incident_id)?.values() ?? NONE).filter(
     (member) => member.left_at === undefined,
   )
   const worst = present.toSorted(compareMembers).slice(0, limit)

@@ -3,6 +3,7 @@ import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import type { MemoryTables } from "./MemoryTables.ts"
@@ -23,11 +24,7 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   }
   for (const change of changes.incidents) persistIncident(tables, change)
   for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
-  for (const { after } of changes.outbox) {
-    if (after === undefined) continue
-    tables.outbox.set(after.id, after)
-    innerSet(tables.outboxOfIncidents, after.incident_id).add(after.id)
-  }
+  for (const { after } of changes.outbox) if (after !== undefined) persistOutbox(tables, after)
   for (const change of changes.alerts) persistAlert(tables, change)
   for (const { after } of changes.marks) tables.mark = after ?? tables.mark
   for (const change of changes.incidentChanges) {
@@ -84,18 +81,29 @@ const persistKey = (tables: MemoryTables, { before, after }: Change<AgentKeyReco
 const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>): void => {
   if (after === undefined) return
   tables.incidents.set(after.id, after)
-  const ref = `${after.kind}/${after.incident_key}`
-  if (after.state === "open") tables.openIncidents.set(ref, after.id)
+  const open = tables.openIncidents[after.kind]
+  if (after.state === "open") open.set(after.incident_key, after.id)
   // One transaction may resolve an incident and open another of the same key.
-  else if (tables.openIncidents.get(ref) === after.id) tables.openIncidents.delete(ref)
+  else if (open.get(after.incident_key) === after.id) open.delete(after.incident_key)
 }
 
 const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
-  inner(tables.members, member.incident_id).set(`${member.agent_id}/${member.check_id}`, member)
-  const memberships = inner(tables.membershipsOfAgents, member.agent_id)
-  const name = `${member.incident_id}/${member.check_id}`
-  if (member.left_at === undefined) memberships.set(name, member)
-  else memberships.delete(name)
+  const ofIncident = inner(tables.members, member.incident_id)
+  const name = `${member.agent_id}/${member.check_id}`
+  const before = ofIncident.get(name)
+  ofIncident.set(name, member)
+  const memberships = innerSet(tables.membershipsOfAgents, member.agent_id)
+  if (before !== undefined) memberships.delete(before)
+  if (member.left_at === undefined) memberships.add(member)
+}
+
+const persistOutbox = (tables: MemoryTables, item: OutboxRecord): void => {
+  if (!tables.outbox.has(item.id)) {
+    const ofIncident = tables.outboxOfIncidents.get(item.incident_id)
+    if (ofIncident === undefined) tables.outboxOfIncidents.set(item.incident_id, [item.id])
+    else ofIncident.push(item.id)
+  }
+  tables.outbox.set(item.id, item)
 }
 
 const persistAlert = (tables: MemoryTables, { before, after }: Change<AlertRecord>): void => {

@@ -23,13 +23,6 @@ export const search = (tables: MemoryTables, workspace: Workspace, scope: Scope,
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
   }
   if (scope.claimableAlerts !== undefined) searchAlerts(tables, workspace, scope.claimableAlerts.limit, now)
-  if (scope.silentAgents !== undefined) {
-    const { seenBefore, limit } = scope.silentAgents
-    found.silentAgents = agentsWhere(tables, workspace, limit, (agent) => {
-      const isSilent = agent.admission_state === "accepted" && agent.last_seen_at <= seenBefore
-      return isSilent && agent.heartbeat_incident_id === undefined
-    })
-  }
   if (scope.idlePendingAgents !== undefined) {
     const { seenBefore, limit } = scope.idlePendingAgents
     found.idlePendingAgents = agentsWhere(

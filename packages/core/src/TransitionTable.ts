@@ -29,8 +29,9 @@ export const move = <const Table extends Rows, F extends From<Table>, T extends 
   from: F,
   trigger: T,
 ): To<Table, F, T> => {
-  const row = table.find((candidate) => candidate.from === from && candidate.trigger === trigger)
-  if (row === undefined) throw new Error(`no transition from ${from} on ${trigger}`)
-  // `find` loses what the type system knows of the pair; the row's `to` is To<Table, F, T> by the table itself.
-  return row.to as To<Table, F, T>
+  for (const row of table) {
+    // The search loses what the type system knows of the pair; the row's `to` is To<Table, F, T> by the table itself.
+    if (row.from === from && row.trigger === trigger) return row.to as To<Table, F, T>
+  }
+  throw new Error(`no transition from ${from} on ${trigger}`)
 }

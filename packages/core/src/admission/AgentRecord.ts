@@ -31,6 +31,12 @@ export interface AgentRecord {
   readonly checks_unknown: number
 }
 
+/** One check that an agent's counts move from one status to another; `from` is absent for a new check. */
+export interface CheckMove {
+  readonly from: CheckStatus | undefined
+  readonly to: CheckStatus
+}
+
 const COUNT_OF = {
   ok: "checks_ok",
   warning: "checks_warning",
@@ -38,11 +44,16 @@ const COUNT_OF = {
   unknown: "checks_unknown",
 } as const satisfies Record<CheckStatus, keyof AgentRecord>
 
-/** `agent` with one check counted as `to` that was counted as `from` (`undefined`: a new check). */
-export const recount = (agent: AgentRecord, from: CheckStatus | undefined, to: CheckStatus): AgentRecord => {
-  if (from === to) return agent
-  const counted = { ...agent, [COUNT_OF[to]]: agent[COUNT_OF[to]] + 1 }
-  return from === undefined ? counted : uncount(counted, from)
+/** `agent` after moves of its checks. */
+export const recount = (agent: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
+  if (moves.length === 0) return agent
+  const { checks_ok, checks_warning, checks_critical, checks_unknown } = agent
+  const counts = { checks_ok, checks_warning, checks_critical, checks_unknown }
+  for (const { from, to } of moves) {
+    if (from !== undefined) counts[COUNT_OF[from]] -= 1
+    counts[COUNT_OF[to]] += 1
+  }
+  return { ...agent, ...counts }
 }
 
 /** `agent` with one check of that status fewer. */

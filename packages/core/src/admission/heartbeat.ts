@@ -61,7 +61,11 @@ function* decide(
   const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
   switch (found.standing) {
     case "accepted":
-      workspace.putAgent(yield* heardOf(workspace, found.agent, input, now))
+      workspace.putAgent(
+        found.agent.heartbeat_incident_id === undefined
+          ? refreshed(found.agent, request, now)
+          : yield* heardOf(workspace, found.agent, input, now),
+      )
       return "seen"
     case "pending":
       return yield* pendingSeen(workspace, found, input, now)
@@ -101,10 +105,11 @@ const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) =
 })
 
 /** The agent as seen now; what it says of itself counts unless it is older than what it said last (decisions §4). */
-const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord =>
-  request.observed_at < agent.observed_at
-    ? { ...agent, last_seen_at: now }
-    : { ...agent, ...saidBy(request), last_seen_at: now }
+const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord => {
+  if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now }
+  const { hostname, features, labels, observed_at } = request
+  return { ...agent, hostname, features, labels, observed_at, last_seen_at: now }
+}
 
 const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
   if (key.last_seen_at > Instant.minus(now, BLOCKED_KEY_SEEN_EVERY)) return

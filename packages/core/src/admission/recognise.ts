@@ -24,7 +24,9 @@ interface Presented {
 /** Tells what a key is. The usual case, an accepted key, is told from the agent's row alone. */
 export function* recognise(workspace: Workspace, presented: Presented): Decision<Standing> {
   const { agent_id, key_hash, check_ids } = presented
-  yield* ensure(workspace, { agents: [agent_id], ...(check_ids && { checks: { agent_id, check_ids } }) })
+  if (check_ids !== undefined)
+    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+  else if (!workspace.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
   const agent = workspace.agents.get(agent_id)
   if (agent?.accepted_key_hash === key_hash) return { standing: "accepted", agent }
   yield* ensure(workspace, { keys: [key_hash] })

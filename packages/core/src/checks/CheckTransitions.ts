@@ -55,13 +55,21 @@ export const CheckTransitions: ReadonlyArray<CheckTransition> = [
   row("critical", "critical", "none"),
 ]
 
-const byPair = new Map(
-  CheckTransitions.map((transition) => [`${transition.from}/${transition.to}`, transition]),
+const byStatuses = new Map(
+  CheckTransitions.map(({ from }) => [
+    from,
+    new Map(
+      CheckTransitions.filter((other) => other.from === from).map((transition) => [
+        transition.to,
+        transition,
+      ]),
+    ),
+  ]),
 )
 
 /** The row of {@link CheckTransitions} for a check that was `from` and is reported as `to`. */
 export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): CheckTransition => {
-  const transition = byPair.get(`${from}/${to}`)
+  const transition = byStatuses.get(from)?.get(to)
   if (transition === undefined) throw new Error(`no transition of a check from ${from} to ${to}`)
   return transition
 }

@@ -1,9 +1,9 @@
-import { recount } from "../admission/AgentRecord.ts"
+import { type CheckMove, recount } from "../admission/AgentRecord.ts"
 import { recognise } from "../admission/recognise.ts"
 import type { EventBatchRequest } from "../contract/EventBatchRequest.ts"
-import type { KeyHash } from "../contract/Identifiers.ts"
+import type { EventId, KeyHash } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { IncidentOptions } from "../incidents/Incidents.ts"
+import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
 import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
@@ -40,18 +40,23 @@ function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decisio
     workspace,
     now,
     input,
-    registration_id: found.agent.registration_id,
-    seenInBatch: new Set<string>(),
+    agent: found.agent,
+    incidents: new Incidents(workspace, now, input.incidents),
+    seenInBatch: new Set<EventId>(),
   }
   yield* foresee(context)
-  const outcomes: Array<EventOutcome> = []
   const seen = { ...found.agent, last_seen_at: now }
-  let agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
+  const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
+  const outcomes: Array<EventOutcome> = []
+  const moves: Array<CheckMove> = []
+  const { registration_id } = agent
   for (const event of events) {
-    const applied = yield* applyEvent(context, event)
-    outcomes.push(applied.outcome)
-    if (applied.outcome === "changed") agent = recount(agent, applied.from, event.status)
+    const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const applied = applyEvent(context, check, event)
+    const outcome = typeof applied === "string" ? applied : yield* applied
+    outcomes.push(outcome)
+    if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
   }
-  workspace.putAgent(agent)
+  workspace.putAgent(recount(agent, moves))
   return { outcome: "applied", events: outcomes }
 }

@@ -1,33 +1,30 @@
+import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckResultEvent } from "../contract/EventBatchRequest.ts"
-import type { EventId, IncidentId, RegistrationId } from "../contract/Identifiers.ts"
+import type { EventId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { CheckStatus } from "../contract/Status.ts"
 import { incidentRefOf } from "../incidents/incidentRefOf.ts"
-import { Incidents } from "../incidents/Incidents.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
 import { severityOf } from "../incidents/Severity.ts"
 import { firstLine } from "../notifications/firstLine.ts"
 import type { Decision } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import type { BatchInput } from "./applyBatch.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
-import { checkTransition } from "./CheckTransitions.ts"
+import { type CheckTransition, checkTransition } from "./CheckTransitions.ts"
+import { hasNewFirstLine } from "./hasNewFirstLine.ts"
 
 /** What became of one event: `changed` is stored and counted as accepted, all others as deduplicated (decisions §6). */
 export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
-
-/** {@link EventOutcome}, with the status before a change; `undefined` for a check's first result. */
-export type AppliedEvent =
-  | { readonly outcome: "changed"; readonly from: CheckStatus | undefined }
-  | { readonly outcome: Exclude<EventOutcome, "changed"> }
 
 /** What the events of one batch share. */
 export interface BatchContext {
   readonly workspace: Workspace
   readonly now: Instant
   readonly input: BatchInput
-  readonly registration_id: RegistrationId
-  readonly seenInBatch: Set<string>
+  /** The agent as it was before the batch. */
+  readonly agent: AgentRecord
+  readonly incidents: Incidents
+  readonly seenInBatch: Set<EventId>
 }
 
 /**
@@ -36,27 +33,24 @@ export interface BatchContext {
  */
 const SEEN_EVENT_IDS_KEPT = 1_000
 
-/** Decides one event of a batch. */
-export function* applyEvent(context: BatchContext, event: CheckResultEvent): Decision<AppliedEvent> {
-  const { workspace, input, registration_id, seenInBatch } = context
-  const { agent_id } = input.request
-  const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
-  const isRepeated = seenInBatch.has(event.event_id)
+/**
+ * Decides one event of a batch on `check`, the state of its check. A decision only where more rows may be needed: most
+ * events change nothing, and a generator for each costs as much as all else that they take.
+ */
+export const applyEvent = (
+  context: BatchContext,
+  check: CheckRecord | undefined,
+  event: CheckResultEvent,
+): EventOutcome | Decision<EventOutcome> => {
+  const { seenInBatch } = context
+  if (seenInBatch.has(event.event_id)) return "known_event"
   seenInBatch.add(event.event_id)
-  if (isRepeated) return { outcome: "known_event" }
-  if (check !== undefined) {
-    if (event.observed_at < check.last_observed_at) return { outcome: "late" }
-    // Whatever time it names: after a reset of its clock a check still knows what it saw before (decisions §6).
-    if (check.seen_event_ids.includes(event.event_id)) return { outcome: "known_event" }
-    if (check.status === event.status && check.exit_code === event.exit_code) {
-      yield* repeat(context, check, event)
-      return { outcome: "unchanged" }
-    }
-  }
-  yield* ensure(workspace, { history: { agent_id, event_ids: [event.event_id] } })
-  if (workspace.knownEvents.has(registration_id, event.event_id)) return { outcome: "known_event" }
-  yield* change(context, check, event)
-  return { outcome: "changed", from: check?.status }
+  if (check === undefined) return change(context, check, event)
+  if (event.observed_at < check.last_observed_at) return "late"
+  // Whatever time it names: after a reset of its clock a check still knows what it saw before (decisions §6).
+  if (check.seen_event_ids.includes(event.event_id)) return "known_event"
+  const isSame = check.status === event.status && check.exit_code === event.exit_code
+  return isSame ? repeat(context, check, event) : change(context, check, event)
 }
 
 const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): ReadonlyArray<EventId> =>
@@ -65,7 +59,11 @@ const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): Read
     : [event.event_id]
 
 /** An in-order identical result: stores no row, yet refreshes the check and what its incident shows (decisions §6, §7). */
-function* repeat(context: BatchContext, check: CheckRecord, event: CheckResultEvent): Decision<void> {
+const repeat = (
+  context: BatchContext,
+  check: CheckRecord,
+  event: CheckResultEvent,
+): "unchanged" | Decision<"unchanged"> => {
   context.workspace.checks.put({
     ...check,
     last_observed_at: event.observed_at,
@@ -73,35 +71,59 @@ function* repeat(context: BatchContext, check: CheckRecord, event: CheckResultEv
     summary: event.output,
     seen_event_ids: seenWith(check, event),
   })
-  yield* resummarize(context, check, event)
+  return isShown(check, event) ? repeatShown(context, check, event) : "unchanged"
 }
 
-function* resummarize(context: BatchContext, check: CheckRecord, event: CheckResultEvent): Decision<void> {
-  if (check.incident_id === undefined) return
-  const summary = firstLine(event.output)
-  if (summary === firstLine(check.summary)) return
-  const { workspace, now, input } = context
-  const member = { incident_id: check.incident_id, agent_id: check.agent_id, check_id: check.check_id }
-  yield* new Incidents(workspace, now, input.incidents).resummarize(member, summary)
+const isShown = (
+  check: CheckRecord,
+  event: CheckResultEvent,
+): check is CheckRecord & { readonly incident_id: IncidentId } =>
+  check.incident_id !== undefined && hasNewFirstLine(check, event)
+
+function* repeatShown(
+  context: BatchContext,
+  check: CheckRecord & { readonly incident_id: IncidentId },
+  event: CheckResultEvent,
+): Decision<"unchanged"> {
+  yield* context.incidents.resummarize(memberOf(check), firstLine(event.output))
+  return "unchanged"
 }
 
-/** A result that differs in (status, exit_code): stores a row; incidents follow where the status differs. */
+const memberOf = (check: CheckRecord & { readonly incident_id: IncidentId }) => ({
+  incident_id: check.incident_id,
+  agent_id: check.agent_id,
+  check_id: check.check_id,
+})
+
+/**
+ * A result that differs in (status, exit_code): stores a row, unless the history holds it; incidents follow where the
+ * status differs.
+ */
 function* change(
   context: BatchContext,
   check: CheckRecord | undefined,
   event: CheckResultEvent,
-): Decision<void> {
-  const { workspace, now, input, registration_id } = context
-  const { agent_id } = input.request
+): Decision<"changed" | "known_event"> {
+  const { workspace, now, agent } = context
+  const { agent_id, registration_id } = agent
+  const { event_id, check_id } = event
+  if (!workspace.knownEvents.isLoaded(registration_id, event_id)) {
+    yield { history: { agent_id, event_ids: [event_id] } }
+  }
+  if (workspace.knownEvents.has(registration_id, event_id)) return "known_event"
   workspace.store({ ...event, agent_id, registration_id, received_at: now })
+  const transition = checkTransition(check?.status ?? "absent", event.status)
   const isStatusChange = check?.status !== event.status
-  if (check !== undefined && !isStatusChange) yield* resummarize(context, check, event)
-  const incident_id = isStatusChange ? yield* follow(context, check, event) : check?.incident_id
+  if (check !== undefined && !isStatusChange && isShown(check, event))
+    yield* repeatShown(context, check, event)
+  const incident_id = isStatusChange
+    ? yield* follow(context, transition, { check, event })
+    : check?.incident_id
   workspace.checks.put({
     agent_id,
     registration_id,
-    check_id: event.check_id,
-    status: checkTransition(check?.status ?? "absent", event.status).to,
+    check_id,
+    status: transition.to,
     exit_code: event.exit_code,
     last_observed_at: event.observed_at,
     received_at: now,
@@ -110,39 +132,36 @@ function* change(
     seen_event_ids: seenWith(check, event),
     incident_id,
   })
+  return "changed"
 }
 
 /** Moves a check between incidents after a change of its status. Returns the incident that it is a member of now. */
 function* follow(
   context: BatchContext,
-  check: CheckRecord | undefined,
-  event: CheckResultEvent,
+  { membership }: CheckTransition,
+  { check, event }: { readonly check: CheckRecord | undefined; readonly event: CheckResultEvent },
 ): Decision<IncidentId | undefined> {
-  const { workspace, now, input } = context
+  const { workspace, input, incidents } = context
   const { agent_id } = input.request
   const { check_id, notifications_enabled: notify } = event
-  const { membership } = checkTransition(check?.status ?? "absent", event.status)
   const severity = severityOf(event.status)
-  const incidents = new Incidents(workspace, now, input.incidents)
   const current = check?.incident_id
-  const leave = function* (incident_id: IncidentId) {
-    yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "event", notify })
-  }
   if (membership === "none") return current
   if (severity === undefined) {
-    if (current !== undefined) yield* leave(current)
+    if (current !== undefined)
+      yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
     return undefined
   }
-  const ref = incidentRefOf({ ...event, agent_id }, input.sha256)
+  const ref = incidentRefOf(agent_id, event, input.sha256)
   const memberChange = { member: { agent_id, check_id, severity, summary: firstLine(event.output) }, notify }
   if (current !== undefined) {
-    yield* ensure(workspace, { incidents: [current] })
+    if (!workspace.incidents.isLoaded(current)) yield { incidents: [current] }
     const incident = workspace.incidents.get(current)
     if (incident?.kind === ref.kind && incident.incident_key === ref.incident_key) {
       yield* incidents.change(current, memberChange)
       return current
     }
-    yield* leave(current)
+    yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
   }
   return yield* incidents.join(ref, memberChange)
 }

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import { isPlainText } from "./isPlainText.ts"
+import { isPlainText, plainText } from "./isPlainText.ts"
 
-const isName = Schema.isPattern(/^[A-Za-z0-9._:-]{1,128}$/u, {
+const NAME = /^[A-Za-z0-9._:-]{1,128}$/u
+const isName = Schema.isPattern(NAME, {
   expected: "1 to 128 letters, digits or the characters . _ : -",
   toJsonSchema: () => ({ maxLength: 128, pattern: "^[A-Za-z0-9._:-]+$" }),
 })
@@ -11,14 +12,19 @@ export const AgentId = Schema.String.check(
   isName.annotate({ identifier: "AgentId", description: "Names an agent; chosen by its operator." }),
 ).pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
+/** Whether a value is an {@link AgentId}, without the schema's machinery. */
+export const isAgentId = (value: unknown): value is AgentId => typeof value === "string" && NAME.test(value)
 
 /** Names one check of an agent (contract, common formats). */
 export const CheckId = Schema.String.check(
   isName.annotate({ identifier: "CheckId", description: "Names one check of an agent." }),
 ).pipe(Schema.brand("CheckId"))
 export type CheckId = typeof CheckId.Type
+/** Whether a value is a {@link CheckId}, without the schema's machinery. */
+export const isCheckId = (value: unknown): value is CheckId => typeof value === "string" && NAME.test(value)
 
-const isUuidV7 = Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, {
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
+const isUuidV7 = Schema.isPattern(UUID_V7, {
   expected: "a lower-case UUID version 7 with dashes (36 characters)",
 })
 
@@ -33,6 +39,9 @@ export const EventId = Schema.String.check(
   }),
 ).pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
+/** Whether a value is an {@link EventId}, without the schema's machinery. */
+export const isEventId = (value: unknown): value is EventId =>
+  typeof value === "string" && UUID_V7.test(value)
 
 /** Id of an incident: UUIDv7, lower case (decisions §2). */
 export const IncidentId = uuidV7.pipe(Schema.brand("IncidentId"))
@@ -68,12 +77,18 @@ export type KeyFingerprint = typeof KeyFingerprint.Type
 export const BlacklistId = hex(64).pipe(Schema.brand("BlacklistId"))
 export type BlacklistId = typeof BlacklistId.Type
 
+const KEY_LENGTH = { min: 1, max: 256 }
+const KEY_TEXT = plainText(KEY_LENGTH)
+
 /** The key of an incident as agents and operators see it: 1 to 256 characters (contract, limits; decisions §2). */
 export const IncidentKey = Schema.String.check(
-  isPlainText({ min: 1, max: 256 }).annotate({
+  isPlainText(KEY_LENGTH).annotate({
     identifier: "IncidentKey",
     description:
       "What the checks of one incident share: a key that their events name, or one made by the service.",
   }),
 ).pipe(Schema.brand("IncidentKey"))
 export type IncidentKey = typeof IncidentKey.Type
+/** Whether a value is an {@link IncidentKey}, without the schema's machinery. */
+export const isIncidentKey = (value: unknown): value is IncidentKey =>
+  typeof value === "string" && KEY_TEXT.test(value)

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { isSecretLikeLabelKey } from "./isSecretLikeLabelKey.ts"
-import { isPlainText } from "./isPlainText.ts"
+import { isPlainText, plainText } from "./isPlainText.ts"
 
 /** How many labels an agent may have (contract, limits). */
 export const MAX_LABELS = 32
@@ -8,6 +8,9 @@ export const MAX_LABELS = 32
 export const TOO_MANY_LABELS = `must hold at most ${MAX_LABELS} entries`
 
 const LABEL_KEY = /^[A-Za-z0-9._:-]{1,64}$/u
+
+const VALUE_LENGTH = { min: 0, max: 256 }
+const VALUE_TEXT = plainText(VALUE_LENGTH)
 
 const hasLabelKeys = Schema.makeFilter<object>(
   (labels) => {
@@ -39,8 +42,19 @@ const hasLabelKeys = Schema.makeFilter<object>(
  * What an agent says of itself, as names and values: at most 32, without keys that look like secrets (contract,
  * HeartbeatRequest; decisions §4). `__proto__` and `constructor` are keys like others: own properties.
  */
-export const Labels = Schema.Record(
-  Schema.String,
-  Schema.String.check(isPlainText({ min: 0, max: 256 })),
-).check(hasLabelKeys)
+export const Labels = Schema.Record(Schema.String, Schema.String.check(isPlainText(VALUE_LENGTH))).check(
+  hasLabelKeys,
+)
 export type Labels = typeof Labels.Type
+
+/** Whether a value is {@link Labels}, without the schema's machinery. */
+export const isLabels = (value: unknown): value is Labels => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+  let count = 0
+  for (const [key, text] of Object.entries(value)) {
+    count += 1
+    if (count > MAX_LABELS || typeof text !== "string" || !VALUE_TEXT.test(text)) return false
+    if (!LABEL_KEY.test(key) || isSecretLikeLabelKey(key)) return false
+  }
+  return true
+}

@@ -7,3 +7,7 @@ export const NonNegativeInteger = Schema.Number.check(
   Schema.isInt({ expected: EXPECTED }),
   Schema.isGreaterThanOrEqualTo(0, { expected: EXPECTED }),
 )
+
+/** Whether a value is a {@link NonNegativeInteger}, without the schema's machinery. */
+export const isNonNegativeInteger = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0

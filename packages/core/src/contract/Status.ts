@@ -6,6 +6,9 @@ export const CheckStatus = Schema.Literals(["ok", "warning", "critical", "unknow
   description: "What a check reported.",
 })
 export type CheckStatus = typeof CheckStatus.Type
+/** Whether a value is a {@link CheckStatus}, without the schema's machinery. */
+export const isCheckStatus = (value: unknown): value is CheckStatus =>
+  value === "ok" || value === "warning" || value === "critical" || value === "unknown"
 
 /** How bad an incident is; the order is critical > unknown > warning (decisions §7). */
 export const Severity = Schema.Literals(["warning", "critical", "unknown"]).annotate({

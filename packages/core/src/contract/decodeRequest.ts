@@ -4,7 +4,8 @@ import { BATCH_SIZE_RULE, EventBatchRequest, MAX_EVENTS } from "./EventBatchRequ
 import { HeartbeatRequest } from "./HeartbeatRequest.ts"
 import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
 import * as Parameters from "./Parameters.ts"
-import { EventBatchWire, readEventBatch } from "./readEventBatch.ts"
+import { readEventBatch } from "./readEventBatch.ts"
+import { readHeartbeat } from "./readHeartbeat.ts"
 import { ValidationError } from "./ValidationError.ts"
 
 const refuse = (message: string): Result.Result<never, ValidationError> =>
@@ -53,16 +54,19 @@ const decodeParameters = <
 const decodeHeartbeat = decodeBody(HeartbeatRequest)
 
 /** Decodes the parsed JSON body of POST /api/v1/heartbeat. */
-export const decodeHeartbeatRequest = (body: unknown): Result.Result<HeartbeatRequest, ValidationError> =>
-  hasTooManyLabels(body) ? refuse(`labels ${TOO_MANY_LABELS}`) : decodeHeartbeat(body)
+export const decodeHeartbeatRequest = (body: unknown): Result.Result<HeartbeatRequest, ValidationError> => {
+  const heartbeat = readHeartbeat(body)
+  if (heartbeat !== undefined) return Result.succeed(heartbeat)
+  return hasTooManyLabels(body) ? refuse(`labels ${TOO_MANY_LABELS}`) : decodeHeartbeat(body)
+}
 
 const decodeEventBatch = decodeBody(EventBatchRequest)
 
 /** Decodes the parsed JSON body of POST /api/v1/events. */
 export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatchRequest, ValidationError> => {
-  if (hasTooManyEvents(body)) return refuse(`events ${BATCH_SIZE_RULE}`)
   const batch = readEventBatch(body)
-  return batch === undefined ? decodeEventBatch(body) : Result.succeed(batch)
+  if (batch !== undefined) return Result.succeed(batch)
+  return hasTooManyEvents(body) ? refuse(`events ${BATCH_SIZE_RULE}`) : decodeEventBatch(body)
 }
 
 /** Decodes the path of what concerns one agent. */
@@ -83,9 +87,3 @@ export const decodeEventListParameters = decodeParameters(Parameters.EventListPa
 export const decodeIncidentListParameters = decodeParameters(Parameters.IncidentListParameters)
 /** Decodes the query of GET /api/v1/notifiers/outbox. */
 export const decodeOutboxListParameters = decodeParameters(Parameters.OutboxListParameters)
-
-/** The schemas of the hot requests, for an adapter that has a schema compiler: to be handed to it before their first use. */
-export const hotRequestSchemas: ReadonlyArray<Schema.ConstraintDecoder<unknown>> = [
-  HeartbeatRequest,
-  EventBatchWire,
-]

@@ -1,62 +1,78 @@
-import { Schema } from "effect"
-import { cleanOutput } from "./CheckOutput.ts"
-import { CheckResultEvent, type EventBatchRequest, hasBatchSize } from "./EventBatchRequest.ts"
-import { AgentId, type CheckId, type EventId, type IncidentKey } from "./Identifiers.ts"
+import { cleanOutput, isShortOutput } from "./CheckOutput.ts"
+import { type CheckResultEvent, type EventBatchRequest, MAX_EVENTS } from "./EventBatchRequest.ts"
+import { isAgentId, isCheckId, isEventId, isIncidentKey } from "./Identifiers.ts"
 import * as Instant from "./Instant.ts"
+import { isNonNegativeInteger } from "./NonNegativeInteger.ts"
+import { isCheckStatus } from "./Status.ts"
 
-/**
- * The encoded side of EventBatchRequest, except that it does not see unknown fields and dates that do not exist.
- * With nothing to transform and nothing to copy, a schema compiler makes one straight function of it.
- */
-export const EventBatchWire = Schema.Struct({
-  agent_id: AgentId,
-  // The encoded side of an array of transformed items would have lost the array's own check.
-  events: Schema.Array(Schema.toEncoded(Schema.Struct(CheckResultEvent.fields))).check(hasBatchSize),
-})
-type EventWire = (typeof EventBatchWire.Type)["events"][number]
-
-const isEventBatchWire = Schema.is(EventBatchWire)
+type Unknown<Fields> = { readonly [Name in keyof Fields]?: unknown }
+type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 
 const FIELDS_OF_BATCH = 2
 const REQUIRED_FIELDS_OF_EVENT = 6
-const fieldCount = (value: object): number => Object.keys(value).length
 
-const readEvent = (wire: EventWire): CheckResultEvent | undefined => {
-  const observed_at = Instant.parse(wire.observed_at)
-  if (observed_at === undefined) return undefined
-  const { output, output_truncated, notifications_enabled, incident_key } = wire
-  let known = REQUIRED_FIELDS_OF_EVENT
-  if (output !== undefined) known++
-  if (output_truncated !== undefined) known++
-  if (notifications_enabled !== undefined) known++
-  if (incident_key !== undefined) known++
-  if (fieldCount(wire) !== known) return undefined
-  return {
-    // EventBatchWire has applied the checks that these brands stand for.
-    event_id: wire.event_id as EventId,
-    check_id: wire.check_id as CheckId,
+const isSeveral = (value: unknown): value is ReadonlyArray<unknown> =>
+  Array.isArray(value) && value.length >= 1 && value.length <= MAX_EVENTS
+
+const readEvent = (wire: unknown): CheckResultEvent | undefined => {
+  if (typeof wire !== "object" || wire === null) return undefined
+  const fields: Unknown<CheckResultEvent> = wire
+  const { event_id, check_id, status, exit_code, duration_ms } = fields
+  const observed_at = typeof fields.observed_at === "string" ? Instant.parse(fields.observed_at) : undefined
+  if (!isEventId(event_id) || !isCheckId(check_id) || observed_at === undefined) return undefined
+  if (!isCheckStatus(status) || !isNonNegativeInteger(duration_ms)) return undefined
+  if (typeof exit_code !== "number" || !Number.isSafeInteger(exit_code)) return undefined
+  const { output_truncated = false, notifications_enabled = true } = fields
+  if (typeof output_truncated !== "boolean" || typeof notifications_enabled !== "boolean") return undefined
+  const event: Writable<CheckResultEvent> = {
+    event_id,
+    check_id,
     observed_at,
-    status: wire.status,
-    exit_code: wire.exit_code,
-    duration_ms: wire.duration_ms,
-    ...(output === undefined ? undefined : { output: cleanOutput(output) }),
-    output_truncated: output_truncated ?? false,
-    notifications_enabled: notifications_enabled ?? true,
-    ...(incident_key === undefined ? undefined : { incident_key: incident_key as IncidentKey }),
+    status,
+    exit_code,
+    duration_ms,
+    output_truncated,
+    notifications_enabled,
   }
+  return readOptional(fields, event)
+}
+
+/** Reads what an event may lack, and sees to it that it holds nothing else. */
+const readOptional = (
+  fields: Unknown<CheckResultEvent>,
+  event: Writable<CheckResultEvent>,
+): CheckResultEvent | undefined => {
+  const { output, incident_key } = fields
+  let known = REQUIRED_FIELDS_OF_EVENT
+  if (fields.output_truncated !== undefined) known += 1
+  if (fields.notifications_enabled !== undefined) known += 1
+  if (output !== undefined) {
+    if (typeof output !== "string" || !isShortOutput(output)) return undefined
+    event.output = cleanOutput(output)
+    known += 1
+  }
+  if (incident_key !== undefined) {
+    if (!isIncidentKey(incident_key)) return undefined
+    event.incident_key = incident_key
+    known += 1
+  }
+  return Object.keys(fields).length === known ? event : undefined
 }
 
 /**
- * Decodes the body of POST /api/v1/events as the schema EventBatchRequest does, about three times as fast: events are
- * what most of the load consists of. `undefined` for a body that does not fit; the schema then says why.
+ * Decodes the body of POST /api/v1/events as the schema EventBatchRequest does, in a sixth of the time: events are what most
+ * of the load consists of. `undefined` for a body that does not fit; the schema then says why.
  */
 export const readEventBatch = (body: unknown): EventBatchRequest | undefined => {
-  if (!isEventBatchWire(body) || fieldCount(body) !== FIELDS_OF_BATCH) return undefined
+  if (typeof body !== "object" || body === null) return undefined
+  const { agent_id, events: wires }: Unknown<EventBatchRequest> = body
+  if (!isAgentId(agent_id) || !isSeveral(wires) || Object.keys(body).length !== FIELDS_OF_BATCH)
+    return undefined
   const events: Array<CheckResultEvent> = []
-  for (const wire of body.events) {
+  for (const wire of wires) {
     const event = readEvent(wire)
     if (event === undefined) return undefined
     events.push(event)
   }
-  return { agent_id: body.agent_id, events }
+  return { agent_id, events }
 }

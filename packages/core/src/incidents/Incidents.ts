@@ -41,22 +41,34 @@ const COUNT_OF = {
   critical: "members_critical",
 } as const satisfies Record<Severity, keyof IncidentRecord>
 
-/** `incident` with one more change of its membership; the number of that change is its `member_changes`. */
-const numbered = (incident: IncidentRecord): IncidentRecord => ({
-  ...incident,
-  member_changes: incident.member_changes + 1,
-})
+type MemberCounts = Pick<IncidentRecord, (typeof COUNT_OF)[Severity]>
 
-const count = (incident: IncidentRecord, severity: Severity, by: 1 | -1): IncidentRecord => ({
-  ...incident,
-  [COUNT_OF[severity]]: incident[COUNT_OF[severity]] + by,
-})
+/** The counts of an incident's members after one of them went from one severity to another, joined or left. */
+const recount = (
+  counts: MemberCounts,
+  from: Severity | undefined,
+  to: Severity | undefined,
+): MemberCounts => {
+  const { members_warning, members_unknown, members_critical } = counts
+  const recounted = { members_warning, members_unknown, members_critical }
+  if (from !== undefined) recounted[COUNT_OF[from]] -= 1
+  if (to !== undefined) recounted[COUNT_OF[to]] += 1
+  return recounted
+}
 
-const memberCount = (incident: IncidentRecord): number =>
-  incident.members_warning + incident.members_unknown + incident.members_critical
+const memberCount = (counts: MemberCounts): number =>
+  counts.members_warning + counts.members_unknown + counts.members_critical
 
-const worstSeverity = (incident: IncidentRecord): Severity =>
-  incident.members_critical > 0 ? "critical" : incident.members_unknown > 0 ? "unknown" : "warning"
+const worstSeverity = (counts: MemberCounts): Severity =>
+  counts.members_critical > 0 ? "critical" : counts.members_unknown > 0 ? "unknown" : "warning"
+
+/** The members of an open incident, as far as it shows them. */
+interface Membership {
+  readonly state: "open"
+  readonly counts: MemberCounts
+  /** The member that speaks for it. */
+  readonly worst: MemberRecord
+}
 
 /** Incident decisions over one workspace at one moment. */
 export class Incidents {
@@ -75,41 +87,47 @@ export class Incidents {
   /** A check that is not ok joins the open incident of `ref`, which opens where none is. Returns the incident's id. */
   *join(ref: IncidentRef, change: MemberChange): Decision<IncidentId> {
     const workspace = this.#workspace
-    yield* ensure(workspace, { openIncidents: [ref] })
-    const open = numbered(workspace.openIncident(ref) ?? this.#open(ref, change))
+    if (!workspace.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
+    const before = workspace.openIncident(ref) ?? this.#open(ref, change)
+    const { agent_id, check_id, severity, summary } = change.member
     const member: MemberRecord = {
-      ...change.member,
-      incident_id: open.id,
-      change_seq: open.member_changes,
+      incident_id: before.id,
+      agent_id,
+      check_id,
+      severity,
+      change_seq: before.member_changes + 1,
+      summary,
       joined_at: this.#now,
       left_at: undefined,
     }
     workspace.members.put(member)
-    const counted = count(
-      { ...open, state: move(IncidentTransitions, "open", "member_joined") },
-      member.severity,
-      1,
-    )
-    yield* this.#refresh(counted, member)
-    this.#tell(counted, member, "joined")
-    if (change.notify) this.#fire(open.id)
-    return open.id
+    const counts = recount(before, undefined, severity)
+    // The latest change has the highest number, so among the most severe members it comes first.
+    const worst = severity === worstSeverity(counts) ? member : yield* worstMember(workspace, before)
+    const state = move(IncidentTransitions, "open", "member_joined")
+    const incident = this.#refresh(before, { state, counts, worst })
+    this.#tell(incident, member, "joined")
+    if (change.notify) enqueueFirings(workspace, incident, this.#enqueue)
+    return incident.id
   }
 
   /** A member stays and is now as bad as `change` says. */
-  *change(incidentId: IncidentId, change: MemberChange): Decision<void> {
+  *change(incident_id: IncidentId, change: MemberChange): Decision<void> {
     const workspace = this.#workspace
-    const ref: MemberRef = { ...change.member, incident_id: incidentId }
-    yield* ensure(workspace, { incidents: [incidentId], members: [ref] })
-    const { incident, member } = this.#find(ref)
-    const open = numbered(incident)
-    const changed: MemberRecord = { ...member, ...change.member, change_seq: open.member_changes }
+    const { agent_id, check_id, severity, summary } = change.member
+    const ref: MemberRef = { incident_id, agent_id, check_id }
+    yield* ensure(workspace, { incidents: [incident_id], members: [ref] })
+    const { incident: before, member } = this.#find(ref)
+    const changed: MemberRecord = { ...member, severity, summary, change_seq: before.member_changes + 1 }
     workspace.members.put(changed)
-    const counted = count(count(open, member.severity, -1), changed.severity, 1)
-    yield* this.#refresh({ ...counted, state: move(IncidentTransitions, "open", "member_changed") }, changed)
-    const worsened = SEVERITY_RANK[changed.severity] > SEVERITY_RANK[member.severity]
-    this.#tell(counted, changed, worsened ? "worsened" : "improved")
-    if (worsened && change.notify) this.#fire(incidentId)
+    const counts = recount(before, member.severity, severity)
+    // The latest change has the highest number, so among the most severe members it comes first.
+    const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(workspace, before)
+    const state = move(IncidentTransitions, "open", "member_changed")
+    const incident = this.#refresh(before, { state, counts, worst })
+    const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
+    this.#tell(incident, changed, worsened ? "worsened" : "improved")
+    if (worsened && change.notify) enqueueFirings(workspace, incident, this.#enqueue)
   }
 
   /** A member's latest output has another first line: the incident's summary follows where that member speaks for it. */
@@ -126,33 +144,44 @@ export class Incidents {
   /** A member leaves; the incident resolves when it was the last, and keeps what it showed until then (decisions §7). */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
     const workspace = this.#workspace
-    yield* ensure(workspace, { incidents: [ref.incident_id], members: [ref] })
-    const { incident, member } = this.#find(ref)
+    if (!workspace.incidents.isLoaded(ref.incident_id) || !workspace.members.isLoaded(ref))
+      yield* ensure(workspace, { incidents: [ref.incident_id], members: [ref] })
+    const { incident: before, member } = this.#find(ref)
     workspace.members.put({ ...member, left_at: this.#now })
-    const counted = count(numbered(incident), member.severity, -1)
-    if (memberCount(counted) > 0) {
-      yield* this.#refresh({ ...counted, state: move(IncidentTransitions, "open", "member_left") }, undefined)
-      this.#tell(counted, member, "left")
-      return
-    }
+    const counts = recount(before, member.severity, undefined)
+    if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
+    const state = move(IncidentTransitions, "open", "member_left")
+    const worst = yield* worstMember(workspace, before)
+    this.#tell(this.#refresh(before, { state, counts, worst }), member, "left")
+  }
+
+  #resolve(before: IncidentRecord, last: MemberRecord, leaving: Leaving): void {
+    const workspace = this.#workspace
     const resolved: IncidentRecord = {
-      ...counted,
+      ...before,
+      ...recount(before, last.severity, undefined),
       state: move(IncidentTransitions, "open", "last_member_left"),
+      member_changes: before.member_changes + 1,
       resolved_at: this.#now,
     }
     workspace.incidents.put(resolved)
     workspace.openIncidents.delete(resolved)
-    this.#tell(counted, member, "left")
+    this.#tell(resolved, last, "left")
     endAlerts(workspace, resolved, this.#now)
     if (leaving.by === "agent_gone") settleAbandoned(workspace, resolved, this.#enqueue)
-    else settleResolved(workspace, resolved, { ...this.#enqueue, notify: leaving.notify })
+    else settleResolved(workspace, resolved, leaving.notify, this.#enqueue)
   }
 
-  #open(ref: IncidentRef, change: MemberChange): IncidentRecord {
-    const { agent_id, check_id, severity, summary } = change.member
-    const incident: IncidentRecord = {
-      ...ref,
-      id: this.#options.newIncidentId(this.#now),
+  /** An incident that is about to get its first member. */
+  #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {
+    const { agent_id, check_id, severity, summary } = member
+    const id = this.#options.newIncidentId(this.#now)
+    this.#workspace.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
+    this.#workspace.rankings.set(id, { limit: 0, floor: undefined, complete: true })
+    return {
+      kind: ref.kind,
+      incident_key: ref.incident_key,
+      id,
       state: move(IncidentTransitions, "absent", "member_joined"),
       severity,
       agent_id,
@@ -167,26 +196,24 @@ export class Incidents {
       members_unknown: 0,
       members_critical: 0,
     }
-    this.#workspace.incidents.put(incident)
-    this.#workspace.openIncidents.put({ ...ref, id: incident.id })
-    this.#workspace.rankings.set(incident.id, { limit: 0, floor: undefined, complete: true })
-    return incident
   }
 
-  /** Writes an incident with what follows from its members; `latest` is the one that changed just now, if any did. */
-  *#refresh(incident: IncidentRecord, latest: MemberRecord | undefined): Decision<void> {
-    const severity = worstSeverity(incident)
-    const isSingle = memberCount(incident) === 1
-    // The latest change has the highest number, so among the most severe members it comes first.
-    const worst = latest?.severity === severity ? latest : yield* worstMember(this.#workspace, incident)
-    this.#workspace.incidents.put({
-      ...incident,
-      severity,
-      summary: worst.summary,
+  /** Writes an open incident after a change of its membership, with what follows from those who are in it now. */
+  #refresh(before: IncidentRecord, { state, counts, worst }: Membership): IncidentRecord {
+    const isSingle = memberCount(counts) === 1
+    const incident: IncidentRecord = {
+      ...before,
+      ...counts,
+      state,
+      severity: worst.severity,
       agent_id: isSingle ? worst.agent_id : undefined,
       check_id: isSingle ? worst.check_id : undefined,
-    })
-    endAlerts(this.#workspace, { ...incident, severity }, this.#now)
+      summary: worst.summary,
+      member_changes: before.member_changes + 1,
+    }
+    this.#workspace.incidents.put(incident)
+    endAlerts(this.#workspace, incident, this.#now)
+    return incident
   }
 
   #tell(incident: IncidentRecord, member: MemberRecord, change: IncidentChangeRecord["change"]): void {
@@ -198,13 +225,8 @@ export class Incidents {
       agent_id: member.agent_id,
       check_id: member.check_id,
       severity: member.severity,
-      incident_severity: memberCount(incident) > 0 ? worstSeverity(incident) : undefined,
+      incident_severity: incident.state === "open" ? incident.severity : undefined,
     })
-  }
-
-  #fire(incidentId: IncidentId): void {
-    const incident = this.#workspace.incidents.get(incidentId)
-    if (incident !== undefined) enqueueFirings(this.#workspace, incident, this.#enqueue)
   }
 
   #find(ref: MemberRef): { readonly incident: IncidentRecord; readonly member: MemberRecord } {

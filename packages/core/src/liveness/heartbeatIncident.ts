@@ -3,6 +3,7 @@ import { type AgentId, type CheckId, IncidentKey } from "../contract/Identifiers
 import type { Instant } from "../contract/Instant.ts"
 import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
+import type { MemberRef } from "../incidents/MemberRecord.ts"
 import type { Decision } from "../workspace/Decision.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 
@@ -33,6 +34,12 @@ export function* openHeartbeatIncident(
   return { ...agent, heartbeat_incident_id }
 }
 
+/** The membership that says of an agent that it is dead, if it is. */
+export const heartbeatMember = (agent: AgentRecord): MemberRef | undefined => {
+  const { agent_id, heartbeat_incident_id: incident_id } = agent
+  return incident_id === undefined ? undefined : { incident_id, agent_id, check_id: HEARTBEAT }
+}
+
 /** Resolves that incident at the agent's next contact, if there is one. Returns the agent without it. */
 export function* resolveHeartbeatIncident(
   workspace: Workspace,
@@ -40,9 +47,8 @@ export function* resolveHeartbeatIncident(
   now: Instant,
   options: IncidentOptions,
 ): Decision<AgentRecord> {
-  const incident_id = agent.heartbeat_incident_id
-  if (incident_id === undefined) return agent
-  const member = { incident_id, agent_id: agent.agent_id, check_id: HEARTBEAT }
+  const member = heartbeatMember(agent)
+  if (member === undefined) return agent
   yield* new Incidents(workspace, now, options).leave(member, { by: "event", notify: true })
   return { ...agent, heartbeat_incident_id: undefined }
 }

@@ -1,3 +1,5 @@
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { IncidentOptions } from "../incidents/Incidents.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
@@ -10,12 +12,16 @@ import { isInGrace } from "./outage.ts"
 interface SweepInput {
   readonly policy: PolicyOptions
   readonly incidents: IncidentOptions
-  /** How many agents one transaction takes. */
-  readonly limit: number
+  /** Who may have turned dead: what `Storage.silentAgents` found for {@link deadSince}. */
+  readonly agents: ReadonlyArray<AgentId>
 }
 
+/** Accepted agents that were last seen at this instant or earlier are dead. */
+export const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
+  Instant.minus(now, policy.deadAfter)
+
 /**
- * One bounded piece of the sweep: opens an incident for each accepted agent that has turned dead, unless the service
+ * One bounded piece of the sweep: opens an incident for each of these agents that has turned dead indeed, unless the service
  * itself was away until lately (decisions §5). Returns how many it opened; safe with several replicas.
  */
 export const sweepDeadAgents =
@@ -23,11 +29,17 @@ export const sweepDeadAgents =
   (workspace, now) =>
     sweep(workspace, now, input)
 
+const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
+  agent.admission_state === "accepted" &&
+  agent.heartbeat_incident_id === undefined &&
+  agent.last_seen_at <= since
+
 function* sweep(workspace: Workspace, now: Instant.Instant, input: SweepInput): Decision<number> {
-  yield* ensure(workspace, { mark: true })
+  yield* ensure(workspace, { agents: input.agents, mark: true })
   if (isInGrace(workspace.marks.get("service"), now, input.policy)) return 0
-  yield { silentAgents: { seenBefore: Instant.minus(now, input.policy.deadAfter), limit: input.limit } }
-  const agents = workspace.found.silentAgents.flatMap((id) => workspace.agents.get(id) ?? [])
+  const agents = input.agents
+    .flatMap((id) => workspace.agents.get(id) ?? [])
+    .filter((agent) => isSilent(agent, deadSince(now, input.policy)))
   yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
   for (const agent of agents) {
     workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))

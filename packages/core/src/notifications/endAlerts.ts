@@ -9,7 +9,9 @@ import type { AlertRecord } from "./AlertRecord.ts"
  * where the router was told nothing.
  */
 export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant): void => {
-  const firing = workspace.alerts.group(incident.id).filter((alert) => alert.ended_at === undefined)
+  const told = workspace.alerts.group(incident.id)
+  if (told.length === 0) return
+  const firing = told.filter((alert) => alert.ended_at === undefined)
   const isCurrent = (alert: AlertRecord) => incident.state === "open" && alert.severity === incident.severity
   if (firing.every(isCurrent)) return
   for (const alert of firing)

@@ -43,10 +43,10 @@ const enqueue = (workspace: Workspace, notification: Notification, options: Enqu
   })
 }
 
+const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && item.state !== "discarded"
+
 const firingsOf = (workspace: Workspace, incident: IncidentRecord): ReadonlyArray<OutboxRecord> =>
-  workspace.outbox
-    .group(incident.id)
-    .filter((item) => item.event_type === "firing" && item.state !== "discarded")
+  workspace.outbox.group(incident.id).filter(isFiring)
 
 /**
  * Enqueues a firing for each enabled notifier that was not told of this incident at its present severity or a higher
@@ -90,7 +90,8 @@ const enqueueResolved = (
 export const settleResolved = (
   workspace: Workspace,
   incident: IncidentRecord,
-  options: EnqueueOptions & { readonly notify: boolean },
+  notify: boolean,
+  options: EnqueueOptions,
 ): void => {
   const attempted = new Set<NotifierKind>()
   for (const item of firingsOf(workspace, incident)) {
@@ -98,7 +99,7 @@ export const settleResolved = (
     if (item.state !== "pending") continue
     discard(workspace, item, move(OutboxTransitions, item.state, "incident_resolved"), options.now)
   }
-  if (options.notify) enqueueResolved(workspace, incident, attempted, options)
+  if (notify) enqueueResolved(workspace, incident, attempted, options)
 }
 
 /**

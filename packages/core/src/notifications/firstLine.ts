@@ -3,8 +3,10 @@ const FIRST_LINE_CHARACTERS = 512
 
 /** The first line of an output, at most 512 characters; `undefined` where there is no text in it. */
 export const firstLine = (output: string | undefined): string | undefined => {
-  const line = output === undefined ? undefined : /^[^\r\n]*/.exec(output)?.[0]
-  if (line === undefined || line === "") return undefined
+  if (output === undefined) return undefined
+  const end = output.search(/[\r\n]/)
+  const line = end === -1 ? output : output.slice(0, end)
+  if (line === "") return undefined
   // Most lines are short enough in UTF-16 units too, which spares splitting them into code points.
   return line.length <= FIRST_LINE_CHARACTERS
     ? line

@@ -77,8 +77,19 @@ export class Storage extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
     /** Reads one agent. */
     readonly agent: (agentId: AgentId) => Effect.Effect<AgentRecord | undefined, StorageError>
-    /** Counts for the summary; `aliveSince` parts online from offline. Costs a pass over agents, not over checks. */
+    /**
+     * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes over agents once in a while,
+     * never over checks.
+     */
     readonly counts: (aliveSince: Instant) => Effect.Effect<SystemCounts, StorageError>
+    /**
+     * Accepted agents without a heartbeat incident that were last seen at `seenBefore` or earlier, at most `limit` of them,
+     * ascending by id. Passes over agents once in a while. They may be heard of at any time: whoever acts on it looks again.
+     */
+    readonly silentAgents: (
+      seenBefore: Instant,
+      limit: number,
+    ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
     /** Agents that have a pending key, ascending by id from the one after `after`; the steps of actions on all of them. */
     readonly agentsWithPendingKey: (
       after: AgentId | undefined,

@@ -3,13 +3,13 @@ import { removeIdlePending } from "../admission/removeIdlePending.ts"
 import * as Instant from "../contract/Instant.ts"
 import { NotifierKind } from "../contract/Status.ts"
 import { leaveMark } from "../liveness/outage.ts"
-import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/operatorDecisions.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { incidentOptions } from "./incidentOptions.ts"
+import { sweepSilentAgents } from "./sweepSilentAgents.ts"
 
 /** How long ended rows are kept; an absent time keeps them for ever (decisions §10). */
 export interface RetentionOptions {
@@ -84,7 +84,7 @@ const chores = Effect.gen(function* () {
     {
       name: "looking for dead agents",
       every: SWEEP_EVERY,
-      piece: storage.transact(sweepDeadAgents({ policy, incidents, limit: PIECE })),
+      piece: sweepSilentAgents(storage, { policy, incidents, limit: PIECE }),
     },
     { name: "removing the rows of deleted agents", every: PURGE_EVERY, piece: storage.purge(PIECE) },
     {

@@ -1,4 +1,4 @@
-import { IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { IncidentOptions } from "../incidents/Incidents.ts"
 import type { Ids } from "../ports/Ids.ts"
@@ -6,13 +6,14 @@ import type { PolicyOptions } from "../ports/Policy.ts"
 
 /** A source of new ids of one brand. */
 export const newId =
-  <Id>(ids: Ids["Service"], schema: { readonly make: (text: string) => Id }) =>
+  <Id extends string>(ids: Ids["Service"]) =>
   (now: Instant): Id =>
-    schema.make(ids.uuidV7(now))
+    // The brands of ids stand for what the port promises; a schema would look again at each of them.
+    ids.uuidV7(now) as Id
 
 /** What incident decisions need, from the services that provide it. */
 export const incidentOptions = (ids: Ids["Service"], policy: PolicyOptions): IncidentOptions => ({
   notifiers: policy.notifiers,
-  newIncidentId: newId(ids, IncidentId),
-  newOutboxId: newId(ids, OutboxId),
+  newIncidentId: newId<IncidentId>(ids),
+  newOutboxId: newId<OutboxId>(ids),
 })

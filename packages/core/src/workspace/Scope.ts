@@ -60,8 +60,6 @@ export interface Scope {
   /** Alerts to be sent again by `now` that no replica holds, as for `claimableOutbox`. Always read anew. */
   readonly claimableAlerts?: { readonly limit: number }
   readonly alerts?: ReadonlyArray<AlertRef>
-  /** Accepted agents last seen at `seenBefore` or earlier that have no heartbeat incident, passing over held ones. */
-  readonly silentAgents?: { readonly seenBefore: Instant; readonly limit: number }
   /** Pending agents last seen at `seenBefore` or earlier, passing over held ones. */
   readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
   /** The service's sign of life; replicas wait for one another. */

@@ -1,19 +1,16 @@
-import type { AgentKeyRecord } from "../admission/AgentKeyRecord.ts"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
 import type { HistoryRecord } from "../checks/HistoryRecord.ts"
-import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../contract/Identifiers.ts"
+import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
 import type { IncidentRecord, IncidentRef } from "../incidents/IncidentRecord.ts"
-import type { MemberRecord, MemberRef } from "../incidents/MemberRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { MarkRecord } from "../liveness/MarkRecord.ts"
-import type { AlertRecord, AlertRef } from "../notifications/AlertRecord.ts"
+import type { AlertRecord } from "../notifications/AlertRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { Table } from "./Table.ts"
-
-const itself = (id: string): string => id
+import { WorkspaceTables } from "./WorkspaceTables.ts"
 
 /** How far down its ranking an incident's members are loaded; see `worstMember`. */
 export interface LoadedRanking {
@@ -37,92 +34,64 @@ export interface Found {
   expiredOutbox: ReadonlyArray<OutboxRecord>
   abandonedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
-  silentAgents: ReadonlyArray<AgentId>
   idlePendingAgents: ReadonlyArray<AgentId>
   /** The storage's own clock, read by `claimableOutbox` and `claimableAlerts`. */
   storageTime: Instant | undefined
 }
 
+const NOTHING_FOUND: Readonly<Found> = {
+  claimableOutbox: [],
+  expiredOutbox: [],
+  abandonedOutbox: [],
+  claimableAlerts: [],
+  idlePendingAgents: [],
+  storageTime: undefined,
+}
+
 /**
  * The rows of one transaction: what the storage loaded for the decisions, and what they made of it. Decisions change
- * nothing else, and a storage persists exactly what {@link Workspace.changes} lists. Ids are joined with slashes, which
- * no id and no kind contains.
+ * nothing else, and a storage persists exactly what {@link Workspace.changes} lists.
  */
 export class Workspace {
-  readonly agents = new Table<AgentId, AgentRecord>({
-    name: "agent",
-    idOf: (row) => row.agent_id,
-    toKey: itself,
-  })
-  readonly keys = new Table<KeyHash, AgentKeyRecord>({
-    name: "agent key",
-    idOf: (row) => row.key_hash,
-    toKey: itself,
-    groupsOf: (row) => [row.agent_id],
-  })
-  readonly checks = new Table<CheckRef, CheckRecord>({
-    name: "check",
-    idOf: (row) => row,
-    toKey: (ref) => `${ref.agent_id}/${ref.registration_id}/${ref.check_id}`,
-  })
-  readonly incidents = new Table<IncidentId, IncidentRecord>({
-    name: "incident",
-    idOf: (row) => row.id,
-    toKey: itself,
-  })
-  readonly members = new Table<MemberRef, MemberRecord>({
-    name: "member",
-    idOf: (row) => row,
-    toKey: (ref) => `${ref.incident_id}/${ref.agent_id}/${ref.check_id}`,
-    groupsOf: (row) => [`incident/${row.incident_id}`, `agent/${row.agent_id}`],
-  })
-  readonly outbox = new Table<OutboxId, OutboxRecord>({
-    name: "outbox item",
-    idOf: (row) => row.id,
-    toKey: itself,
-    groupsOf: (row) => [row.incident_id],
-  })
-  readonly alerts = new Table<AlertRef, AlertRecord>({
-    name: "alert",
-    idOf: (row) => row,
-    toKey: (ref) => `${ref.incident_id}/${ref.severity}`,
-    groupsOf: (row) => [row.incident_id],
-  })
-  readonly marks = new Table<"service", MarkRecord>({ name: "mark", idOf: (row) => row.name, toKey: itself })
+  readonly agents = new Table(WorkspaceTables.agents)
+  readonly keys = new Table(WorkspaceTables.keys)
+  readonly checks = new Table(WorkspaceTables.checks)
+  readonly incidents = new Table(WorkspaceTables.incidents)
+  readonly members = new Table(WorkspaceTables.members)
+  readonly outbox = new Table(WorkspaceTables.outbox)
+  readonly alerts = new Table(WorkspaceTables.alerts)
+  readonly marks = new Table(WorkspaceTables.marks)
   /** Which incident is open for a key. */
-  readonly openIncidents = new Table<IncidentRef, IncidentRef & { readonly id: IncidentId }>({
-    name: "open incident",
-    idOf: (row) => row,
-    toKey: (ref) => `${ref.kind}/${ref.incident_key}`,
-  })
+  readonly openIncidents = new Table(WorkspaceTables.openIncidents)
   /** Which key a blacklist row stands for. */
-  readonly blacklist = new Table<BlacklistId, { readonly id: BlacklistId; readonly key_hash: KeyHash }>({
-    name: "blacklist row",
-    idOf: (row) => row.id,
-    toKey: itself,
-  })
+  readonly blacklist = new Table(WorkspaceTables.blacklist)
   readonly knownEvents = new KnownEvents()
-  readonly rankings = new Map<IncidentId, LoadedRanking>()
-  /** Agents of which all keys that are not blocked are loaded. */
-  readonly keysOfAgents = new Set<AgentId>()
-  /** Agents of which all current memberships are loaded. */
-  readonly membersOfAgents = new Set<AgentId>()
   /** What the searches of this transaction found; their rows are in the tables. */
-  readonly found: Found = {
-    claimableOutbox: [],
-    expiredOutbox: [],
-    abandonedOutbox: [],
-    claimableAlerts: [],
-    silentAgents: [],
-    idlePendingAgents: [],
-    storageTime: undefined,
-  }
+  readonly found: Found = { ...NOTHING_FOUND }
+  #rankings: Map<IncidentId, LoadedRanking> | undefined
+  #keysOfAgents: Set<AgentId> | undefined
+  #membersOfAgents: Set<AgentId> | undefined
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   readonly #stored: Array<HistoryRecord> = []
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
+
+  /** How far down their members' ranking incidents are loaded. */
+  get rankings(): Map<IncidentId, LoadedRanking> {
+    return (this.#rankings ??= new Map())
+  }
+
+  /** Agents of which all keys that are not blocked are loaded. */
+  get keysOfAgents(): Set<AgentId> {
+    return (this.#keysOfAgents ??= new Set())
+  }
+
+  /** Agents of which all current memberships are loaded. */
+  get membersOfAgents(): Set<AgentId> {
+    return (this.#membersOfAgents ??= new Set())
+  }
 
   /** How many agents are pending in this transaction. Needs the scope `pendingAgents`. */
   get pendingAgents(): number {

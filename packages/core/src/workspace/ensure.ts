@@ -3,12 +3,7 @@ import type { Scope } from "./Scope.ts"
 import type { Workspace } from "./Workspace.ts"
 
 /** Parts of a scope that are searches: they are always read anew, by yielding the scope itself. */
-type Searches =
-  | "claimableOutbox"
-  | "abandonedOutbox"
-  | "claimableAlerts"
-  | "silentAgents"
-  | "idlePendingAgents"
+type Searches = "claimableOutbox" | "abandonedOutbox" | "claimableAlerts" | "idlePendingAgents"
 
 /** Asks for those rows of `scope` that the workspace does not hold yet; goes straight on when it holds them all. */
 export function* ensure(workspace: Workspace, scope: Omit<Scope, Searches>): Decision<void> {
@@ -20,8 +15,10 @@ type Missing = { readonly [Part in keyof Scope]?: Scope[Part] | undefined }
 
 const unless = <Id>(isLoaded: (id: Id) => boolean, ids: ReadonlyArray<Id> | undefined) => {
   const missing = ids?.filter((id) => !isLoaded(id))
-  return missing === undefined || missing.length === 0 ? undefined : Array.from(new Set(missing))
+  return missing === undefined || missing.length === 0 ? undefined : missing
 }
+
+const distinct = <Id>(ids: ReadonlyArray<Id> | undefined) => ids && Array.from(new Set(ids))
 
 const missingChecks = (workspace: Workspace, scope: NonNullable<Scope["checks"]>): Scope["checks"] => {
   const { agent_id } = scope
@@ -59,7 +56,8 @@ const missingFrom = (workspace: Workspace, scope: Omit<Scope, Searches>): Scope 
     blacklist: unless((id) => workspace.blacklist.isLoaded(id), scope.blacklist),
     checks: scope.checks && missingChecks(workspace, scope.checks),
     history: scope.history && missingHistory(workspace, scope.history),
-    incidents: unless((id) => workspace.incidents.isLoaded(id), scope.incidents),
+    // Of the other parts callers name each row once; of incidents, which many checks share, they need not.
+    incidents: distinct(unless((id) => workspace.incidents.isLoaded(id), scope.incidents)),
     openIncidents: unless((ref) => workspace.openIncidents.isLoaded(ref), scope.openIncidents),
     members: unless((ref) => workspace.members.isLoaded(ref), scope.members),
     membersOfAgents: unless((id) => workspace.membersOfAgents.has(id), scope.membersOfAgents),

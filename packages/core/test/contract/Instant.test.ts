@@ -47,6 +47,33 @@ describe("Instant", () => {
     }
   })
 
+  it("refuses whatever RFC 3339 does not know, one character away from what it does", () => {
+    const RFC_3339 = /^(\d{4})-(\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|\+00:00)$/
+    const isDate = (text: string) => {
+      const date = text.slice(0, 10)
+      return (
+        date >= "0001" && !Number.isNaN(Date.parse(date)) && new Date(date).toISOString().startsWith(date)
+      )
+    }
+    const texts = fc.constantFrom(
+      "2026-01-28T08:30:00Z",
+      "2024-02-29T23:59:59.123456+00:00",
+      "0001-12-31t00:00:00.5z",
+    )
+    const characters = fc.constantFrom(..."0123456789-+:.TtZz ,/;@G\u0660", "", "00", ".0")
+    let valid = 0
+    fc.assert(
+      fc.property(texts, fc.nat(32), fc.boolean(), characters, (text, at, isInserted, character) => {
+        const changed = text.slice(0, at) + character + text.slice(isInserted ? at : at + 1)
+        const expected = RFC_3339.test(changed) && isDate(changed)
+        assert.strictEqual(Instant.parse(changed) !== undefined, expected, changed)
+        if (expected) valid++
+      }),
+      { numRuns: 5_000 },
+    )
+    assert.isAbove(valid, 100)
+  })
+
   it("knows the ends of its range", () => {
     assert.strictEqual(
       Instant.format(Instant.fromMicros(-62_135_596_800_000_000n)),

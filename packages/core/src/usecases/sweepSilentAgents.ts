@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { IncidentOptions } from "../incidents/Incidents.ts"
+import { deadSince, sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
+import type { PolicyOptions } from "../ports/Policy.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+
+interface SweepOptions {
+  readonly policy: PolicyOptions
+  readonly incidents: IncidentOptions
+  /** How many agents one transaction takes. */
+  readonly limit: number
+}
+
+/** Looks for agents that have turned dead, and opens the incidents of at most `limit` of them. Returns how many it opened. */
+export const sweepSilentAgents = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { policy, incidents, limit }: SweepOptions,
+): Effect.fn.Return<number, StorageError> {
+  const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, policy), limit)
+  return agents.length === 0 ? 0 : yield* storage.transact(sweepDeadAgents({ policy, incidents, agents }))
+})

@@ -1,0 +1,119 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import { CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { eventId } from "../storage/samples.ts"
+import type { EventsAction } from "./Action.ts"
+import { askingStorage } from "./askingStorage.ts"
+import { AGENTS, enrollment, KEYS, life, SIZE, type Step } from "./Scenario.ts"
+import { watchedStorage } from "./watchedStorage.ts"
+import { openWorld } from "./World.ts"
+
+const arbitrary = { runs: 60, size: SIZE, maxShrinks: 1_000 }
+
+const openAskingWorld = Effect.gen(function* () {
+  const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
+  const asking = askingStorage(memory)
+  const watched = watchedStorage(asking.storage)
+  return { world: yield* openWorld({ watched }), takeAsked: asking.takeAsked }
+})
+
+/** An event with an id of its own that says of a check what is known. */
+const sameAs = (check: CheckRecord, number: number): CheckResultEvent => ({
+  event_id: eventId(9_000_000 + number),
+  check_id: check.check_id,
+  // In order: at the same moment, or a microsecond later.
+  observed_at: Instant.fromMicros(check.last_observed_at + BigInt(number % 2)),
+  status: check.status,
+  exit_code: check.exit_code,
+  duration_ms: 1,
+  output_truncated: false,
+  notifications_enabled: true,
+  ...(check.summary !== undefined && { output: check.summary }),
+})
+
+/** A late event that would change the status. */
+const lateFor = (check: CheckRecord, number: number): CheckResultEvent => ({
+  ...sameAs(check, number),
+  observed_at: Instant.fromMicros(check.last_observed_at - 1n),
+  status: check.status === "ok" ? "critical" : "ok",
+})
+
+describe("a batch asks", () => {
+  /** Plays steps, lets every accepted agent make contact, and sends one batch for all checks of each. */
+  const sendForAll = Effect.fnUntraced(function* (
+    steps: ReadonlyArray<Step>,
+    eventFor: (check: CheckRecord, number: number) => CheckResultEvent,
+  ) {
+    const { world, takeAsked } = yield* openAskingWorld
+    yield* world.play([...enrollment, ...steps])
+    const hashes = new Map(KEYS.map((key) => [world.hashing.identify(Redacted.make(key)).key_hash, key]))
+    for (const agent_id of AGENTS) {
+      const agent = Array.from(world.rows().agents.values()).find((row) => row.agent_id === agent_id)
+      const key = agent?.accepted_key_hash && hashes.get(agent.accepted_key_hash)
+      const checks = Array.from(world.rows().checks.values()).filter((row) => row.agent_id === agent_id)
+      if (agent === undefined || key === undefined || checks.length === 0) continue
+      yield* world.play([{ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }])
+      const request = { agent_id: agent.agent_id, events: checks.map(eventFor) }
+      takeAsked()
+      const { reply } = yield* world.perform<EventsAction>({ action: "events", key, request })
+      assert.deepStrictEqual(reply, { accepted: 0, deduplicated: checks.length })
+      const check_ids = checks.map((check) => check.check_id)
+      assert.deepStrictEqual(takeAsked(), [
+        { agents: [agent.agent_id], checks: { agent_id: agent.agent_id, check_ids } },
+      ])
+    }
+  })
+
+  it.effect.prop(
+    "for its agent and checks alone, once, where its results are identical",
+    { steps: life },
+    ({ steps }) => sendForAll(steps, sameAs),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "for no more where they are late, whatever they say",
+    { steps: life },
+    ({ steps }) => sendForAll(steps, lateFor),
+    { arbitrary },
+  )
+
+  it.effect("the history for those events alone that would change a check, in one look", () =>
+    Effect.gen(function* () {
+      const { world, takeAsked } = yield* openAskingWorld
+      yield* world.play(enrollment)
+      const [agent] = Array.from(world.rows().agents.values())
+      assert.isDefined(agent)
+      const send = Effect.fnUntraced(function* (events: ReadonlyArray<CheckResultEvent>) {
+        takeAsked()
+        const request = { agent_id: agent.agent_id, events }
+        const key = KEYS[AGENTS.findIndex((agentId) => agentId === agent.agent_id)] ?? KEYS[0]
+        yield* world.perform<EventsAction>({ action: "events", key, request })
+        return takeAsked().flatMap(({ history }) => (history === undefined ? [] : [history.event_ids]))
+      })
+      const ok = (check_id: string, number: number): CheckResultEvent => ({
+        event_id: eventId(number),
+        check_id: CheckId.make(check_id),
+        observed_at: Instant.fromMillis(1_769_848_200_000 + number),
+        status: "ok",
+        exit_code: 0,
+        duration_ms: 1,
+        output_truncated: false,
+        notifications_enabled: true,
+      })
+      const first = ["a", "b", "c"].map((name, at) => ok(name, at + 1))
+      assert.deepStrictEqual(yield* send(first), [[eventId(1), eventId(2), eventId(3)]])
+      const second = [
+        ok("a", 4),
+        { ...ok("b", 5), exit_code: 1 },
+        { ...ok("c", 6), status: "warning" as const },
+      ]
+      assert.deepStrictEqual(yield* send(second), [[eventId(5), eventId(6)]])
+    }),
+  )
+})
