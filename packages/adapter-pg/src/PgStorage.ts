@@ -1,4 +1,5 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,25 +8,30 @@ import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
+import { GroupCommit } from "./groups/GroupCommit.ts"
 import { expire } from "./housekeeping/expire.ts"
 import { purge } from "./housekeeping/purge.ts"
 import { readRows } from "./lists/readRows.ts"
 import { migrate } from "./migrate.ts"
-import { countSystem } from "./reads/countSystem.ts"
 import { read } from "./reads/read.ts"
+import { systemReads } from "./reads/systemReads.ts"
 import { readIncidentStory } from "./reads/readIncidentStory.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
 import { decodeAgent, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
 import { decodeCheck, findCheck } from "./tables/CheckTable.ts"
 import { decodeMark, findMark } from "./tables/MarkTable.ts"
 import { toStorageError } from "./toStorageError.ts"
+import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
-import { transact } from "./transactions/transact.ts"
 
-/** About as long as callers wait: what takes longer has nobody to answer to, and holds locks. */
+/**
+ * About as long as callers wait: what takes longer has nobody to answer to, and holds locks. Compiling a plan takes longer
+ * than reading a page of any list.
+ */
 const defaults = {
   statementTimeout: Duration.seconds(10),
   idleInTransactionTimeout: Duration.seconds(10),
+  onConnect: "SET jit = off",
 }
 
 /** The probe has a connection of its own, since all others may wait for a lock; and it is not worth a long wait. */
@@ -34,6 +40,26 @@ const probeOptions = {
   connectTimeout: Duration.seconds(1),
   replyTimeout: Duration.millis(500),
   statementTimeout: Duration.seconds(1),
+}
+
+/**
+ * Group commit has connections of its own. A lock that is not free within this time lets its group fail, and each member
+ * wait for its own locks.
+ */
+const groupOptions = {
+  lockTimeout: Duration.seconds(1),
+  onConnect: indexSettings.map((setting) => `SET ${setting}`).join("; "),
+}
+
+/** How a storage on PostgreSQL is reached, and how it commits. */
+export interface PgStorageOptions extends PgPoolOptions {
+  /**
+   * Agents and checks that are kept in memory at most, some 600 bytes each: decisions on them take one verifying statement
+   * instead of a transaction. 0 for none; 50,000 unless given.
+   */
+  readonly cachedRows?: number
+  /** How many groups of commands are under way at a time beside that of cached ones: 1 unless given. */
+  readonly lanes?: number
 }
 
 /** Keeps a value unless there is one already, and tells which is kept. */
@@ -51,14 +77,25 @@ const probe: PgStatement = { name: "probe", text: "SELECT 1 AS one" }
  * is built; fails then when it cannot be reached, or is newer than this code. Afterwards it survives losses of the
  * database without a restart. Statements take 10 seconds at most unless the options say otherwise.
  */
-export const layer = (options: PgPoolOptions): Layer.Layer<Storage, StorageError> =>
+export const layer = ({
+  cachedRows = 50_000,
+  lanes = 1,
+  ...options
+}: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.effect(
     Storage,
     Effect.gen(function* () {
       const database = yield* connect({ ...defaults, ...options })
       const prober = yield* connect({ ...options, ...probeOptions })
+      const groupDatabase = yield* connect({
+        ...defaults,
+        ...options,
+        ...groupOptions,
+        maxConnections: lanes + 1,
+      })
       yield* migrate(database.sql)
-      return make(database, prober)
+      const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows })
+      return make(groups, database, prober)
     }),
   )
 
@@ -71,7 +108,7 @@ const connect = (options: PgPoolOptions) =>
     Effect.mapError(toStorageError),
   )
 
-const make = (database: Database, prober: Database): Storage["Service"] => {
+const make = (groups: GroupCommit, database: Database, prober: Database): Storage["Service"] => {
   const { pg, sql } = database
   const findOne = <A>(
     statement: PgStatement,
@@ -79,11 +116,13 @@ const make = (database: Database, prober: Database): Storage["Service"] => {
     decode: (row: SqlConnection.Row) => A,
   ): Effect.Effect<A | undefined, StorageError> =>
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
+  const rollCalls = makeRollCalls(systemReads(sql))
   return Storage.of({
-    transact: (command) => transact(database, command),
+    transact: (command) => groups.transact(command),
     page: (request) => retryTransient(readRows(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
-    counts: (aliveSince) => retryTransient(countSystem(sql, aliveSince)),
+    counts: (aliveSince) => retryTransient(rollCalls.counts(aliveSince)),
+    silentAgents: (seenBefore, limit) => retryTransient(rollCalls.silentAgents(seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(
         // No id is empty, so all of them come after it. The column holds nothing but what was an AgentId when written.

@@ -4,10 +4,11 @@ import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { checksumOf, type Migration } from "./Migration.ts"
 import { migration as initial } from "./migrations/0001_initial.ts"
+import { migration as runningTotals } from "./migrations/0002_running_totals.ts"
 import { toStorageError } from "./toStorageError.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [initial]
+export const migrations: ReadonlyArray<Migration> = [initial, runningTotals]
 
 /** The oldest PostgreSQL that the statements are tested with, as `server_version_num`. */
 const OLDEST_SERVER = 150_000

@@ -4,8 +4,8 @@ import type { CheckResultEvent, EventBatchRequest } from "@tocsin/core/contract/
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { leaveMark } from "@tocsin/core/liveness/outage"
-import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { sweepSilentAgents } from "@tocsin/core/usecases/sweepSilentAgents"
 import { Duration, Effect } from "effect"
 import * as delivery from "./deliveryDeeds.ts"
 import { followLook } from "./followLook.ts"
@@ -124,9 +124,7 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
       return ({ storage }) => storage.transact(leaveMark(defaultPolicy))
     case "sweep":
       return ({ storage, incidents }) =>
-        storage.transact(
-          delivery.inOrderOfIds(sweepDeadAgents({ policy: defaultPolicy, incidents, limit: delivery.ALL })),
-        )
+        sweepSilentAgents(storage, { policy: defaultPolicy, incidents, limit: delivery.ALL })
     case "removeIdle":
       return ({ storage, incidents }) =>
         storage.transact(

@@ -31,7 +31,6 @@ const sortFindings = ({ found }: Workspace): void => {
   found.claimableAlerts = found.claimableAlerts.toSorted(
     (a, b) => byId(a.row.incident_id, b.row.incident_id) || byId(a.row.severity, b.row.severity),
   )
-  found.silentAgents = found.silentAgents.toSorted(byId)
   found.idlePendingAgents = found.idlePendingAgents.toSorted(byId)
 }
 

@@ -25,6 +25,8 @@ export interface PgPoolOptions {
   readonly lockTimeout?: Duration.Input
   /** The server's own setting unless given. PostgreSQL closes a connection whose open transaction idles longer. */
   readonly idleInTransactionTimeout?: Duration.Input
+  /** Commands that every connection begins with, such as `SET …`. */
+  readonly onConnect?: string
 }
 
 /** The bounds that hold where `PgPoolOptions` gives none. */
@@ -46,6 +48,18 @@ export interface PgPoolConfig {
 const millis = (duration: Duration.Input | undefined): number | undefined =>
   duration === undefined ? undefined : Math.ceil(Duration.toMillis(duration))
 
+/** The driver runs it before it lends a connection for the first time, without a bound of its own. */
+const running =
+  (text: string, { connectTimeout = defaults.connectTimeout }: PgPoolOptions) =>
+  async (client: pg.ClientBase): Promise<void> => {
+    // The driver takes a timeout with a statement, but does not declare it.
+    const query: pg.QueryConfig & { readonly query_timeout: number | undefined } = {
+      text,
+      query_timeout: millis(connectTimeout),
+    }
+    await client.query(query)
+  }
+
 const configOf = (options: PgPoolOptions): PgPoolConfig => ({
   replyMillis: Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout),
   driver: {
@@ -59,6 +73,7 @@ const configOf = (options: PgPoolOptions): PgPoolConfig => ({
     statement_timeout: millis(options.statementTimeout),
     lock_timeout: millis(options.lockTimeout),
     idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout),
+    ...(options.onConnect !== undefined && { onConnect: running(options.onConnect, options) }),
   },
 })
 
@@ -86,8 +101,8 @@ export const checkedConfig = (options: PgPoolOptions): Effect.Effect<PgPoolConfi
     try: () => {
       if (!/^postgres(ql)?:\/\//.test(Redacted.value(options.url)))
         throw new TypeError("not a PostgreSQL URL")
-      const { driver, replyMillis } = configOf(options)
-      return { driver: readUrl(driver), replyMillis }
+      const { driver, ...config } = configOf(options)
+      return { driver: readUrl(driver), ...config }
     },
     // What was thrown may quote the URL.
     catch: () =>

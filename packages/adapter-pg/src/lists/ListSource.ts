@@ -19,8 +19,9 @@ export interface ListSource {
   readonly spread?: ReadonlyArray<SpreadColumn>
 }
 
-/** One leading column of an index, with the parameter that holds its values as an array. */
+/** One leading column of an index. */
 export interface SpreadColumn {
   readonly name: string
+  /** A set of its values: an expression for FROM that gives one column. May name columns before it, as `of_NAME.NAME`. */
   readonly values: string
 }

@@ -1,4 +1,4 @@
-import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
+import { NotificationType, OutboxState } from "@tocsin/core/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
 import type { ListFilters, ListName } from "@tocsin/core/lists/ListDefinitions"
 import { agentColumns } from "../tables/AgentTable.ts"
@@ -70,8 +70,8 @@ const incidents: Source<"incidents"> = (filter, parameters, sort) => {
     return {
       ...source,
       spread: [
-        { name: "state_rank", values: parameters.add(states, "int2[]") },
-        { name: "severity_rank", values: parameters.add(severities, "int2[]") },
+        { name: "state_rank", values: `unnest(${parameters.add(states, "int2[]")})` },
+        { name: "severity_rank", values: `unnest(${parameters.add(severities, "int2[]")})` },
       ],
     }
   }
@@ -96,15 +96,29 @@ const ofMembers = ({ agent_id, check_id }: ListFilters["incidents"], parameters:
     CROSS JOIN LATERAL (SELECT * FROM incident WHERE id = met.incident_id OFFSET 0) AS i`
 }
 
+/**
+ * The notifiers that items of one state are for: the next greater name each time, so that it takes a look for each name,
+ * however many items there are. Which names there are is up to those who bring notifiers.
+ */
+const NOTIFIERS_OF_STATE = `(
+    WITH RECURSIVE found AS (
+      (SELECT notifier FROM outbox WHERE state = of_state.state ORDER BY notifier LIMIT 1)
+      UNION ALL
+      SELECT (SELECT notifier FROM outbox WHERE state = of_state.state AND notifier > found.notifier ORDER BY notifier LIMIT 1)
+      FROM found WHERE found.notifier IS NOT NULL
+    )
+    SELECT notifier FROM found WHERE notifier IS NOT NULL
+  )`
+
 const outbox: Source<"outbox"> = ({ state, notifier, event_type }, parameters) => {
   const source = { columns: outboxColumns, table: "outbox", alias: "o", conditions: [] }
-  const oneOr = <A>(one: A | undefined, all: ReadonlyArray<A>) =>
-    parameters.add(one === undefined ? all : [one], "text[]")
+  const oneOr = (one: string | undefined, all: ReadonlyArray<string>) =>
+    `unnest(${parameters.add(one === undefined ? all : [one], "text[]")})`
   return {
     ...source,
     spread: [
       { name: "state", values: oneOr(state, OutboxState.literals) },
-      { name: "notifier", values: oneOr(notifier, NotifierKind.literals) },
+      { name: "notifier", values: notifier === undefined ? NOTIFIERS_OF_STATE : oneOr(notifier, []) },
       { name: "event_type", values: oneOr(event_type, NotificationType.literals) },
     ],
   }

@@ -72,7 +72,7 @@ const spread = (
   limit: string,
 ): string => {
   const leading = source.spread ?? []
-  const sets = leading.map(({ name, values }) => `unnest(${values}) AS of_${name} (${name})`)
+  const sets = leading.map(({ name, values }) => `LATERAL ${values} AS of_${name} (${name})`)
   const isOf = leading.map(({ name }) => `${alias}.${name} = of_${name}.${name}`)
   return `SELECT ${columns} FROM ${sets.join(" CROSS JOIN ")} CROSS JOIN LATERAL (
       SELECT ${alias}.* FROM ${table} AS ${alias}

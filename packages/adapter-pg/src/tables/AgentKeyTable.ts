@@ -1,7 +1,6 @@
 import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow } from "./JsonRow.ts"
 import {
   deleteStatement,
   insertStatement,
@@ -80,12 +79,4 @@ export const decodeKey = (found: SqlConnection.Row): AgentKeyRecord => {
   if (row.state === "blocked") return row
   const { blacklist_id: _id, blocked_at: _at, hostname: _hostname, ...key } = row
   return key
-}
-
-/** A key as the statements take it. */
-export const encodeKey = (key: AgentKeyRecord): JsonRow<StoredKey> => {
-  const times = { created_at: digits(key.created_at), last_seen_at: digits(key.last_seen_at) }
-  return key.state === "blocked"
-    ? { ...key, ...times, blocked_at: digits(key.blocked_at) }
-    : { ...key, ...times }
 }

@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import type { Nullable } from "./Nullable.ts"
 import {
   deleteStatement,
   insertStatement,
@@ -58,21 +58,20 @@ export const lockAgents: PgStatement = {
   text: `SELECT ${agentColumns} FROM agent AS a WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE`,
 }
 
+/**
+ * Locks agents that nobody holds, with their versions. What a group of commands cannot have at once it leaves to others,
+ * so that none of its commands waits for the lock of another one's agent.
+ */
+export const lockFreeAgents: PgStatement = {
+  name: "lock_free_agents",
+  text: `SELECT ${agentColumns}, a.xmin AS version FROM agent AS a
+         WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE SKIP LOCKED`,
+}
+
 /** Reads one agent. */
 export const findAgent: PgStatement = {
   name: "find_agent",
   text: `SELECT ${agentColumns} FROM agent AS a WHERE a.agent_id = $1`,
-}
-
-/**
- * Locks accepted agents that were last seen by `$1` and have no heartbeat incident, passing over locked ones. A pass over
- * all agents: an index on a column that every heartbeat moves would cost more.
- */
-export const lockSilentAgents: PgStatement = {
-  name: "lock_silent_agents",
-  text: `SELECT ${agentColumns} FROM agent AS a
-         WHERE a.admission_state = 'accepted' AND a.last_seen_at <= $1 AND a.heartbeat_incident_id IS NULL
-         ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
 }
 
 /** Locks pending agents that were last seen by `$1`, passing over locked ones; an index holds pending ones. */
@@ -103,7 +102,7 @@ export const findAgentsWithPendingKey: PgStatement = {
 }
 
 /** Notes registrations whose agents are deleted, so that the rows of their checks and history are removed later. */
-export const insertRemovedRegistrations: PgStatement = insertStatement<RemovedRegistration>({
+export const insertRemovedRegistrations = insertStatement<RemovedRegistration>({
   name: "removed_registration",
   key: ["registration_id"],
   insertOrder: [],
@@ -125,11 +124,3 @@ export const decodeAgent = (found: SqlConnection.Row): AgentRecord => {
     heartbeat_incident_id: row.heartbeat_incident_id ?? undefined,
   }
 }
-
-/** An agent as the statements take it. */
-export const encodeAgent = (agent: AgentRecord): JsonRow<AgentRecord> => ({
-  ...agent,
-  observed_at: digits(agent.observed_at),
-  last_seen_at: digits(agent.last_seen_at),
-  registered_at: digits(agent.registered_at),
-})

@@ -1,7 +1,7 @@
 import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import type { Nullable } from "./Nullable.ts"
 import { deleteStatement, selectList, type TableShape, upsertStatement } from "./TableShape.ts"
 
 const shape: TableShape<AlertRecord> = {
@@ -56,11 +56,3 @@ export const decodeAlert = (found: SqlConnection.Row): AlertRecord => {
   const row = found as unknown as Nullable<AlertRecord, "ended_at" | "leased_until">
   return { ...row, ended_at: row.ended_at ?? undefined, leased_until: row.leased_until ?? undefined }
 }
-
-/** An alert as the statements take it. */
-export const encodeAlert = (alert: AlertRecord): JsonRow<AlertRecord> => ({
-  ...alert,
-  next_at: digits(alert.next_at),
-  ended_at: digits(alert.ended_at),
-  leased_until: digits(alert.leased_until),
-})

@@ -1,9 +1,10 @@
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import type { Nullable } from "./Nullable.ts"
 import {
   deleteStatement,
+  insertStatement,
   selectList,
   type TableShape,
   updateStatement,
@@ -36,7 +37,10 @@ type CheckRow = Nullable<Omit<CheckRecord, "exit_code">, "incident_key" | "summa
 /** Columns of a check, of the table alias `c`. */
 export const checkColumns = selectList(shape.columns, "c")
 
-/** Inserts checks; their agent's lock guards them. */
+/** Inserts checks that are not there; their agent's lock guards them. */
+export const insertChecks = insertStatement(shape)
+
+/** Inserts or replaces checks; their agent's lock guards them. */
 export const upsertChecks = upsertStatement(shape)
 
 /** Replaces checks; their agent's lock guards them. */
@@ -50,6 +54,16 @@ export const findChecks: PgStatement = {
   name: "find_checks",
   text: `SELECT ${checkColumns} FROM check_state AS c
          WHERE c.agent_id = $1 AND c.registration_id = $2 AND c.check_id = ANY($3)`,
+}
+
+/** Reads checks of several registrations, with their versions; their agents' locks guard them. */
+export const findChecksOfAgents: PgStatement = {
+  name: "find_checks_of_agents",
+  text: `SELECT ${checkColumns}, c.xmin AS version
+         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, check_ids text[])
+         JOIN check_state AS c
+           ON c.agent_id = wanted.agent_id AND c.registration_id = wanted.registration_id
+          AND c.check_id = ANY(wanted.check_ids)`,
 }
 
 /** Reads one check of an agent's present registration. */
@@ -72,10 +86,3 @@ export const decodeCheck = (found: SqlConnection.Row): CheckRecord => {
     incident_id: row.incident_id ?? undefined,
   }
 }
-
-/** A check as the statements take it. */
-export const encodeCheck = (check: CheckRecord): JsonRow<CheckRecord> => ({
-  ...check,
-  last_observed_at: digits(check.last_observed_at),
-  received_at: digits(check.received_at),
-})

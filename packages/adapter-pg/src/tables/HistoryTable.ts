@@ -2,8 +2,8 @@ import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow } from "./JsonRow.ts"
-import { givenRows, selectList, type TableShape, telling } from "./TableShape.ts"
+import type { Columns } from "./columnArrays.ts"
+import { givenRows, type RowStatement, selectList, type TableShape, telling } from "./TableShape.ts"
 
 const columns: TableShape<Required<HistoryRecord>>["columns"] = {
   agent_id: "text",
@@ -38,8 +38,9 @@ const names = Object.keys(columns).join(", ")
  * Inserts history rows; the database numbers them in the order in which they are given. A row that was kept beyond its
  * retention, because it was the newest of its check, loses that protection.
  */
-export const insertHistory: PgStatement = {
+export const insertHistory: RowStatement = {
   name: "insert_check_event",
+  columns,
   text: telling(
     `INSERT INTO check_event (${names}) SELECT ${names} FROM given`,
     `given AS (SELECT * FROM ${givenRows(columns)}),
@@ -51,12 +52,15 @@ export const insertHistory: PgStatement = {
   ),
 }
 
+const checkColumns: Columns = { agent_id: "text", registration_id: "uuid", check_id: "text" }
+
 /** Deletes the history of checks that are deleted; their agents' locks guard them. */
-export const deleteHistoryOfChecks: PgStatement = {
+export const deleteHistoryOfChecks: RowStatement = {
   name: "delete_history_of_checks",
+  columns: checkColumns,
   text: telling(
     `DELETE FROM check_event AS stored
-     USING ${givenRows({ agent_id: "text", registration_id: "uuid", check_id: "text" })}
+     USING ${givenRows(checkColumns)}
      WHERE stored.agent_id = given.agent_id AND stored.check_id = given.check_id
        AND stored.registration_id = given.registration_id`,
   ),
@@ -67,6 +71,16 @@ export const findKnownEvents: PgStatement = {
   name: "find_known_events",
   text: `SELECT e.event_id FROM check_event AS e
          WHERE e.agent_id = $1 AND e.registration_id = $2 AND e.event_id = ANY($3)`,
+}
+
+/** Tells which of these event ids the histories of several registrations hold; their agents' locks guard them. */
+export const findKnownEventsOfAgents: PgStatement = {
+  name: "find_known_events_of_agents",
+  text: `SELECT e.registration_id, e.event_id
+         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, event_ids uuid[])
+         JOIN check_event AS e
+           ON e.agent_id = wanted.agent_id AND e.registration_id = wanted.registration_id
+          AND e.event_id = ANY(wanted.event_ids)`,
 }
 
 /** Reads a row that was selected by {@link historyColumns}; what an event left out is absent. */
@@ -82,10 +96,3 @@ export const decodeHistory = (found: SqlConnection.Row): StoredHistoryRecord => 
     ...(incident_key !== null && { incident_key }),
   }
 }
-
-/** A history row as the statement takes it. */
-export const encodeHistory = (row: HistoryRecord): JsonRow<HistoryRecord> => ({
-  ...row,
-  observed_at: digits(row.observed_at),
-  received_at: digits(row.received_at),
-})

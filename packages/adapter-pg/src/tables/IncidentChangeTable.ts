@@ -1,7 +1,7 @@
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import type { Nullable } from "./Nullable.ts"
 import { insertStatement, selectList, type TableShape } from "./TableShape.ts"
 
 const shape: TableShape<IncidentChangeRecord> = {
@@ -36,9 +36,3 @@ export const decodeIncidentChange = (found: SqlConnection.Row): IncidentChangeRe
   const row = found as unknown as Nullable<IncidentChangeRecord, "incident_severity">
   return { ...row, incident_severity: row.incident_severity ?? undefined }
 }
-
-/** A line as the statement takes it. */
-export const encodeIncidentChange = (change: IncidentChangeRecord): JsonRow<IncidentChangeRecord> => ({
-  ...change,
-  changed_at: digits(change.changed_at),
-})

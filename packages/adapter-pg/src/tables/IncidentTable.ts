@@ -1,8 +1,14 @@
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { selectList, type TableShape, updateStatement, upsertStatement } from "./TableShape.ts"
+import type { Nullable } from "./Nullable.ts"
+import {
+  insertStatement,
+  selectList,
+  type TableShape,
+  updateStatement,
+  upsertStatement,
+} from "./TableShape.ts"
 
 const shape: TableShape<IncidentRecord> = {
   name: "incident",
@@ -33,7 +39,10 @@ type IncidentRow = Nullable<IncidentRecord, "agent_id" | "check_id" | "resolved_
 /** Columns of an incident, of the table alias `i`. */
 export const incidentColumns = selectList(shape.columns, "i")
 
-/** Inserts incidents; fails where another transaction opened one of the same key meanwhile. */
+/** Inserts incidents of new ids; fails where another transaction opened one of the same key meanwhile. */
+export const insertIncidents = insertStatement(shape)
+
+/** Inserts or replaces incidents; fails where another transaction opened one of the same key meanwhile. */
 export const upsertIncidents = upsertStatement(shape)
 
 /** Replaces incidents, which must be locked. */
@@ -76,10 +85,3 @@ export const decodeIncident = (found: SqlConnection.Row): IncidentRecord => {
     summary: row.summary ?? undefined,
   }
 }
-
-/** An incident as the statements take it. */
-export const encodeIncident = (incident: IncidentRecord): JsonRow<IncidentRecord> => ({
-  ...incident,
-  opened_at: digits(incident.opened_at),
-  resolved_at: digits(incident.resolved_at),
-})

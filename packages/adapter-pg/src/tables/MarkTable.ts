@@ -1,7 +1,7 @@
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
+import type { Nullable } from "./Nullable.ts"
 import { insertStatement, selectList, type TableShape, updateStatement } from "./TableShape.ts"
 
 const shape: TableShape<MarkRecord> = {
@@ -34,10 +34,3 @@ export const decodeMark = (found: SqlConnection.Row): MarkRecord => {
   const row = found as unknown as Nullable<MarkRecord, "outage_ended_at">
   return { ...row, outage_ended_at: row.outage_ended_at ?? undefined }
 }
-
-/** A mark as the statements take it. */
-export const encodeMark = (mark: MarkRecord): JsonRow<MarkRecord> => ({
-  ...mark,
-  marked_at: digits(mark.marked_at),
-  outage_ended_at: digits(mark.outage_ended_at),
-})

@@ -1,8 +1,14 @@
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { selectList, type TableShape, upsertStatement } from "./TableShape.ts"
+import type { Nullable } from "./Nullable.ts"
+import {
+  insertStatement,
+  selectList,
+  type TableShape,
+  updateStatement,
+  upsertStatement,
+} from "./TableShape.ts"
 
 const shape: TableShape<MemberRecord> = {
   name: "incident_member",
@@ -23,6 +29,12 @@ const shape: TableShape<MemberRecord> = {
 type MemberRow = Nullable<MemberRecord, "summary" | "left_at">
 
 const columns = selectList(shape.columns, "m")
+
+/** Inserts the first memberships of new incidents. */
+export const insertMembers = insertStatement(shape)
+
+/** Replaces memberships; their incident's lock guards them. */
+export const updateMembers = updateStatement(shape)
 
 /** Inserts or replaces memberships; their incident's lock guards them. */
 export const upsertMembers = upsertStatement(shape)
@@ -63,10 +75,3 @@ export const decodeMember = (found: SqlConnection.Row): MemberRecord => {
   const row = found as unknown as MemberRow
   return { ...row, summary: row.summary ?? undefined, left_at: row.left_at ?? undefined }
 }
-
-/** A membership as the statement takes it. */
-export const encodeMember = (member: MemberRecord): JsonRow<MemberRecord> => ({
-  ...member,
-  joined_at: digits(member.joined_at),
-  left_at: digits(member.left_at),
-})

@@ -1,8 +1,14 @@
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { digits, type JsonRow, type Nullable } from "./JsonRow.ts"
-import { selectList, type TableShape, updateStatement, upsertStatement } from "./TableShape.ts"
+import type { Nullable } from "./Nullable.ts"
+import {
+  insertStatement,
+  selectList,
+  type TableShape,
+  updateStatement,
+  upsertStatement,
+} from "./TableShape.ts"
 
 const shape: TableShape<OutboxRecord> = {
   name: "outbox",
@@ -32,7 +38,10 @@ type OutboxRow = Nullable<OutboxRecord, "summary" | "next_attempt_at" | "last_er
 /** Columns of an outbox item, of the table alias `o`. */
 export const outboxColumns = selectList(shape.columns, "o")
 
-/** Inserts outbox items. */
+/** Inserts outbox items of new ids. */
+export const insertOutbox = insertStatement(shape)
+
+/** Inserts or replaces outbox items. */
 export const upsertOutbox = upsertStatement(shape)
 
 /** Replaces outbox items, which must be locked. */
@@ -109,13 +118,3 @@ export const decodeOutbox = (found: SqlConnection.Row): OutboxRecord => {
     leased_until: row.leased_until ?? undefined,
   }
 }
-
-/** An outbox item as the statements take it. */
-export const encodeOutbox = (item: OutboxRecord): JsonRow<OutboxRecord> => ({
-  ...item,
-  next_attempt_at: digits(item.next_attempt_at),
-  leased_until: digits(item.leased_until),
-  created_at: digits(item.created_at),
-  counts_from: digits(item.counts_from),
-  updated_at: digits(item.updated_at),
-})

@@ -3,19 +3,25 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import type { Database } from "../Database.ts"
 
-/** Compiling a plan is worth it for none of the statements. */
+/**
+ * Settings with which prepared statements find rows by index, whatever PostgreSQL knows of the tables: a plan is kept for as
+ * long as its connection, and one that was made while a table was small would read all of it long after it has grown. A
+ * generic plan expects few rows to be given, so it looks each of them up. Compiling is worth it for none of them.
+ */
+export const indexSettings: ReadonlyArray<string> = [
+  "enable_seqscan = off",
+  "enable_hashjoin = off",
+  "enable_mergejoin = off",
+  "plan_cache_mode = force_generic_plan",
+  "jit = off",
+]
+
 const BEGIN = [
   "BEGIN ISOLATION LEVEL READ COMMITTED",
-  "SET LOCAL enable_seqscan = off",
-  "SET LOCAL enable_hashjoin = off",
-  "SET LOCAL enable_mergejoin = off",
-  "SET LOCAL jit = off",
+  ...indexSettings.map((setting) => `SET LOCAL ${setting}`),
 ].join("; ")
 
-/**
- * Runs an effect in a transaction whose statements find rows by index. Prepared statements keep their plans, and one that
- * was made while a table was small would read all of it long after it has grown.
- */
+/** Runs an effect in a transaction whose statements find rows by index. */
 export const indexedTransaction = <A, E, R>(
   { sql }: Database,
   effect: Effect.Effect<A, E, R>,

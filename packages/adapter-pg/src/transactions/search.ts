@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { decodeAgent, lockIdlePendingAgents, lockSilentAgents } from "../tables/AgentTable.ts"
+import { decodeAgent, lockIdlePendingAgents } from "../tables/AgentTable.ts"
 import { decodeAlert, lockClaimableAlerts } from "../tables/AlertTable.ts"
 import { decodeIncident, findIncidents } from "../tables/IncidentTable.ts"
 import {
@@ -39,9 +39,6 @@ export const search = Effect.fnUntraced(function* (
   }
   if (scope.claimableAlerts !== undefined)
     yield* searchAlerts(pg, workspace, scope.claimableAlerts.limit, now)
-  if (scope.silentAgents !== undefined) {
-    found.silentAgents = yield* searchAgents(pg, workspace, lockSilentAgents, scope.silentAgents)
-  }
   if (scope.idlePendingAgents !== undefined) {
     found.idlePendingAgents = yield* searchAgents(
       pg,
@@ -56,7 +53,7 @@ const searchAgents = (
   pg: Pg,
   workspace: Workspace,
   statement: PgStatement,
-  { seenBefore, limit }: NonNullable<Scope["silentAgents"]>,
+  { seenBefore, limit }: NonNullable<Scope["idlePendingAgents"]>,
 ) =>
   Effect.map(pg.query(statement, [seenBefore, limit]), (rows) => {
     const agents = rows.map(decodeAgent)

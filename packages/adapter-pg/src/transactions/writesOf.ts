@@ -1,7 +1,6 @@
-import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
+import type { MemberRef } from "@tocsin/core/incidents/MemberRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
-import type { PgStatement } from "../client/PgConnection.ts"
 import * as agents from "../tables/AgentTable.ts"
 import * as keys from "../tables/AgentKeyTable.ts"
 import * as alerts from "../tables/AlertTable.ts"
@@ -12,25 +11,32 @@ import * as incidents from "../tables/IncidentTable.ts"
 import * as marks from "../tables/MarkTable.ts"
 import * as members from "../tables/MemberTable.ts"
 import * as outbox from "../tables/OutboxTable.ts"
+import type { RowStatement } from "../tables/TableShape.ts"
 
-/** One statement with its rows, which `JSON.stringify` turns into its parameter. */
+/** One statement with its rows, of which it takes those columns that it knows. */
 export interface Write {
-  readonly statement: PgStatement
+  readonly statement: RowStatement
   readonly rows: ReadonlyArray<object>
   /** Whether it writes each of these rows once, or any number of rows. */
   readonly writes: "each" | "any"
 }
 
+/**
+ * How a row is written that counts as new: over any that is there, or as one that must not be there yet, which costs an
+ * index less and fails otherwise.
+ */
+export type NewRows = "upserted" | "inserted"
+
 /** The statements that write what a transaction changed, in the order in which every transaction runs them. */
-export const writesOf = (changes: WorkspaceChanges): ReadonlyArray<Write> => [
+export const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Write> => [
   ...agentWrites(changes),
-  ...checkWrites(changes),
-  ...incidentWrites(changes),
-  ...deliveryWrites(changes),
+  ...checkWrites(changes, newRows),
+  ...incidentWrites(changes, newRows),
+  ...deliveryWrites(changes, newRows),
   ...historyWrites(changes),
 ]
 
-const each = (statement: PgStatement, rows: ReadonlyArray<object>): Write => ({
+const each = (statement: RowStatement, rows: ReadonlyArray<object>): Write => ({
   statement,
   rows,
   writes: "each",
@@ -39,68 +45,63 @@ const each = (statement: PgStatement, rows: ReadonlyArray<object>): Write => ({
 const agentWrites = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
   const agent = sorted(changes.agents)
   const key = sorted(changes.keys)
-  const removed = changes.removedAgents.map(({ agent_id, registration_id }) => ({
-    agent_id,
-    registration_id,
-  }))
-  const deletedAgents = agent.deleted.map(({ agent_id }) => ({ agent_id }))
-  const deletedKeys = key.deleted.map(({ key_hash }) => ({ key_hash }))
   return [
-    each(agents.deleteAgents, deletedAgents),
-    each(agents.updateAgents, agent.updated.map(agents.encodeAgent)),
-    each(agents.insertAgents, agent.inserted.map(agents.encodeAgent)),
-    each(agents.insertRemovedRegistrations, removed),
-    each(keys.deleteKeys, deletedKeys),
-    each(keys.updateKeys, key.updated.map(keys.encodeKey)),
-    each(keys.insertKeys, key.inserted.map(keys.encodeKey)),
+    each(agents.deleteAgents, agent.deleted),
+    each(agents.updateAgents, agent.updated),
+    each(agents.insertAgents, agent.inserted),
+    each(agents.insertRemovedRegistrations, changes.removedAgents),
+    each(keys.deleteKeys, key.deleted),
+    each(keys.updateKeys, key.updated),
+    each(keys.insertKeys, key.inserted),
   ]
 }
 
-const checkRef = ({ agent_id, registration_id, check_id }: CheckRef): CheckRef => ({
-  agent_id,
-  registration_id,
-  check_id,
-})
-
-const checkWrites = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
+const checkWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Write> => {
   const check = sorted(changes.checks)
   return [
-    each(checks.deleteChecks, check.deleted.map(checkRef)),
-    each(checks.updateChecks, check.updated.map(checks.encodeCheck)),
-    each(checks.upsertChecks, check.inserted.map(checks.encodeCheck)),
+    each(checks.deleteChecks, check.deleted),
+    each(checks.updateChecks, check.updated),
+    each(newRows === "inserted" ? checks.insertChecks : checks.upsertChecks, check.inserted),
   ]
 }
 
-const incidentWrites = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
+const incidentWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Write> => {
   const incident = sorted(changes.incidents)
-  const memberships = changes.members.flatMap(({ after }) => after ?? [])
+  const member = sorted(changes.members)
+  // A check may join again an incident that it has left; one that is new has no members yet.
+  const newIncidents = new Set(newRows === "inserted" ? incident.inserted.map(({ id }) => id) : [])
+  const isFirst = ({ incident_id }: MemberRef) => newIncidents.has(incident_id)
   return [
     // One transaction may resolve an incident and open another of the same key, of which only one may be open.
-    each(incidents.updateIncidents, incident.updated.map(incidents.encodeIncident)),
-    each(incidents.upsertIncidents, incident.inserted.map(incidents.encodeIncident)),
-    each(members.upsertMembers, memberships.map(members.encodeMember)),
-    each(stories.insertIncidentChanges, changes.incidentChanges.map(stories.encodeIncidentChange)),
+    each(incidents.updateIncidents, incident.updated),
+    each(newRows === "inserted" ? incidents.insertIncidents : incidents.upsertIncidents, incident.inserted),
+    each(members.updateMembers, member.updated),
+    each(members.insertMembers, member.inserted.filter(isFirst)),
+    each(
+      members.upsertMembers,
+      member.inserted.filter((row) => !isFirst(row)),
+    ),
+    each(stories.insertIncidentChanges, changes.incidentChanges),
   ]
 }
 
-const deliveryWrites = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
+const deliveryWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Write> => {
   const item = sorted(changes.outbox)
   const alert = sorted(changes.alerts)
   const mark = sorted(changes.marks)
-  const deletedAlerts = alert.deleted.map(({ incident_id, severity }) => ({ incident_id, severity }))
   return [
-    each(outbox.updateOutbox, item.updated.map(outbox.encodeOutbox)),
-    each(outbox.upsertOutbox, item.inserted.map(outbox.encodeOutbox)),
-    each(alerts.deleteAlerts, deletedAlerts),
-    each(alerts.upsertAlerts, [...alert.updated, ...alert.inserted].map(alerts.encodeAlert)),
-    each(marks.updateMarks, mark.updated.map(marks.encodeMark)),
-    each(marks.insertMarks, mark.inserted.map(marks.encodeMark)),
+    each(outbox.updateOutbox, item.updated),
+    each(newRows === "inserted" ? outbox.insertOutbox : outbox.upsertOutbox, item.inserted),
+    each(alerts.deleteAlerts, alert.deleted),
+    each(alerts.upsertAlerts, [...alert.updated, ...alert.inserted]),
+    each(marks.updateMarks, mark.updated),
+    each(marks.insertMarks, mark.inserted),
   ]
 }
 
 const historyWrites = ({ history: stored, removedChecks }: WorkspaceChanges): ReadonlyArray<Write> => [
-  each(history.insertHistory, stored.map(history.encodeHistory)),
-  { statement: history.deleteHistoryOfChecks, rows: removedChecks.map(checkRef), writes: "any" },
+  each(history.insertHistory, stored),
+  { statement: history.deleteHistoryOfChecks, rows: removedChecks, writes: "any" },
 ]
 
 /** Changes by what becomes of their rows. */

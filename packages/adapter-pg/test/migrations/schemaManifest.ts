@@ -7,7 +7,8 @@ interface Line {
 
 /**
  * The schema of a database as text, one fact a line, the same on every version of PostgreSQL: columns with their types,
- * collations, defaults and generation; constraints; indexes; storage parameters.
+ * collations, defaults and generation; constraints; indexes; storage parameters; triggers with the checksums of their
+ * functions.
  */
 export const schemaManifest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const columns = yield* sql<Line>`
@@ -38,7 +39,12 @@ export const schemaManifest = Effect.fnUntraced(function* (sql: SqlClient.SqlCli
     SELECT format('table %s WITH %s', relname, array_to_string(reloptions, ', ')) AS line FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND reloptions IS NOT NULL ORDER BY relname COLLATE "C"
   `
-  const facts = [...columns, ...constraints, ...indexes, ...parameters].map(({ line }) =>
+  const triggers = yield* sql<Line>`
+    SELECT format('trigger %s: function %s', pg_get_triggerdef(t.oid), md5(p.prosrc)) AS line
+    FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid
+    WHERE NOT t.tgisinternal AND p.pronamespace = 'public'::regnamespace ORDER BY t.tgname COLLATE "C"
+  `
+  const facts = [...columns, ...constraints, ...indexes, ...parameters, ...triggers].map(({ line }) =>
     line.replace(/\s+/g, " "),
   )
   return `${facts.join("\n")}\n`

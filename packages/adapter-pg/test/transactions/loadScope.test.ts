@@ -87,8 +87,8 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
         let decided = 0
         // As a first heartbeat looks: for the agent, then for the key.
         const look: Command<string> = function* (workspace) {
-          decided += 1
           yield { agents: [agent_id] }
+          decided += 1
           yield { keys: [key_hash] }
           return `${workspace.agents.get(agent_id)?.admission_state} ${workspace.keys.get(key_hash)?.state}`
         }

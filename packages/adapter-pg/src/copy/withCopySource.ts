@@ -1,0 +1,44 @@
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, type Redacted, type Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import { toStorageError } from "../toStorageError.ts"
+import { connectForCopy, inTransaction } from "./connectForCopy.ts"
+import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import { readRows } from "./readRows.ts"
+
+/** A storage as it is at one moment, whatever others write to it meanwhile. */
+export interface CopySource {
+  readonly count: (table: CopiedTable) => Effect.Effect<number, StorageError>
+  /** All rows of a table in the order of its key, in pieces. */
+  readonly rows: (table: CopiedTable) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
+  /** The highest number that a history row was ever given; 0 for none. Numbers are not given again. */
+  readonly lastSeq: Effect.Effect<bigint, StorageError>
+}
+
+/** Reads a database as it is now, in one transaction that writes nothing, while `use` runs. */
+export const withCopySource = <A, E, R>(
+  url: Redacted.Redacted,
+  use: (source: CopySource) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StorageError, R> =>
+  Effect.scoped(
+    Effect.flatMap(connectForCopy(url), (database) =>
+      inTransaction(database, "ISOLATION LEVEL REPEATABLE READ READ ONLY", use(makeSource(database.sql))),
+    ),
+  ) as Effect.Effect<A, E | StorageError, R>
+
+const makeSource = (sql: SqlClient.SqlClient): CopySource => ({
+  count: ({ name }) =>
+    sql.unsafe<{ count: bigint }>(`SELECT count(*) AS count FROM ${name}`).pipe(
+      Effect.map(([row]) => Number(row?.count ?? 0n)),
+      Effect.mapError(toStorageError),
+    ),
+  rows: (table) => readRows(sql, table),
+  lastSeq: sql
+    .unsafe<{ seq: bigint | null }>(
+      `SELECT pg_sequence_last_value(pg_get_serial_sequence('check_event', 'seq')::regclass) AS seq`,
+    )
+    .pipe(
+      Effect.map(([row]) => row?.seq ?? 0n),
+      Effect.mapError(toStorageError),
+    ),
+})

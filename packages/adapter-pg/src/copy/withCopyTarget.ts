@@ -1,0 +1,113 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { Duration, Effect, type Redacted, type Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Database } from "../Database.ts"
+import { migrate } from "../migrate.ts"
+import { readStorageTime } from "../readStorageTime.ts"
+import { toStorageError } from "../toStorageError.ts"
+import { insertionOf, toJson } from "./columnTypes.ts"
+import { connectForCopy, inTransaction } from "./connectForCopy.ts"
+import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import { readRows } from "./readRows.ts"
+
+/** A storage that is being filled. Nobody else sees what is in it until all of it is. */
+export interface CopyTarget {
+  readonly write: (table: CopiedTable, rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>
+  /** What was written, read back in the order of the key. */
+  readonly rows: (table: CopiedTable) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
+  /** Gives history rows numbers above this one from now on. */
+  readonly setLastSeq: (seq: bigint) => Effect.Effect<void, StorageError>
+}
+
+interface TargetOptions {
+  readonly url: Redacted.Redacted
+  /** All tables that are going to be written. */
+  readonly tables: ReadonlyArray<CopiedTable>
+}
+
+/**
+ * Fills a database with what `use` writes, schema included, in one transaction: a run that was broken off leaves nothing,
+ * and the next one starts anew. Servers that start on it meanwhile wait for the end. Fails with `in_use` where there is
+ * something in it, a server works on it, or another copy into it is under way.
+ */
+export const withCopyTarget = <A, E, R>(
+  { url, tables }: TargetOptions,
+  use: (target: CopyTarget) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StorageError, R> =>
+  Effect.scoped(
+    Effect.flatMap(connectForCopy(url), (database) =>
+      inTransaction(
+        database,
+        "",
+        Effect.andThen(
+          prepare(database, tables),
+          Effect.suspend(() => use(makeTarget(database))),
+        ),
+      ),
+    ),
+  ) as Effect.Effect<A, E | StorageError, R>
+
+const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
+
+// The lock that a migration takes: servers that start wait for it.
+const LOCK = "SELECT pg_try_advisory_xact_lock(7243197000) AS is_free"
+
+/** Servers leave a mark every five seconds; one that is so old was left by a server that ended. */
+const MARKED_LATELY = Duration.seconds(30)
+
+/** What every first start leaves: no reason to refuse, and replaced by what is copied. */
+const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "mark"]
+
+const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database, tables: ReadonlyArray<CopiedTable>) {
+  const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
+  if (lock?.is_free !== true) {
+    return yield* inUse("another process copies into the database, or migrates it: wait until it is done")
+  }
+  yield* migrate(sql)
+  yield* requireNoServer(sql)
+  yield* sql.unsafe(`LOCK TABLE ${tables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
+  const now = yield* readStorageTime(pg)
+  const [mark] = yield* sql<{ marked_at: bigint }>`SELECT marked_at FROM mark`.unprepared
+  if (mark !== undefined && mark.marked_at > Instant.minus(now, MARKED_LATELY))
+    return yield* inUse(STOP_SERVERS)
+  for (const { name } of tables) {
+    if (LEFT_BY_STARTS.includes(name)) {
+      yield* sql.unsafe(`DELETE FROM ${name}`)
+      continue
+    }
+    const [row] = yield* sql.unsafe<{ holds: boolean }>(`SELECT EXISTS (SELECT FROM ${name}) AS holds`)
+    if (row?.holds !== true) continue
+    return yield* inUse(
+      `the database holds data already (table ${name}): name an empty one, or empty it first`,
+    )
+  }
+})
+
+const STOP_SERVERS = "a server works on the database: stop it first, and start it when the copy is done"
+
+/** Servers show themselves by the name of their connections, as far as this user may see them. */
+const requireNoServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [servers] = yield* sql<{ count: bigint }>`
+    SELECT count(*) AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'tocsin' AND pid <> pg_backend_pid()
+  `.unprepared
+  if (servers !== undefined && servers.count > 0n) return yield* inUse(STOP_SERVERS)
+})
+
+const makeTarget = ({ sql, pg }: Database): CopyTarget => ({
+  write: (table, rows) =>
+    pg
+      .query({ name: `copy_into_${table.name}`, text: insertionOf(table) }, [toJson(table, rows)])
+      .pipe(Effect.asVoid, Effect.mapError(toStorageError)),
+  rows: (table) => readRows(sql, table),
+  setLastSeq: (seq) =>
+    seq === 0n
+      ? Effect.void
+      : Effect.asVoid(
+          Effect.mapError(
+            sql`SELECT setval(pg_get_serial_sequence('check_event', 'seq'), ${seq})`,
+            toStorageError,
+          ),
+        ),
+})

@@ -1,0 +1,199 @@
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
+import { AgentCache } from "../cache/AgentCache.ts"
+import { CachedGroup } from "../cache/CachedGroup.ts"
+import { writeIfFresh } from "../cache/verifyingUpdate.ts"
+import type { Database } from "../Database.ts"
+import * as RealTime from "../RealTime.ts"
+import { retryTransient } from "../transactions/retryTransient.ts"
+import { transactAlone } from "../transactions/transactAlone.ts"
+import { groupTransaction, type Member } from "./groupTransaction.ts"
+import { Lane } from "./Lane.ts"
+import { Submission } from "./Submission.ts"
+
+/** A transaction of so much takes some ten milliseconds, in which the next group gathers. */
+const MAX_COMMANDS = 64
+const MAX_CHECKS = 1_600
+
+/** How long a storage that is closed goes on with what it was asked before: a group, and the one that gathered meanwhile. */
+const FINISH_FOR = Duration.seconds(10)
+
+/** These say nothing about a command: its neighbours, and itself alone, would fail for the same reason. */
+const reasonsOfAll: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "full", "damaged"])
+
+const closed = Effect.fail(
+  new StorageError({
+    reason: "unavailable",
+    message: "the storage is closed: send the request again once the service runs",
+  }),
+)
+
+interface GroupCommitOptions {
+  /** For commands that have a transaction of their own. */
+  readonly database: Database
+  /** For groups, so that nobody else keeps them waiting for a connection; its plans use indexes. */
+  readonly groupDatabase: Database
+  /** How many groups are decided on locked rows at a time; an agent's commands are always in the same lane. */
+  readonly lanes: number
+  readonly cachedRows: number
+}
+
+/**
+ * Group commit: commands that arrive while a commit is under way share the next one, and each is answered after it. An idle
+ * storage commits at once; there is no timer.
+ *
+ * A command takes the first of three ways that will do:
+ * 1. decided on cached rows, and written with others by one statement that verifies them;
+ * 2. decided on locked rows, in a transaction with others that ask for one agent first;
+ * 3. in a transaction of its own, in its caller's fiber: what searches, what has no agent, whoever fails with others.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions
+  readonly #cache: AgentCache
+  readonly #arrivals = new Lane<Submission>()
+  readonly #locked: ReadonlyArray<Lane<Member>>
+  #isClosed = false
+
+  private constructor(options: GroupCommitOptions) {
+    this.#options = options
+    this.#cache = new AgentCache(options.cachedRows)
+    this.#locked = Array.from({ length: options.lanes }, () => new Lane<Member>())
+  }
+
+  /** Starts one whose groups run until the scope closes. Then it finishes what it has begun, and refuses the rest. */
+  static readonly start = (options: GroupCommitOptions): Effect.Effect<GroupCommit, never, Scope.Scope> =>
+    Effect.gen(function* () {
+      const groups = new GroupCommit(options)
+      yield* Effect.addFinalizer(() => Effect.sync(() => groups.#refuseAll()))
+      yield* Effect.forkScoped(groups.#arrivals.work(groups.#runArrivals))
+      for (const lane of groups.#locked) yield* Effect.forkScoped(lane.work(groups.#runLocked(lane)))
+      yield* Effect.addFinalizer(() => groups.#finish)
+      return groups
+    })
+
+  /** Runs a command; see `Storage.transact`. Interruption takes it back as long as no group has begun with it. */
+  transact<A>(command: Command<A>): Effect.Effect<A, StorageError> {
+    return Clock.clockWith((clock) =>
+      Effect.callback<A, StorageError>((resume) => {
+        if (this.#isClosed) return resume(closed)
+        const submission = new Submission(
+          command,
+          clock,
+          // Answers are replies of this very command.
+          resume as (answer: Effect.Effect<unknown, StorageError>) => void,
+        )
+        this.#arrivals.add(submission)
+        return Effect.sync(() => {
+          this.#arrivals.remove(submission)
+          if (isMember(submission)) this.#laneOf(submission.asked.agent_id)?.remove(submission)
+        })
+      }),
+    )
+  }
+
+  readonly #runArrivals: Effect.Effect<void> = Effect.suspend(() => {
+    const group = new CachedGroup(this.#cache)
+    while (!group.isFull) {
+      const submission = this.#arrivals.take()
+      if (submission === undefined) break
+      const kind = group.try(submission)
+      if (kind === "locked") this.#passOn(submission)
+      else if (kind === "alone") this.#transactAlone(submission)
+    }
+    return group.isEmpty ? Effect.void : this.#write(group)
+  })
+
+  #write(group: CachedGroup): Effect.Effect<void> {
+    const { pg } = this.#options.groupDatabase
+    const passOn = (submissions: ReadonlyArray<Submission>) => {
+      for (const submission of submissions) this.#passOn(submission)
+    }
+    return writeIfFresh(pg, group.updates(), this.#cache.serverRun).pipe(
+      Effect.matchCause({
+        onSuccess: (written) => passOn(group.settle(written)),
+        // Nothing was kept; or it was, and its answer was lost: then deciding again has the outcome of a repeated request.
+        onFailure: () => passOn(group.giveUp()),
+      }),
+      Effect.onInterrupt(() => Effect.sync(() => refuse(group.giveUp()))),
+    )
+  }
+
+  #runLocked(lane: Lane<Member>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const members = takeMembers(lane)
+      const evict = (member: Member) => {
+        members.delete(member)
+        this.#transactAlone(member)
+      }
+      const { groupDatabase: database } = this.#options
+      const attempt = groupTransaction({ database, cache: this.#cache, evict }, members)
+      return retryTransient(attempt).pipe(
+        Effect.matchCause({
+          onSuccess: (replies) => {
+            for (const { member, reply } of replies) member.reply(reply)
+          },
+          onFailure: (cause) => this.#recover(members, cause),
+        }),
+        Effect.onInterrupt(() => Effect.sync(() => refuse(members))),
+      )
+    })
+  }
+
+  /** Nothing of a group was kept: each member tries alone, unless that cannot help. */
+  #recover(members: ReadonlySet<Member>, cause: Cause.Cause<StorageError>): void {
+    const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+    const isOfAll = error !== undefined && reasonsOfAll.has(error.reason)
+    for (const member of members) {
+      this.#cache.drop(member.asked.agent_id)
+      if (isOfAll) member.answer(Effect.fail(error))
+      else this.#transactAlone(member)
+    }
+  }
+
+  #passOn(submission: Submission): void {
+    if (isMember(submission)) this.#laneOf(submission.asked.agent_id)?.add(submission)
+    else this.#transactAlone(submission)
+  }
+
+  #transactAlone(submission: Submission): void {
+    submission.answer(transactAlone(this.#options.database, submission.command))
+  }
+
+  #laneOf(agentId: AgentId): Lane<Member> | undefined {
+    const { length } = this.#locked
+    if (length === 1) return this.#locked[0]
+    let hash = 0
+    for (let at = 0; at < agentId.length; at++) hash = (hash * 31 + agentId.charCodeAt(at)) | 0
+    return this.#locked[Math.abs(hash) % length]
+  }
+
+  readonly #finish: Effect.Effect<void> = Effect.suspend(() => {
+    this.#isClosed = true
+    const lanes = Effect.forEach(this.#locked, (lane) => lane.atRest, { discard: true })
+    return Effect.race(Effect.andThen(this.#arrivals.atRest, lanes), RealTime.pause(FINISH_FOR))
+  })
+
+  #refuseAll(): void {
+    for (const lane of [this.#arrivals, ...this.#locked]) refuse(lane.takeAll())
+  }
+}
+
+const refuse = (submissions: Iterable<Submission>): void => {
+  for (const submission of submissions) submission.answer(closed)
+}
+
+const isMember = (submission: Submission): submission is Member => submission.asked !== undefined
+
+const takeMembers = (lane: Lane<Member>): Set<Member> => {
+  const members = new Set<Member>()
+  let checks = 0
+  while (members.size < MAX_COMMANDS && checks < MAX_CHECKS) {
+    const member = lane.take()
+    if (member === undefined) break
+    members.add(member)
+    checks += member.asked.check_ids.length
+  }
+  return members
+}

@@ -1,0 +1,50 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import { type Clock, Effect } from "effect"
+
+const NANOS_PER_MICRO = 1_000n
+
+/** One agent, with the checks of it that a command asks for first. */
+export interface AgentScope {
+  readonly agent_id: AgentId
+  readonly check_ids: ReadonlyArray<CheckId>
+}
+
+/** A command from its arrival to the answer of its caller. */
+export class Submission {
+  readonly command: Command<unknown>
+  readonly #clock: Clock.Clock
+  readonly #resume: (answer: Effect.Effect<unknown, StorageError>) => void
+  /** What it asked for first, once it has been looked at. */
+  asked: AgentScope | undefined
+  /** What it will ask for next, as far as cached rows tell. */
+  foreseen: Scope | undefined
+
+  constructor(
+    command: Command<unknown>,
+    clock: Clock.Clock,
+    resume: (answer: Effect.Effect<unknown, StorageError>) => void,
+  ) {
+    this.command = command
+    this.#clock = clock
+    this.#resume = resume
+  }
+
+  /** The moment of its decision, by the clock of its caller. */
+  now(): Instant.Instant {
+    return Instant.fromMicros(this.#clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
+  }
+
+  /** Goes on with `answer` in the caller's own fiber. */
+  answer(answer: Effect.Effect<unknown, StorageError>): void {
+    this.#resume(answer)
+  }
+
+  /** Answers with the reply of its decision. */
+  reply(reply: unknown): void {
+    this.#resume(Effect.succeed(reply))
+  }
+}

@@ -1,0 +1,140 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { PgClient } from "../client/PgClient.ts"
+import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
+import { checksumOf } from "../Migration.ts"
+import { migrations } from "../migrate.ts"
+import { readStorageTime } from "../readStorageTime.ts"
+import { toStorageError } from "../toStorageError.ts"
+
+/** How a database's schema stands to this code. `foreign`: made by another program, or another form of a migration. */
+export type PgSchemaState = "absent" | "behind" | "current" | "newer" | "foreign"
+
+/** What a database tells of itself. */
+export interface PgInspection {
+  readonly schema: PgSchemaState
+  /** How many migrations it went through. */
+  readonly applied: number
+  /** How many migrations there are. */
+  readonly known: number
+  /** Such as `18.1`. */
+  readonly serverVersion: string
+  /** Whether it takes no changes: a standby, or read-only by its settings. */
+  readonly isReadOnly: boolean
+  /** Whether the user of the URL may create tables, which a migration does. */
+  readonly mayCreate: boolean
+  /** Tables that the user of the URL may not read and write. */
+  readonly closedTables: ReadonlyArray<string>
+  /** Settings without which a committed change can be lost, that are off. */
+  readonly unsafe: ReadonlyArray<string>
+  readonly pepperCheck: string | undefined
+  readonly markedAt: Instant.Instant | undefined
+  readonly bytes: bigint
+  /** How far its clock is ahead of this machine's. */
+  readonly clockOffset: Duration.Duration
+}
+
+interface Facts {
+  readonly version: string
+  readonly is_read_only: boolean
+  readonly may_create: boolean
+  readonly unsafe: ReadonlyArray<string>
+  readonly has_ledger: boolean
+  readonly has_tables: boolean
+  readonly bytes: bigint
+}
+
+const READ = { connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(5) }
+
+/**
+ * Looks at a database without changing it. Fails, with what to do, where it cannot be reached or does not answer within
+ * seconds.
+ */
+export const inspectStorage = Effect.fn("inspectStorage")(
+  function* (options: PgPoolOptions) {
+    const services = yield* Layer.build(PgClient.layer({ ...options, ...READ, maxConnections: 1 }))
+    const sql = Context.get(services, SqlClient.SqlClient)
+    const facts = yield* readFacts(sql)
+    const schema = yield* readSchema(sql, facts)
+    const hasTables = schema.state === "behind" || schema.state === "current"
+    return {
+      schema: schema.state,
+      applied: schema.applied,
+      known: migrations.length,
+      serverVersion: facts.version,
+      isReadOnly: facts.is_read_only,
+      mayCreate: facts.may_create,
+      unsafe: facts.unsafe,
+      bytes: facts.bytes,
+      clockOffset: yield* readClockOffset(Context.get(services, PgClient)),
+      ...(hasTables
+        ? yield* readContent(sql)
+        : { closedTables: [], pepperCheck: undefined, markedAt: undefined }),
+    } satisfies PgInspection
+  },
+  Effect.scoped,
+  Effect.mapError((error): StorageError => toStorageError(error)),
+)
+
+/** Facts of the server and the database that need none of the service's tables. */
+const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [facts] = yield* sql<Facts>`
+    SELECT current_setting('server_version') AS version,
+           current_setting('transaction_read_only') = 'on' AS is_read_only,
+           has_schema_privilege(current_schema(), 'CREATE') AS may_create,
+           (SELECT array_agg(name ORDER BY name) FROM pg_settings
+            WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off') AS unsafe,
+           to_regclass('schema_migration') IS NOT NULL AS has_ledger,
+           to_regclass('agent') IS NOT NULL AS has_tables,
+           pg_database_size(current_database()) AS bytes
+  `.unprepared
+  // One row, always; array_agg of none is NULL.
+  return { ...(facts as Facts), unsafe: facts?.unsafe ?? [] }
+})
+
+/** How the migrations that the database went through stand to those of this code. */
+const readSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, facts: Facts) {
+  if (!facts.has_ledger) return { state: facts.has_tables ? "foreign" : "absent", applied: 0 } as const
+  const applied = yield* sql<{ id: number; checksum: string }>`
+    SELECT id, checksum FROM schema_migration ORDER BY id
+  `.unprepared
+  for (const [index, { id, checksum }] of applied.entries()) {
+    const migration = migrations[index]
+    if (migration?.id !== id) return { state: "newer", applied: applied.length } as const
+    if (checksum !== checksumOf(migration)) return { state: "foreign", applied: index } as const
+  }
+  return {
+    state: applied.length < migrations.length ? "behind" : "current",
+    applied: applied.length,
+  } as const
+})
+
+/** What the service's own tables tell, and which of them are closed to this user. */
+const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const closed = yield* sql<{ name: string }>`
+    SELECT relname AS name FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+      AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+               AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+    ORDER BY relname
+  `.unprepared
+  const closedTables = closed.map(({ name }) => name)
+  if (closedTables.length > 0) return { closedTables, pepperCheck: undefined, markedAt: undefined }
+  const [kept] = yield* sql<{ value: string }>`
+    SELECT value FROM established WHERE name = 'pepper_check'
+  `.unprepared
+  const [mark] = yield* sql<{ marked_at: bigint }>`
+    SELECT marked_at FROM mark WHERE name = 'service'
+  `.unprepared
+  return { closedTables, pepperCheck: kept?.value, markedAt: mark && Instant.fromMicros(mark.marked_at) }
+})
+
+/** What the database's clock says, against the moment half-way between question and answer. */
+const readClockOffset = Effect.fnUntraced(function* (pg: PgClient["Service"]) {
+  const asked = yield* Clock.currentTimeNanos
+  const storageTime = yield* readStorageTime(pg)
+  const answered = yield* Clock.currentTimeNanos
+  return Duration.nanos(storageTime * 1_000n - (asked + answered) / 2n)
+})

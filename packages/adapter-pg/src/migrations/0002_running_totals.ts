@@ -1,0 +1,69 @@
+import type { Migration } from "../Migration.ts"
+
+/**
+ * Running totals for the summary, which then need not pass over all agents.
+ *
+ * Triggers keep them, so that every writer counts: replicas of the former release too, which run beside newer ones during an
+ * upgrade. They fire where what is counted changes, and let heartbeats and results that change no status pass. Each server
+ * process of PostgreSQL has a row of its own, as good as always, so that no transaction waits for another one's; rows may be
+ * negative, only their sum means something. Creating the triggers keeps writers out until the present rows are counted.
+ */
+export const migration: Migration = {
+  id: 2,
+  name: "running_totals",
+  sql: `
+CREATE TABLE system_total (
+  writer smallint PRIMARY KEY,
+  agents_accepted bigint NOT NULL,
+  agents_dead bigint NOT NULL,
+  acceptances bigint NOT NULL,
+  checks_ok bigint NOT NULL,
+  checks_warning bigint NOT NULL,
+  checks_critical bigint NOT NULL,
+  checks_unknown bigint NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION add_agent_to_system_total() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was_accepted integer := coalesce((OLD.admission_state = 'accepted')::integer, 0);
+  is_accepted integer := coalesce((NEW.admission_state = 'accepted')::integer, 0);
+  was_dead integer := (was_accepted = 1 AND OLD.heartbeat_incident_id IS NOT NULL)::integer;
+  is_dead integer := (is_accepted = 1 AND NEW.heartbeat_incident_id IS NOT NULL)::integer;
+BEGIN
+  INSERT INTO system_total AS total (writer, agents_accepted, agents_dead, acceptances,
+                                     checks_ok, checks_warning, checks_critical, checks_unknown)
+  VALUES (pg_backend_pid() % 1024, is_accepted - was_accepted, is_dead - was_dead, greatest(is_accepted - was_accepted, 0),
+          coalesce(NEW.checks_ok, 0) - coalesce(OLD.checks_ok, 0),
+          coalesce(NEW.checks_warning, 0) - coalesce(OLD.checks_warning, 0),
+          coalesce(NEW.checks_critical, 0) - coalesce(OLD.checks_critical, 0),
+          coalesce(NEW.checks_unknown, 0) - coalesce(OLD.checks_unknown, 0))
+  ON CONFLICT (writer) DO UPDATE SET
+    agents_accepted = total.agents_accepted + EXCLUDED.agents_accepted,
+    agents_dead = total.agents_dead + EXCLUDED.agents_dead,
+    acceptances = total.acceptances + EXCLUDED.acceptances,
+    checks_ok = total.checks_ok + EXCLUDED.checks_ok,
+    checks_warning = total.checks_warning + EXCLUDED.checks_warning,
+    checks_critical = total.checks_critical + EXCLUDED.checks_critical,
+    checks_unknown = total.checks_unknown + EXCLUDED.checks_unknown;
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER agent_comes_or_goes AFTER INSERT OR DELETE ON agent
+  FOR EACH ROW EXECUTE FUNCTION add_agent_to_system_total();
+
+CREATE TRIGGER agent_counts_otherwise AFTER UPDATE ON agent FOR EACH ROW
+  WHEN (OLD.checks_ok <> NEW.checks_ok OR OLD.checks_warning <> NEW.checks_warning
+        OR OLD.checks_critical <> NEW.checks_critical OR OLD.checks_unknown <> NEW.checks_unknown
+        OR OLD.admission_state <> NEW.admission_state
+        OR (OLD.heartbeat_incident_id IS NULL) <> (NEW.heartbeat_incident_id IS NULL))
+  EXECUTE FUNCTION add_agent_to_system_total();
+
+INSERT INTO system_total
+SELECT 0, count(*) FILTER (WHERE admission_state = 'accepted'),
+       count(*) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL), 0,
+       coalesce(sum(checks_ok), 0), coalesce(sum(checks_warning), 0),
+       coalesce(sum(checks_critical), 0), coalesce(sum(checks_unknown), 0)
+FROM agent;
+`,
+}

@@ -1,0 +1,106 @@
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import {
+  makePass,
+  type Pass,
+  QUIET_KEPT,
+  type RollCallReads,
+  type Seen,
+  type SystemTotals,
+} from "@tocsin/core/liveness/RollCall"
+import { Effect } from "effect"
+import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { read } from "./read.ts"
+
+const IS_SILENT = "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= $2"
+
+const findAcceptances: PgStatement = {
+  name: "find_acceptances",
+  text: "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total",
+}
+
+/** Goes through all agents once, and finds those that were last seen by `$1`, longest silent first, and the dead. */
+const findQuietAgents: PgStatement = {
+  name: "find_quiet_agents",
+  text: `WITH seen AS MATERIALIZED (
+           SELECT agent_id, last_seen_at, heartbeat_incident_id IS NOT NULL AS is_dead FROM agent
+           WHERE admission_state = 'accepted' AND (last_seen_at <= $1 OR heartbeat_incident_id IS NOT NULL)
+         )
+         (SELECT agent_id, last_seen_at FROM seen WHERE NOT is_dead ORDER BY last_seen_at LIMIT $2)
+         UNION ALL SELECT NULL, max(last_seen_at) FROM seen WHERE is_dead`,
+}
+
+/** Finds those of some agents that are silent since `$2`. */
+const findSilentAgents: PgStatement = {
+  name: "find_silent_agents",
+  text: `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`,
+}
+
+/** Adds up the totals, and counts agents; an index holds only open incidents. */
+const totalsWith = (agents: string): string =>
+  `SELECT coalesce(sum(agents_accepted), 0)::int8 AS agents_accepted,
+          coalesce(sum(agents_dead), 0)::int8 AS agents_dead,
+          coalesce(sum(acceptances), 0)::int8 AS acceptances,
+          coalesce(sum(checks_ok), 0)::int8 AS checks_ok,
+          coalesce(sum(checks_warning), 0)::int8 AS checks_warning,
+          coalesce(sum(checks_critical), 0)::int8 AS checks_critical,
+          coalesce(sum(checks_unknown), 0)::int8 AS checks_unknown,
+          (SELECT count(*) FROM incident WHERE state = 'open') AS open_incidents,
+          (SELECT count(*) FROM agent WHERE ${agents}) AS agents
+   FROM system_total`
+
+const findTotals: PgStatement = {
+  name: "find_totals",
+  text: totalsWith(`agent_id = ANY($1) AND ${IS_SILENT}`),
+}
+
+const findTotalsOfAll: PgStatement = {
+  name: "find_totals_of_all",
+  text: totalsWith("admission_state = 'accepted' AND last_seen_at <= $1"),
+}
+
+/** How PostgreSQL reads what the summary and the sweep for silent agents are made of. */
+export const systemReads = (sql: SqlClient.SqlClient): RollCallReads<SqlError.SqlError> => ({
+  acceptances: Effect.map(read(sql, findAcceptances, []), ([row]) => Number(row?.["acceptances"])),
+  pass: (bound) =>
+    Effect.map(read(sql, findQuietAgents, [bound, QUIET_KEPT + 1]), (rows) => toPass(rows, bound)),
+  silent: (among, seenBefore, limit) =>
+    Effect.map(read(sql, findSilentAgents, [among, seenBefore, limit]), (rows) =>
+      // The column holds nothing but what was an AgentId when it was written.
+      rows.map((row) => row["agent_id"] as AgentId),
+    ),
+  look: (among, seenBefore) =>
+    Effect.map(read(sql, findTotals, [among, seenBefore]), ([row]) => ({
+      ...toTotals(row),
+      agents_silent: Number(row?.["agents"]),
+    })),
+  lookAtAll: (aliveSince) =>
+    Effect.map(read(sql, findTotalsOfAll, [aliveSince]), ([row]) => ({
+      ...toTotals(row),
+      agents_offline: Number(row?.["agents"]),
+    })),
+})
+
+const toPass = (rows: ReadonlyArray<SqlConnection.Row>, bound: Instant): Pass => {
+  // The columns are those of the statement; the row without an agent is that of the dead.
+  const found = rows as unknown as ReadonlyArray<
+    Seen | { readonly agent_id: null; readonly last_seen_at: Instant | null }
+  >
+  const quiet = found.filter((row): row is Seen => row.agent_id !== null)
+  return makePass(quiet, {
+    bound,
+    deadSeenAt: found.find((row) => row.agent_id === null)?.last_seen_at ?? undefined,
+  })
+}
+
+const toTotals = (row: SqlConnection.Row | undefined): SystemTotals => ({
+  agents_accepted: Number(row?.["agents_accepted"]),
+  agents_dead: Number(row?.["agents_dead"]),
+  acceptances: Number(row?.["acceptances"]),
+  checks_ok: Number(row?.["checks_ok"]),
+  checks_warning: Number(row?.["checks_warning"]),
+  checks_critical: Number(row?.["checks_critical"]),
+  checks_unknown: Number(row?.["checks_unknown"]),
+  open_incidents: Number(row?.["open_incidents"]),
+})

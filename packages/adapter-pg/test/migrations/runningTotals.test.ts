@@ -1,0 +1,90 @@
+import { assert, layer } from "@effect/vitest"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { migrate, migrations } from "../../src/migrate.ts"
+
+const insertAgents = (from: number, to: number): string => `
+  INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at, registered_at,
+                     key_fingerprint, heartbeat_incident_id, checks_ok, checks_warning, checks_critical, checks_unknown)
+  SELECT 'agent-' || n, md5('registration ' || n)::uuid, CASE WHEN n % 5 = 0 THEN 'pending' ELSE 'accepted' END, 'host',
+         '{}', n, n, n, 'fingerprint', CASE WHEN n % 7 = 0 THEN 'incident' END, n, n + 1, n + 2, n + 3
+  FROM generate_series(${from}, ${to}) AS n`
+
+/** What the totals are, and what they should be. */
+const totals = (sql: SqlClient.SqlClient) =>
+  Effect.gen(function* () {
+    const [kept] = yield* sql`
+      SELECT sum(agents_accepted)::int4 AS accepted, sum(agents_dead)::int4 AS dead, sum(checks_ok)::int4 AS ok,
+             sum(checks_warning)::int4 AS warning, sum(checks_critical)::int4 AS critical, sum(checks_unknown)::int4 AS unknown
+      FROM system_total`
+    const [counted] = yield* sql`
+      SELECT count(*) FILTER (WHERE admission_state = 'accepted')::int4 AS accepted,
+             count(*) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL)::int4 AS dead,
+             sum(checks_ok)::int4 AS ok, sum(checks_warning)::int4 AS warning, sum(checks_critical)::int4 AS critical,
+             sum(checks_unknown)::int4 AS unknown
+      FROM agent`
+    const [{ acceptances } = { acceptances: undefined }] = yield* sql<{ acceptances: number }>`
+      SELECT sum(acceptances)::int4 AS acceptances FROM system_total`
+    return { kept, counted, acceptances }
+  })
+
+layer(ScratchPostgres.layer)("running totals", (it) => {
+  it.effect(
+    "begin with what a database of the former release holds, and follow every writer from then on",
+    () =>
+      Effect.gen(function* () {
+        const { sql } = yield* (yield* ScratchPostgres).replica()
+        yield* migrate(sql, { known: migrations.slice(0, 1) })
+        yield* sql.unsafe(insertAgents(1, 100))
+        yield* migrate(sql)
+        const verify = Effect.map(totals(sql), ({ kept, counted, acceptances }) => {
+          assert.deepStrictEqual(kept, counted)
+          return acceptances
+        })
+        assert.strictEqual(yield* verify, 0)
+        yield* sql.unsafe(insertAgents(101, 200))
+        assert.strictEqual(yield* verify, 80)
+        yield* sql.unsafe("UPDATE agent SET last_seen_at = 0, hostname = 'other'")
+        yield* sql.unsafe("UPDATE agent SET checks_ok = checks_ok - 1, checks_critical = checks_critical + 1")
+        yield* sql.unsafe("UPDATE agent SET heartbeat_incident_id = NULL WHERE registered_at < 50")
+        assert.strictEqual(yield* verify, 80)
+        yield* sql.unsafe("UPDATE agent SET admission_state = 'accepted' WHERE registered_at < 101")
+        assert.strictEqual(yield* verify, 100)
+        yield* sql.unsafe("DELETE FROM agent WHERE registered_at % 3 = 0")
+        yield* verify
+        yield* sql.unsafe("DELETE FROM agent")
+        assert.deepStrictEqual((yield* totals(sql)).kept, {
+          accepted: 0,
+          dead: 0,
+          ok: 0,
+          warning: 0,
+          critical: 0,
+          unknown: 0,
+        })
+      }),
+  )
+
+  it.effect("make no transaction wait for another one", () =>
+    Effect.gen(function* () {
+      const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
+      const { replica } = yield* Effect.provide(ScratchPostgres, scratch)
+      const one = yield* replica({ maxConnections: 1 })
+      const other = yield* replica({ maxConnections: 1 })
+      yield* migrate(one.sql)
+      yield* one.sql.unsafe(insertAgents(1, 2))
+      const change = (sql: SqlClient.SqlClient, id: string) =>
+        sql`UPDATE agent SET checks_ok = checks_ok + 1 WHERE agent_id = ${id}`
+      yield* one.sql.withTransaction(
+        Effect.andThen(
+          change(one.sql, "agent-1"),
+          other.sql.withTransaction(
+            Effect.andThen(other.sql`SET LOCAL lock_timeout = 100`, change(other.sql, "agent-2")),
+          ),
+        ),
+      )
+      const { kept, counted } = yield* totals(one.sql)
+      assert.deepStrictEqual(kept, counted)
+    }),
+  )
+})
