@@ -1,6 +1,7 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
 -- 1 initial sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
+-- 2 running_totals sha256:e734b8bde77a5f5dab31e9b480d8252f4d5d38673707f471d2bf6bfa48d558fa
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -21,6 +22,38 @@ CREATE TABLE agent (
   features TEXT NOT NULL,
   labels TEXT
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
+  UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'),
+    agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'),
+    agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL),
+    checks_ok = checks_ok + NEW.checks_ok,
+    checks_warning = checks_warning + NEW.checks_warning,
+    checks_critical = checks_critical + NEW.checks_critical,
+    checks_unknown = checks_unknown + NEW.checks_unknown;
+END;
+
+CREATE TRIGGER agent_counts_otherwise AFTER UPDATE OF checks_ok, checks_warning, checks_critical, checks_unknown, admission_state, heartbeat_incident_id ON agent
+WHEN OLD.checks_ok IS NOT NEW.checks_ok OR OLD.checks_warning IS NOT NEW.checks_warning OR OLD.checks_critical IS NOT NEW.checks_critical OR OLD.checks_unknown IS NOT NEW.checks_unknown OR OLD.admission_state IS NOT NEW.admission_state OR OLD.heartbeat_incident_id IS NOT NEW.heartbeat_incident_id
+BEGIN
+  UPDATE system_total SET acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),
+    agents_accepted = agents_accepted + (NEW.admission_state = 'accepted') - (OLD.admission_state = 'accepted'),
+    agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL) - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
+    checks_ok = checks_ok + NEW.checks_ok - OLD.checks_ok,
+    checks_warning = checks_warning + NEW.checks_warning - OLD.checks_warning,
+    checks_critical = checks_critical + NEW.checks_critical - OLD.checks_critical,
+    checks_unknown = checks_unknown + NEW.checks_unknown - OLD.checks_unknown;
+END;
+
+CREATE TRIGGER agent_goes AFTER DELETE ON agent BEGIN
+  UPDATE system_total SET
+    agents_accepted = agents_accepted - (OLD.admission_state = 'accepted'),
+    agents_dead = agents_dead - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
+    checks_ok = checks_ok - OLD.checks_ok,
+    checks_warning = checks_warning - OLD.checks_warning,
+    checks_critical = checks_critical - OLD.checks_critical,
+    checks_unknown = checks_unknown - OLD.checks_unknown;
+END;
 
 CREATE TABLE agent_key (
   key_hash TEXT NOT NULL PRIMARY KEY,
@@ -141,6 +174,14 @@ CREATE TABLE incident_change (
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TRIGGER incident_comes AFTER INSERT ON incident WHEN NEW.state = 'open' BEGIN
+  UPDATE system_total SET incidents_open = incidents_open + 1;
+END;
+
+CREATE TRIGGER incident_goes AFTER DELETE ON incident WHEN OLD.state = 'open' BEGIN
+  UPDATE system_total SET incidents_open = incidents_open - 1;
+END;
+
 CREATE TABLE incident_member (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   agent_id TEXT NOT NULL,
@@ -162,6 +203,10 @@ CREATE INDEX incident_member_ever ON incident_member (agent_id, check_id, incide
 CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
 
 CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
+
+CREATE TRIGGER incident_moves AFTER UPDATE OF state ON incident WHEN OLD.state <> NEW.state BEGIN
+  UPDATE system_total SET incidents_open = incidents_open + (NEW.state = 'open') - (OLD.state = 'open');
+END;
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
 
@@ -212,3 +257,15 @@ CREATE TABLE schema_migration (
 ) STRICT;
 
 CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE system_total (
+  writer INTEGER PRIMARY KEY,
+  agents_accepted INTEGER NOT NULL,
+  agents_dead INTEGER NOT NULL,
+  acceptances INTEGER NOT NULL,
+  checks_ok INTEGER NOT NULL,
+  checks_warning INTEGER NOT NULL,
+  checks_critical INTEGER NOT NULL,
+  checks_unknown INTEGER NOT NULL,
+  incidents_open INTEGER NOT NULL
+) STRICT;

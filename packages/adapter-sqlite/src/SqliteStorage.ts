@@ -1,14 +1,17 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
 import { decideSync } from "@tocsin/core/workspace/Decision"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
 import { PageReader } from "./lists/PageReader.ts"
 import { loadScope } from "./transactions/loadScope.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
-import { persistChanges } from "./transactions/persistChanges.ts"
-import { makeTables, type Tables } from "./rows/Tables.ts"
+import { StoredRows } from "./transactions/StoredRows.ts"
+import { systemReads } from "./reads/systemReads.ts"
+import { makeTables } from "./rows/Tables.ts"
 import { isSearch, searchScope } from "./transactions/searchScope.ts"
+import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
 import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
 import { type LockOptions, whileLocked } from "./connection/whileLocked.ts"
@@ -19,13 +22,19 @@ export interface SqliteStorageOptions {
   readonly file: string
   /** How long another process's lock on the file is waited for; 10 s unless given. */
   readonly lockTimeout?: Duration.Input | undefined
+  /** How much memory rows may take that are remembered from one transaction to the next; 32 MiB unless given, 0 for none. */
+  readonly cacheBytes?: number | undefined
+  /** How its write-ahead log is kept. */
+  readonly log?: LogOptions | undefined
 }
 
+const CACHE_BYTES = 33_554_432
 const LOCK_TIMEOUT = Duration.seconds(10)
 const NANOS_PER_MICRO = 1_000n
 
 /**
- * Storage in one SQLite file, durable at every answer. Several processes may have one file open. Creates the file where
+ * Storage in one SQLite file, durable at every answer to a command; what reads find may be some milliseconds from being so
+ * (docs/decisions/0006). Several processes may have one file open. Creates the file where
  * there is none and brings it to the present schema; fails without having written anything for what it must not open. The
  * end of its scope finishes the commands that are under way, and closes the file.
  */
@@ -40,31 +49,40 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
       const connection = yield* Effect.acquireRelease(openDatabase(options.file, lock), (opened) =>
         Effect.sync(() => opened.close()),
       )
+      const log = yield* Effect.acquireRelease(
+        whileLocked(() => new WriteAheadLog(connection, lock.failures, options.log ?? {}), lock),
+        (opened) => opened.close,
+      )
       const tables = yield* whileLocked(() => makeTables(connection), lock)
+      const rows = new StoredRows(tables, { cacheBytes: options.cacheBytes ?? CACHE_BYTES })
       const commits = yield* Effect.acquireRelease(
         Effect.sync(
           () =>
             new GroupCommit(connection, {
               ...lock,
-              persist: (workspace) => persistChanges(tables, workspace),
+              log,
+              rows,
             }),
         ),
-        (opened) => Effect.sync(() => opened.close()),
+        (opened) => opened.close,
       )
-      return make({ connection, tables, commits, lock })
+      return make({ connection, log, rows, commits, lock })
     }),
   )
 
 interface Parts {
   readonly connection: SqliteConnection
-  readonly tables: Tables
+  readonly log: WriteAheadLog
+  readonly rows: StoredRows
   readonly commits: GroupCommit
   readonly lock: LockOptions
 }
 
-const make = ({ connection, tables, commits, lock }: Parts): Storage["Service"] => {
+const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service"] => {
+  const { tables } = rows
   const pages = new PageReader(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
+  const rollCalls = makeRollCalls(systemReads({ tables, read, snapshot: (use) => connection.snapshot(use) }))
   return Storage.of({
     transact: (command) =>
       Clock.clockWith((clock) =>
@@ -73,7 +91,7 @@ const make = ({ connection, tables, commits, lock }: Parts): Storage["Service"] 
             // The moment of the decision, not of the call: a command may have waited for another process.
             const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
             return decideSync(command(workspace, now), (scope) => {
-              loadScope(tables, workspace, scope)
+              loadScope(rows, workspace, scope)
               if (!isSearch(scope)) return
               if (!isFirst) throw new NeedsOwnWorkspace()
               searchScope(tables, workspace, scope, now)
@@ -100,7 +118,8 @@ const make = ({ connection, tables, commits, lock }: Parts): Storage["Service"] 
         }),
       ),
     mark: read(() => tables.marks.find("service")),
-    counts: (aliveSince) => read(() => tables.agents.counts(aliveSince)),
+    counts: rollCalls.counts,
+    silentAgents: rollCalls.silentAgents,
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (notifiers, now) =>
       read(() => {
@@ -115,6 +134,7 @@ const make = ({ connection, tables, commits, lock }: Parts): Storage["Service"] 
     establish: (name, value) =>
       commits.submit(() => tables.established.establish(name, value), { isAlone: true }),
     probe: Effect.suspend(() => {
+      if (log.refusal !== undefined) return log.refusal
       try {
         return Effect.succeed(connection.probe())
       } catch (cause) {

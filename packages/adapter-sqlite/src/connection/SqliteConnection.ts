@@ -22,16 +22,15 @@ const BUSY_MILLIS = 5
  */
 const CACHE_KIB = 65_536
 
-// What a burst of writes made of the write-ahead log is given back to the disk at the next checkpoint.
-const WAL_KEPT_BYTES = 67_108_864
-
-// An answered request survives the loss of power: the write-ahead log is synced at every commit.
+// Until `deferSync` a commit is synced before it returns. Checkpoints are a worker's, see `Checkpointer`.
 const SETTINGS = `
 PRAGMA synchronous = FULL;
 PRAGMA cache_size = -${CACHE_KIB};
-PRAGMA journal_size_limit = ${WAL_KEPT_BYTES};
+PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;
 `
+
+type CheckpointRow = readonly [busy: bigint, pages: bigint, moved: bigint]
 
 /** In which a database lives that ends with its connection. For tests. */
 export const IN_MEMORY = ":memory:"
@@ -44,6 +43,8 @@ export class SqliteConnection {
   readonly #begin: Query<never>
   readonly #commit: Query<never>
   readonly #probe: Query<never>
+  readonly #logUse: Query<CheckpointRow>
+  readonly #dataVersion: Query<readonly [version: bigint]>
 
   private constructor(database: DatabaseSync, file: string) {
     this.file = file
@@ -52,6 +53,8 @@ export class SqliteConnection {
     this.#begin = this.query("BEGIN IMMEDIATE")
     this.#commit = this.query("COMMIT")
     this.#probe = this.query("SELECT 1 FROM sqlite_schema")
+    this.#logUse = this.query("PRAGMA wal_checkpoint(NOOP)")
+    this.#dataVersion = this.query("PRAGMA data_version")
   }
 
   /** Opens a file for reading; nothing is written to it, not even what a former process left in its write-ahead log. */
@@ -94,8 +97,36 @@ export class SqliteConnection {
   }
 
   /**
+   * From now on a commit only reaches the operating system; whoever needs it on the disk syncs the log (see
+   * `LogSync`). Begins the log anew unless other connections are in the way, so that the first commit does not have to: a
+   * log's header is synced on the spot before anything follows it.
+   */
+  deferSync(): void {
+    if (this.file === IN_MEMORY) return
+    const [, pages, moved] = this.query<CheckpointRow>("PRAGMA wal_checkpoint(PASSIVE)").get() ?? []
+    if (pages === moved) this.transaction(() => this.#rewriteFirstPage())
+    this.#database.exec("PRAGMA synchronous = NORMAL")
+  }
+
+  /** The smallest change that SQLite writes: a number of the application's, to what it is. */
+  #rewriteFirstPage(): void {
+    const [version = 0n] = this.query<[bigint]>("PRAGMA user_version").get() ?? []
+    this.#database.exec(`PRAGMA user_version = ${version}`)
+  }
+
+  /** How many pages were written to the log since it began anew; none in memory. */
+  logPages(): number {
+    return Number(this.#logUse.get()?.[1] ?? 0n)
+  }
+
+  /** Another number whenever another connection has committed. In a transaction, until its end. */
+  dataVersion(): bigint {
+    return this.#dataVersion.get()?.[0] ?? 0n
+  }
+
+  /**
    * Runs `use` in one transaction that holds the write lock from its start. Whatever it throws rolls back; what is
-   * returned is on the disk.
+   * returned survives the end of this process, and that of the machine once the log is synced.
    */
   transaction<A>(use: () => A): A {
     this.#identity?.verify()
@@ -127,18 +158,11 @@ export class SqliteConnection {
     this.#probe.get()
   }
 
-  /** Closes at once. */
-  abandon(): void {
-    this.#database.close()
-  }
-
-  /** Moves the write-ahead log into the file, as far as other processes and the disk allow, and closes. */
+  /**
+   * Closes. The last connection to a file moves the log into it and removes the log, as far as the disk allows: what stays
+   * in the log is read from there at the next start.
+   */
   close(): void {
-    try {
-      this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
-    } catch {
-      // Nothing is lost: what stays in the log is read from there at the next start.
-    }
     this.#database.close()
   }
 }

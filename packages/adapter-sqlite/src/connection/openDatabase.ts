@@ -44,7 +44,7 @@ const verifyUnopened = (file: string): void => {
   try {
     verifySchema(connection)
   } finally {
-    connection.abandon()
+    connection.close()
   }
 }
 
@@ -52,9 +52,10 @@ const openMigrated = (file: string, now: Instant.Instant): SqliteConnection => {
   const connection = SqliteConnection.open(file)
   try {
     migrate(connection, now)
+    connection.deferSync()
     return connection
   } catch (cause) {
-    connection.abandon()
+    connection.close()
     throw cause
   }
 }

@@ -33,6 +33,12 @@ export interface Selection {
   readonly partitions: ReadonlyArray<Partition>
 }
 
+/** Values that a table alone knows. */
+export interface Occurring {
+  /** The names of notifiers that outbox items are for. */
+  readonly notifiers: ReadonlyArray<string>
+}
+
 /** Reads rows with a prepared statement. */
 export type ReadRows<L extends ListName> = (
   values: ReadonlyArray<SQLInputValue>,
@@ -41,7 +47,7 @@ export type ReadRows<L extends ListName> = (
 /** One list as the tables hold it. */
 export interface ListSource<L extends ListName> {
   readonly columns: ReadonlyArray<string>
-  readonly select: (filter: ListFilters[L]) => Selection
+  readonly select: (filter: ListFilters[L], occurring: Occurring) => Selection
   /** Prepares a statement that selects `columns` first. */
   readonly prepare: (connection: SqliteConnection, sql: string) => ReadRows<L>
 }
@@ -49,7 +55,7 @@ export interface ListSource<L extends ListName> {
 /** A list source of rows that `toRecord` reads. */
 export const listSource = <L extends ListName, Row>(options: {
   readonly columns: ReadonlyArray<string>
-  readonly select: (filter: ListFilters[L]) => Selection
+  readonly select: (filter: ListFilters[L], occurring: Occurring) => Selection
   readonly toRecord: (row: Row) => ListRows[L]
 }): ListSource<L> => ({
   columns: options.columns,

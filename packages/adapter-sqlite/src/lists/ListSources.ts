@@ -1,4 +1,4 @@
-import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
+import { NotificationType, OutboxState } from "@tocsin/core/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
 import type { ListName } from "@tocsin/core/lists/ListDefinitions"
 import { AGENT_KEY_COLUMNS, type BlockedKeyRow, toBlockedKey } from "../rows/AgentKeyRows.ts"
@@ -87,12 +87,12 @@ const incidentsOf = (member: ReadonlyArray<Fixed>): Fragment => ({
 const outbox = listSource<"outbox", OutboxRow>({
   columns: OUTBOX_COLUMNS,
   toRecord: toOutboxItem,
-  select: ({ state, notifier, event_type }) =>
+  select: ({ state, notifier, event_type }, { notifiers }) =>
     plain("outbox AS r", {
       fixed: [...fixed("state", state), ...fixed("notifier", notifier), ...fixed("event_type", event_type)],
       partitions: [
         { column: "state", values: OutboxState.literals },
-        { column: "notifier", values: NotifierKind.literals },
+        { column: "notifier", values: notifiers },
         { column: "event_type", values: NotificationType.literals },
       ],
     }),

@@ -1,6 +1,6 @@
 import { type ListName, orderColumns, type SortValue } from "@tocsin/core/lists/ListDefinitions"
 import type { PageRequest, Position } from "@tocsin/core/lists/PageRequest"
-import type { Fixed, Fragment, Selection } from "./ListSource.ts"
+import type { Fixed, Fragment, Occurring, Selection } from "./ListSource.ts"
 import { ListSources } from "./ListSources.ts"
 
 /** The order of a page, in the direction in which it is read. */
@@ -13,9 +13,12 @@ interface Order {
  * The statement that reads a page: the rows beyond a position, nearest first, each order by an index of its own. Made of
  * constant fragments; every value is a parameter. `undefined` when nothing can lie there.
  */
-export const pageStatement = <L extends ListName>(request: PageRequest<L>): Fragment | undefined => {
+export const pageStatement = <L extends ListName>(
+  request: PageRequest<L>,
+  occurring: Occurring,
+): Fragment | undefined => {
   const source = ListSources[request.list]
-  const selection = source.select(request.filter)
+  const selection = source.select(request.filter, occurring)
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const results = Array.from(new Set([...source.columns, ...columns]), (column) => `r.${column}`).join(", ")

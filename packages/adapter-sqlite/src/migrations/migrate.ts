@@ -2,10 +2,11 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { checksumOf, type Migration } from "./Migration.ts"
 import { migration as initial } from "./0001_initial.ts"
+import { migration as runningTotals } from "./0002_running_totals.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [initial]
+export const migrations: ReadonlyArray<Migration> = [initial, runningTotals]
 
 type Applied = readonly [id: bigint, checksum: string]
 

@@ -3,10 +3,18 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 import type { AlertRecord, AlertRef } from "@tocsin/core/notifications/AlertRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { upsert } from "./upsert.ts"
+import { type Column, RowWriter } from "./RowWriter.ts"
 
-const KEY = ["incident_id", "severity"] as const
-const COLUMNS = [...KEY, "next_at", "ended_at", "leased_until"] as const
+const KEY: ReadonlyArray<Column<AlertRecord>> = [
+  { name: "incident_id", of: (alert) => alert.incident_id },
+  { name: "severity", of: (alert) => alert.severity },
+]
+const REST: ReadonlyArray<Column<AlertRecord>> = [
+  { name: "next_at", of: (alert) => alert.next_at },
+  { name: "ended_at", of: (alert) => alert.ended_at },
+  { name: "leased_until", of: (alert) => alert.leased_until },
+]
+const COLUMNS = [...KEY, ...REST].map(({ name }) => name)
 
 type AlertRow = readonly [
   incident_id: IncidentId,
@@ -35,8 +43,7 @@ export const makeAlertRows = (connection: SqliteConnection) => {
   const next = connection.query<[Instant | null]>(
     "SELECT min(claimable_order) FROM alert WHERE claimable_order > ?",
   )
-  const write = connection.query(upsert("alert", COLUMNS, KEY))
-  const remove = connection.query("DELETE FROM alert WHERE incident_id = ? AND severity = ?")
+  const writer = new RowWriter<AlertRecord>(connection, { table: "alert", key: KEY, rest: REST })
   return {
     find: (ref: AlertRef): AlertRecord | undefined => {
       const row = byRef.get(ref.incident_id, ref.severity)
@@ -50,11 +57,6 @@ export const makeAlertRows = (connection: SqliteConnection) => {
       const moment = next.get(now)?.[0]
       return moment === null || moment === undefined ? [] : [moment]
     },
-    write: ({ before, after }: Change<AlertRecord>): void => {
-      if (after !== undefined) {
-        const { incident_id, severity, next_at, ended_at, leased_until } = after
-        write.run(incident_id, severity, next_at, ended_at ?? null, leased_until ?? null)
-      } else if (before !== undefined) remove.run(before.incident_id, before.severity)
-    },
+    write: (change: Change<AlertRecord>): void => writer.write(change),
   }
 }

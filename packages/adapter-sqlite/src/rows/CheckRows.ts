@@ -3,21 +3,29 @@ import type { AgentId, CheckId, EventId } from "@tocsin/core/contract/Identifier
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { upsert } from "./upsert.ts"
+import { type Column, RowWriter } from "./RowWriter.ts"
 
 type Field<Name extends keyof CheckRecord> = Exclude<CheckRecord[Name], undefined>
 
-const KEY = ["agent_id", "check_id", "registration_id"] as const
-const REST = [
-  "status",
-  "exit_code",
-  "last_observed_at",
-  "received_at",
-  "incident_id",
-  "incident_key",
-  "seen_event_ids",
-  "summary",
-] as const
+const KEY: ReadonlyArray<Column<CheckRecord>> = [
+  { name: "agent_id", of: (check) => check.agent_id },
+  { name: "check_id", of: (check) => check.check_id },
+  { name: "registration_id", of: (check) => check.registration_id },
+]
+const REST: ReadonlyArray<Column<CheckRecord>> = [
+  { name: "status", of: (check) => check.status },
+  { name: "exit_code", of: (check) => check.exit_code },
+  { name: "last_observed_at", of: (check) => check.last_observed_at },
+  { name: "received_at", of: (check) => check.received_at },
+  { name: "incident_id", of: (check) => check.incident_id },
+  { name: "incident_key", of: (check) => check.incident_key },
+  {
+    name: "seen_event_ids",
+    of: (check) => check.seen_event_ids,
+    write: (check) => JSON.stringify(check.seen_event_ids),
+  },
+  { name: "summary", of: (check) => check.summary },
+]
 
 type Rest = readonly [
   status: Field<"status">,
@@ -31,7 +39,7 @@ type Rest = readonly [
 ]
 
 /** The columns of a check, in the order of {@link CheckRow}. */
-export const CHECK_COLUMNS = [...REST, ...KEY]
+export const CHECK_COLUMNS = [...REST, ...KEY].map(({ name }) => name)
 export type CheckRow = readonly [
   ...Rest,
   agent_id: AgentId,
@@ -49,7 +57,7 @@ const withRest = (ref: CheckRef, row: Rest | CheckRow): CheckRecord => ({
   received_at: row[3],
   incident_id: row[4] ?? undefined,
   incident_key: row[5] ?? undefined,
-  // Written below.
+  // Written above.
   seen_event_ids: JSON.parse(row[6]) as ReadonlyArray<EventId>,
   summary: row[7] ?? undefined,
 })
@@ -62,17 +70,15 @@ const BY_KEY = "WHERE agent_id = ? AND check_id = ? AND registration_id = ?"
 
 /** Table `check_state`. */
 export const makeCheckRows = (connection: SqliteConnection) => {
-  const byRef = connection.query<Rest>(`SELECT ${REST.join(", ")} FROM check_state ${BY_KEY}`)
+  const byRef = connection.query<Rest>(
+    `SELECT ${REST.map(({ name }) => name).join(", ")} FROM check_state ${BY_KEY}`,
+  )
   const ofAgent = connection.query<CheckRow>(
     `SELECT ${CHECK_COLUMNS.map((column) => `r.${column}`).join(", ")}
     FROM agent AS a JOIN check_state AS r ON r.agent_id = a.agent_id AND r.registration_id = a.registration_id
     WHERE a.agent_id = ? AND r.check_id = ?`,
   )
-  const insert = connection.query(upsert("check_state", [...REST, ...KEY], KEY))
-  const update = connection.query(
-    `UPDATE check_state SET ${REST.map((column) => `${column} = ?`).join(", ")} ${BY_KEY}`,
-  )
-  const remove = connection.query(`DELETE FROM check_state ${BY_KEY}`)
+  const writer = new RowWriter<CheckRecord>(connection, { table: "check_state", key: KEY, rest: REST })
   return {
     find: (ref: CheckRef): CheckRecord | undefined => {
       const row = byRef.get(ref.agent_id, ref.check_id, ref.registration_id)
@@ -83,25 +89,6 @@ export const makeCheckRows = (connection: SqliteConnection) => {
       const row = ofAgent.get(agentId, checkId)
       return row && toCheck(row)
     },
-    write: ({ before, after }: Change<CheckRecord>): void => {
-      if (after === undefined) {
-        if (before !== undefined) remove.run(before.agent_id, before.check_id, before.registration_id)
-        return
-      }
-      const statement = before === undefined ? insert : update
-      statement.run(
-        after.status,
-        after.exit_code,
-        after.last_observed_at,
-        after.received_at,
-        after.incident_id ?? null,
-        after.incident_key ?? null,
-        JSON.stringify(after.seen_event_ids),
-        after.summary ?? null,
-        after.agent_id,
-        after.check_id,
-        after.registration_id,
-      )
-    },
+    write: (change: Change<CheckRecord>): void => writer.write(change),
   }
 }

@@ -3,34 +3,31 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentRecord, IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { upsert } from "./upsert.ts"
+import { type Column, RowWriter } from "./RowWriter.ts"
 
 type Field<Name extends keyof IncidentRecord> = Exclude<IncidentRecord[Name], undefined>
 
-/** What stands in an index, or is fixed for an incident's life. */
-const SETTLED = [
-  "id",
-  "kind",
-  "incident_key",
-  "state",
-  "severity",
-  "opener_agent_id",
-  "opener_check_id",
-  "opened_at",
-  "resolved_at",
-] as const
-const MOVING = [
-  "agent_id",
-  "check_id",
-  "member_changes",
-  "members_warning",
-  "members_unknown",
-  "members_critical",
-  "summary",
-] as const
+const KEY: ReadonlyArray<Column<IncidentRecord>> = [{ name: "id", of: (incident) => incident.id }]
+const REST: ReadonlyArray<Column<IncidentRecord>> = [
+  { name: "kind", of: (incident) => incident.kind },
+  { name: "incident_key", of: (incident) => incident.incident_key },
+  { name: "state", of: (incident) => incident.state },
+  { name: "severity", of: (incident) => incident.severity },
+  { name: "opener_agent_id", of: (incident) => incident.opener_agent_id },
+  { name: "opener_check_id", of: (incident) => incident.opener_check_id },
+  { name: "opened_at", of: (incident) => incident.opened_at },
+  { name: "resolved_at", of: (incident) => incident.resolved_at },
+  { name: "agent_id", of: (incident) => incident.agent_id },
+  { name: "check_id", of: (incident) => incident.check_id },
+  { name: "member_changes", of: (incident) => incident.member_changes },
+  { name: "members_warning", of: (incident) => incident.members_warning },
+  { name: "members_unknown", of: (incident) => incident.members_unknown },
+  { name: "members_critical", of: (incident) => incident.members_critical },
+  { name: "summary", of: (incident) => incident.summary },
+]
 
 /** The columns of an incident, in the order of {@link IncidentRow}. */
-export const INCIDENT_COLUMNS = [...SETTLED, ...MOVING]
+export const INCIDENT_COLUMNS = [...KEY, ...REST].map(({ name }) => name)
 
 export type IncidentRow = readonly [
   id: IncidentId,
@@ -71,33 +68,6 @@ export const toIncident = (row: IncidentRow): IncidentRecord => ({
   summary: row[15] ?? undefined,
 })
 
-const settledValues = (incident: IncidentRecord) => [
-  incident.id,
-  incident.kind,
-  incident.incident_key,
-  incident.state,
-  incident.severity,
-  incident.opener_agent_id,
-  incident.opener_check_id,
-  incident.opened_at,
-  incident.resolved_at ?? null,
-]
-
-const movingValues = (incident: IncidentRecord) => [
-  incident.agent_id ?? null,
-  incident.check_id ?? null,
-  incident.member_changes,
-  incident.members_warning,
-  incident.members_unknown,
-  incident.members_critical,
-  incident.summary ?? null,
-]
-
-const isSettled = (before: IncidentRecord | undefined, after: IncidentRecord): boolean =>
-  before?.state === after.state &&
-  before.severity === after.severity &&
-  before.resolved_at === after.resolved_at
-
 /** Table `incident`. */
 export const makeIncidentRows = (connection: SqliteConnection) => {
   const select = `SELECT ${INCIDENT_COLUMNS.join(", ")} FROM incident`
@@ -105,15 +75,7 @@ export const makeIncidentRows = (connection: SqliteConnection) => {
   const open = connection.query<IncidentRow>(
     `${select} WHERE kind = ? AND incident_key = ? AND state = 'open'`,
   )
-  const write = connection.query(upsert("incident", INCIDENT_COLUMNS, ["id"]))
-  const move = connection.query(
-    `UPDATE incident SET ${MOVING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`,
-  )
-  const writeOne = ({ before, after }: Change<IncidentRecord>): void => {
-    if (after === undefined) return
-    if (isSettled(before, after)) move.run(...movingValues(after), after.id)
-    else write.run(...settledValues(after), ...movingValues(after))
-  }
+  const writer = new RowWriter<IncidentRecord>(connection, { table: "incident", key: KEY, rest: REST })
   return {
     find: (id: IncidentId): IncidentRecord | undefined => {
       const row = byId.get(id)
@@ -125,8 +87,8 @@ export const makeIncidentRows = (connection: SqliteConnection) => {
     },
     /** Writes all; what resolved goes first, because another one of its key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {
-      for (const change of changes) if (change.after?.state === "resolved") writeOne(change)
-      for (const change of changes) if (change.after?.state === "open") writeOne(change)
+      for (const change of changes) if (change.after?.state === "resolved") writer.write(change)
+      for (const change of changes) if (change.after?.state === "open") writer.write(change)
     },
   }
 }

@@ -1,13 +1,25 @@
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
+import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { upsert } from "./upsert.ts"
+import { type Column, RowWriter } from "./RowWriter.ts"
 
 type Field<Name extends keyof MemberRecord> = Exclude<MemberRecord[Name], undefined>
 
-const KEY = ["incident_id", "agent_id", "check_id"] as const
-const COLUMNS = [...KEY, "severity", "change_seq", "summary", "joined_at", "left_at"] as const
+const KEY: ReadonlyArray<Column<MemberRecord>> = [
+  { name: "incident_id", of: (member) => member.incident_id },
+  { name: "agent_id", of: (member) => member.agent_id },
+  { name: "check_id", of: (member) => member.check_id },
+]
+const REST: ReadonlyArray<Column<MemberRecord>> = [
+  { name: "severity", of: (member) => member.severity },
+  { name: "change_seq", of: (member) => member.change_seq },
+  { name: "summary", of: (member) => member.summary },
+  { name: "joined_at", of: (member) => member.joined_at },
+  { name: "left_at", of: (member) => member.left_at },
+]
+const COLUMNS = [...KEY, ...REST].map(({ name }) => name)
 
 type MemberRow = readonly [
   incident_id: IncidentId,
@@ -47,7 +59,7 @@ export const makeMemberRows = (connection: SqliteConnection) => {
   const ranked = connection.query<MemberRow>(
     `${select} WHERE incident_id = ? ORDER BY is_present DESC, severity_rank DESC, change_seq DESC LIMIT ?`,
   )
-  const write = connection.query(upsert("incident_member", COLUMNS, KEY))
+  const writer = new RowWriter<MemberRecord>(connection, { table: "incident_member", key: KEY, rest: REST })
   return {
     find: (ref: MemberRef): MemberRecord | undefined => {
       const row = byRef.get(ref.incident_id, ref.agent_id, ref.check_id)
@@ -60,17 +72,6 @@ export const makeMemberRows = (connection: SqliteConnection) => {
     /** The first members, present ones before past ones, both in that order. */
     ranked: (id: IncidentId, limit: number): ReadonlyArray<MemberRecord> =>
       ranked.all(id, limit).map(toMember),
-    write: (member: MemberRecord): void => {
-      write.run(
-        member.incident_id,
-        member.agent_id,
-        member.check_id,
-        member.severity,
-        member.change_seq,
-        member.summary ?? null,
-        member.joined_at,
-        member.left_at ?? null,
-      )
-    },
+    write: (change: Change<MemberRecord>): void => writer.write(change),
   }
 }

@@ -2,27 +2,30 @@ import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { upsert } from "./upsert.ts"
+import { type Column, RowWriter } from "./RowWriter.ts"
+
+const KEY: ReadonlyArray<Column<OutboxRecord>> = [{ name: "id", of: (item) => item.id }]
+const REST: ReadonlyArray<Column<OutboxRecord>> = [
+  { name: "notifier", of: (item) => item.notifier },
+  { name: "state", of: (item) => item.state },
+  { name: "incident_id", of: (item) => item.incident_id },
+  { name: "event_type", of: (item) => item.event_type },
+  { name: "incident_seq", of: (item) => item.incident_seq },
+  { name: "severity", of: (item) => item.severity },
+  { name: "summary", of: (item) => item.summary },
+  { name: "attempts", of: (item) => item.attempts },
+  { name: "next_attempt_at", of: (item) => item.next_attempt_at },
+  { name: "last_error", of: (item) => item.last_error },
+  { name: "leased_until", of: (item) => item.leased_until },
+  { name: "created_at", of: (item) => item.created_at },
+  { name: "counts_from", of: (item) => item.counts_from },
+  { name: "updated_at", of: (item) => item.updated_at },
+]
 
 /** The columns of an outbox item, in the order of {@link OutboxRow}. */
-export const OUTBOX_COLUMNS = [
-  "id",
-  "notifier",
-  "state",
-  "incident_id",
-  "event_type",
-  "incident_seq",
-  "severity",
-  "summary",
-  "attempts",
-  "next_attempt_at",
-  "last_error",
-  "leased_until",
-  "created_at",
-  "counts_from",
-  "updated_at",
-] as const
+export const OUTBOX_COLUMNS = [...KEY, ...REST].map(({ name }) => name)
 
 export type OutboxRow = readonly [
   id: OutboxId,
@@ -140,28 +143,10 @@ const makeSearches = (connection: SqliteConnection) => {
 
 /** Table `outbox`. */
 export const makeOutboxRows = (connection: SqliteConnection) => {
-  const write = connection.query(upsert("outbox", OUTBOX_COLUMNS, ["id"]))
+  const writer = new RowWriter<OutboxRecord>(connection, { table: "outbox", key: KEY, rest: REST })
   return {
     ...makeReads(connection),
     ...makeSearches(connection),
-    write: (item: OutboxRecord): void => {
-      write.run(
-        item.id,
-        item.notifier,
-        item.state,
-        item.incident_id,
-        item.event_type,
-        item.incident_seq,
-        item.severity,
-        item.summary ?? null,
-        item.attempts,
-        item.next_attempt_at ?? null,
-        item.last_error ?? null,
-        item.leased_until ?? null,
-        item.created_at,
-        item.counts_from,
-        item.updated_at,
-      )
-    },
+    write: (change: Change<OutboxRecord>): void => writer.write(change),
   }
 }

@@ -12,6 +12,7 @@ import { makeMarkRows } from "./MarkRows.ts"
 import { makeMemberRows } from "./MemberRows.ts"
 import { makeOutboxRows } from "./OutboxRows.ts"
 import { makeRemovedRegistrationRows } from "./RemovedRegistrationRows.ts"
+import { makeSystemTotalRows } from "./SystemTotalRows.ts"
 
 /** The prepared statements of every table, over one connection. */
 export const makeTables = (connection: SqliteConnection) => ({
@@ -28,6 +29,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   established: makeEstablishedRows(connection),
   removedRegistrations: makeRemovedRegistrationRows(connection),
   expired: makeExpiredRows(connection),
+  totals: makeSystemTotalRows(connection),
 })
 
 /** See {@link makeTables}. */

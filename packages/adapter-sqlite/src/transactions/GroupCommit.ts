@@ -1,9 +1,11 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Workspace, type WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import { LockPatience } from "../connection/LockPatience.ts"
 import { isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
+import type { StoredRows } from "./StoredRows.ts"
 import { makeTask, type Task, type Work } from "./Task.ts"
 import type { LockOptions } from "../connection/whileLocked.ts"
 
@@ -25,33 +27,45 @@ const QUEUE_LIMIT = 4_096
 /** Work that searches the tables asks to be run on a workspace that holds nothing else, whose changes no search sees. */
 export class NeedsOwnWorkspace extends Error {}
 
+/** A group that was decided and written, though not committed yet. */
+interface Decided {
+  readonly version: bigint
+  readonly changes: WorkspaceChanges
+}
+
+interface GroupCommitOptions extends LockOptions {
+  readonly log: WriteAheadLog
+  readonly rows: StoredRows
+}
+
 /**
  * Group commit: what arrived since the last commit is one transaction, run from start to end without a pause and answered
- * after its commit. An idle storage commits at once; there is no timer. A group that fails is repeated one command at a
- * time, so that none fails for a neighbour's sake.
+ * once it is durable; the next ones are run meanwhile. An idle storage commits at once; there is no timer. A group that
+ * fails is repeated one command at a time, so that none fails for a neighbour's sake.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
-  readonly #persist: (workspace: Workspace) => void
-  readonly #options: LockOptions
+  readonly #options: GroupCommitOptions
+  readonly #log: WriteAheadLog
+  readonly #rows: StoredRows
   readonly #queue = new Set<Task>()
   readonly #line = new Set<Task>()
   #cancelNext: (() => void) | undefined
   #lockDelays: LockPatience | undefined
   #isClosed = false
+  #onFinished: (() => void) | undefined
 
-  constructor(
-    connection: SqliteConnection,
-    options: LockOptions & { readonly persist: (workspace: Workspace) => void },
-  ) {
+  constructor(connection: SqliteConnection, options: GroupCommitOptions) {
     this.#connection = connection
-    this.#persist = options.persist
     this.#options = options
+    this.#log = options.log
+    this.#rows = options.rows
+    options.log.listen(() => (this.#isClosed ? this.#finish() : this.#scheduleNext()))
   }
 
   /**
-   * Runs `work` in a transaction and answers after its commit. Interruption takes it back as long as it has not run. With
-   * `isAlone` it has a transaction to itself.
+   * Runs `work` in a transaction and answers when that is durable. Interruption takes it back as long as it has not run.
+   * With `isAlone` it has a transaction to itself.
    */
   submit<A>(work: Work<A>, { isAlone }: { readonly isAlone: boolean }): Effect.Effect<A, StorageError> {
     return Effect.callback((resume) => {
@@ -66,18 +80,34 @@ export class GroupCommit {
     })
   }
 
-  /** Finishes what is queued, refuses the rest and all that comes later. */
-  close(): void {
+  /** Finishes what is queued and refuses all that comes later. */
+  readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#isClosed = true
-    while (this.#queue.size > 0 && this.#runGroup()) this.#cancelNext?.()
+    this.#onFinished = () => resume(Effect.void)
     this.#cancelNext?.()
-    for (const task of [...this.#queue, ...this.#line]) task.fail(this.#options.failures.closed)
+    this.#finish()
+  })
+
+  /** Goes on with closing, as far as the log allows by now. */
+  #finish(): void {
+    let isInTheWay = false
+    while (this.#queue.size > 0 && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
+    this.#cancelNext?.()
+    if (this.#queue.size > 0 && !isInTheWay) return
+    this.#refuseAll(this.#options.failures.closed)
+    if (this.#log.isSettled) this.#onFinished?.()
+  }
+
+  #refuseAll(failure: Effect.Effect<never, StorageError>): void {
+    const tasks = [...this.#queue, ...this.#line]
     this.#queue.clear()
     this.#line.clear()
+    for (const task of tasks) task.fail(failure)
   }
 
   #scheduleNext(): void {
-    if (this.#cancelNext !== undefined || this.#queue.size === 0) return
+    if (this.#isClosed || this.#cancelNext !== undefined) return
+    if (this.#queue.size === 0 || !this.#log.isReady) return
     const next = setImmediate(() => this.#runGroup())
     this.#cancelNext = () => clearImmediate(next)
   }
@@ -91,21 +121,29 @@ export class GroupCommit {
   /** Runs the next group. Returns false when another process's lock is in the way. */
   #runGroup(): boolean {
     this.#cancelNext = undefined
-    if (this.#queue.size === 0) return true
+    if (this.#queue.size === 0 || !this.#log.isReady) return true
+    if (this.#log.refusal !== undefined) {
+      this.#refuseAll(this.#log.refusal)
+      return true
+    }
     const group: Array<Task> = []
+    let decided: Decided
     try {
-      this.#connection.transaction(() => this.#decide(group))
+      decided = this.#connection.transaction(() => this.#decide(group))
     } catch (cause) {
       if (isLocked(cause)) return this.#waitForLock(group, cause)
       this.#recover(group, cause)
       return true
     }
+    this.#rows.committed(decided.changes)
     this.#moveOn()
-    for (const task of group) task.answer()
+    this.#log.answer(group, decided.version)
     return true
   }
 
-  #decide(group: Array<Task>): void {
+  #decide(group: Array<Task>): Decided {
+    const version = this.#connection.dataVersion()
+    this.#rows.begin(version)
     const workspace = new Workspace()
     const endsAt = performance.now() + GROUP_MILLIS
     for (const task of this.#queue) {
@@ -116,7 +154,7 @@ export class GroupCommit {
       task.run(workspace, isFirst)
       if (task.isAlone) break
     }
-    this.#persist(workspace)
+    return { version, changes: this.#rows.persist(workspace) }
   }
 
   #moveOn(): void {

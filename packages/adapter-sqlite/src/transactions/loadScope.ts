@@ -3,14 +3,16 @@ import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
+import type { StoredRows } from "./StoredRows.ts"
 
 /** Brings the rows that a scope names from the tables into a workspace; searches are `searchScope`'s. */
-export const loadScope = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+export const loadScope = (stored: StoredRows, workspace: Workspace, scope: Scope): void => {
+  const { tables, cache } = stored
   if (scope.agents !== undefined) {
-    for (const id of scope.agents) workspace.agents.load(id, tables.agents.find(id))
+    for (const id of scope.agents) workspace.agents.load(id, cache.agent(id))
   }
   loadKeys(tables, workspace, scope)
-  loadChecks(tables, workspace, scope)
+  loadChecks(stored, workspace, scope)
   loadIncidents(tables, workspace, scope)
   loadMembers(tables, workspace, scope)
   if (scope.outboxItems !== undefined) {
@@ -36,7 +38,11 @@ const loadKeys = (tables: Tables, workspace: Workspace, scope: Scope): void => {
   }
 }
 
-const loadChecks = (tables: Tables, workspace: Workspace, { checks, history }: Scope): void => {
+const loadChecks = (
+  { tables, cache }: StoredRows,
+  workspace: Workspace,
+  { checks, history }: Scope,
+): void => {
   const registrationOf = (agentId: AgentId) => workspace.agents.get(agentId)?.registration_id
   if (checks !== undefined) {
     const { agent_id } = checks
@@ -44,7 +50,7 @@ const loadChecks = (tables: Tables, workspace: Workspace, { checks, history }: S
     if (registration_id !== undefined) {
       for (const check_id of checks.check_ids) {
         const ref = { agent_id, registration_id, check_id }
-        workspace.checks.load(ref, tables.checks.find(ref))
+        workspace.checks.load(ref, cache.check(ref))
       }
     }
   }

@@ -1,20 +1,23 @@
 import type { Workspace, WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
 
-/** Writes what a transaction changed, and nothing else; incidents before the rows that refer to them. */
-export const persistChanges = (tables: Tables, workspace: Workspace): void => {
+/**
+ * Writes what a transaction changed, and nothing else; incidents before the rows that refer to them. Returns what it wrote.
+ */
+export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceChanges => {
   const changes = workspace.changes()
   for (const agent of changes.removedAgents) tables.removedRegistrations.add(agent)
   for (const change of changes.agents) tables.agents.write(change)
   for (const change of changes.keys) tables.keys.write(change)
   for (const change of changes.checks) tables.checks.write(change)
   tables.incidents.write(changes.incidents)
-  for (const { after } of changes.members) if (after !== undefined) tables.members.write(after)
-  for (const { after } of changes.outbox) if (after !== undefined) tables.outbox.write(after)
+  for (const change of changes.members) tables.members.write(change)
+  for (const change of changes.outbox) tables.outbox.write(change)
   for (const change of changes.alerts) tables.alerts.write(change)
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
   for (const row of changes.incidentChanges) tables.incidentChanges.add(row)
   persistHistory(tables, workspace, changes)
+  return changes
 }
 
 /**

@@ -10,7 +10,6 @@ export const isSearch = (scope: Scope): boolean =>
   scope.claimableOutbox !== undefined ||
   scope.claimableAlerts !== undefined ||
   scope.abandonedOutbox !== undefined ||
-  scope.silentAgents !== undefined ||
   scope.idlePendingAgents !== undefined
 
 /**
@@ -46,10 +45,6 @@ const searchAgents = (tables: Tables, workspace: Workspace, scope: Scope): void 
       workspace.agents.load(agent.agent_id, agent)
       return agent.agent_id
     })
-  if (scope.silentAgents !== undefined) {
-    const { seenBefore, limit } = scope.silentAgents
-    workspace.found.silentAgents = load(tables.agents.silent(seenBefore, limit))
-  }
   if (scope.idlePendingAgents !== undefined) {
     const { seenBefore, limit } = scope.idlePendingAgents
     workspace.found.idlePendingAgents = load(tables.agents.idlePending(seenBefore, limit))

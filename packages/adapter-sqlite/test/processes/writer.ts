@@ -1,5 +1,6 @@
-// A process that writes agents into a storage: `node writer.ts FILE PREFIX COUNT`. It prints the name of each one after
-// its transaction was answered, or the reason why the storage could not be opened.
+// A process that writes agents into a storage: `node writer.ts FILE PREFIX COUNT [PAGES]`. It prints the name of each one
+// after its transaction was answered, or the reason why the storage could not be opened. PAGES: how many pages the log
+// holds before a checkpoint.
 import { Context, Effect, Layer } from "effect"
 import { Storage } from "@tocsin/core/ports/Storage"
 import * as SqliteStorage from "../../src/SqliteStorage.ts"
@@ -7,10 +8,11 @@ import { putAgent } from "../ScratchFile.ts"
 
 const CONCURRENCY = 16
 
-const [file = "", prefix = "", count = "0"] = process.argv.slice(2)
+const [file = "", prefix = "", count = "0", pages] = process.argv.slice(2)
+const log = { checkpointPages: pages === undefined ? undefined : Number(pages) }
 
 const write = Effect.gen(function* () {
-  const storage = Context.get(yield* Layer.build(SqliteStorage.layer({ file })), Storage)
+  const storage = Context.get(yield* Layer.build(SqliteStorage.layer({ file, log })), Storage)
   yield* Effect.forEach(
     Array.from({ length: Number(count) }, (_, n) => `${prefix}${n}`),
     (name) => Effect.map(storage.transact(putAgent(name)), (reply) => process.stdout.write(`${reply}\n`)),

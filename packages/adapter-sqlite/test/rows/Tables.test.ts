@@ -8,8 +8,8 @@ import { makeTables } from "../../src/rows/Tables.ts"
 /** Steps that read all of something, and why they may. */
 const allowedScans: ReadonlyArray<RegExp> = [
   // The values of one parameter.
-  /^SCAN json_each /,
-  // The summary, and the search for agents that fell silent: a pass over agents, never over checks.
+  /^SCAN (json_each|wanted) /,
+  // The summary while more agents are silent than are remembered: a pass over agents, never over checks.
   /^SCAN agent$/,
   // Indexes that hold nothing but what is looked for: pending agents, open incidents.
   /^SCAN agent USING (COVERING )?INDEX agent_pending$/,

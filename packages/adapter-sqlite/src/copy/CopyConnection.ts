@@ -1,0 +1,108 @@
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Stream } from "effect"
+import { SqliteFailures } from "../connection/SqliteFailures.ts"
+import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+
+/** Rows read at once: between two pieces the process can show how far it is, and be stopped. */
+const PIECE = 1_000
+
+/** A connection that rows are copied through; everything is synchronous, in pieces. */
+export class CopyConnection {
+  readonly #database: DatabaseSync
+  readonly #failures: SqliteFailures
+
+  private constructor(database: DatabaseSync, failures: SqliteFailures) {
+    this.#database = database
+    this.#failures = failures
+  }
+
+  /** Opens a file until the scope ends. */
+  static readonly open = (file: string, options: { readonly readOnly: boolean }) =>
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        const failures = new SqliteFailures(file)
+        try {
+          const { readOnly } = options
+          const database = new DatabaseSync(file, {
+            readOnly,
+            readBigInts: true,
+            returnArrays: true,
+            timeout: 1_000,
+          })
+          return Effect.succeed(new CopyConnection(database, failures))
+        } catch (cause) {
+          return failures.toEffect(cause)
+        }
+      }),
+      ({ close }) => Effect.sync(close),
+    )
+
+  readonly close = (): void => this.#database.close()
+
+  /** Uses the connection; what SQLite throws is the storage's failure. */
+  use<A>(work: (database: DatabaseSync) => A): Effect.Effect<A, StorageError> {
+    return Effect.suspend(() => {
+      try {
+        return Effect.succeed(work(this.#database))
+      } catch (cause) {
+        return this.#failures.toEffect(cause)
+      }
+    })
+  }
+
+  count(table: string): Effect.Effect<number, StorageError> {
+    return this.use((database) => {
+      const [count = 0n] = first(database, `SELECT count(*) FROM ${table}`)
+      return Number(count)
+    })
+  }
+
+  /** All rows in the order of the key. */
+  rows(table: CopiedTable): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> {
+    const names = table.columns.map(({ name }) => name).join(", ")
+    const sql = `SELECT ${names} FROM ${table.name} ORDER BY ${table.key.join(", ")}`
+    return Stream.unwrap(
+      Effect.map(
+        // With `returnArrays` rows are arrays, which the declarations do not know.
+        this.use(
+          (database) => database.prepare(sql).iterate() as unknown as Iterator<ReadonlyArray<SQLOutputValue>>,
+        ),
+        (rows) =>
+          Stream.unfold(rows, (iterator) => Effect.map(this.#piece(table, iterator), nextOf(iterator))),
+      ),
+    )
+  }
+
+  #piece(table: CopiedTable, rows: Iterator<ReadonlyArray<SQLOutputValue>>) {
+    return this.use(() => {
+      const piece: Array<CopiedRow> = []
+      while (piece.length < PIECE) {
+        const { done, value } = rows.next()
+        if (done === true) break
+        piece.push(fromSqlite(table, value))
+      }
+      return piece
+    })
+  }
+}
+
+const nextOf =
+  <Rest>(rest: Rest) =>
+  (piece: ReadonlyArray<CopiedRow>) =>
+    piece.length === 0 ? undefined : ([piece, rest] as const)
+
+/** The first row, as an array. */
+export const first = (database: DatabaseSync, sql: string): ReadonlyArray<SQLOutputValue> =>
+  (database.prepare(sql).get() ?? []) as unknown as ReadonlyArray<SQLOutputValue>
+
+const fromSqlite = ({ columns }: CopiedTable, values: ReadonlyArray<SQLOutputValue>): CopiedRow =>
+  columns.map(({ type }, index) => {
+    const value = values[index] ?? null
+    if (value === null || type !== "boolean") return value as string | bigint | null
+    return value === 1n
+  })
+
+/** A row as SQLite takes it. */
+export const toSqlite = (row: CopiedRow): Array<SQLInputValue> =>
+  row.map((value) => (typeof value === "boolean" ? Number(value) : value))

@@ -1,0 +1,59 @@
+import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { Duration, Effect } from "effect"
+
+/** What the disk of a database can do. */
+export interface DiskInspection {
+  readonly freeBytes: number
+  /** How long it takes until 4 KiB are on the disk, which every commit waits for; the median of some tries. */
+  readonly syncTime: Duration.Duration
+  /** `network`: locks and syncs of SQLite are not safe there. `memory`: gone with the machine. */
+  readonly kind: "local" | "network" | "memory"
+}
+
+// statfs(2), linux/magic.h. Elsewhere the numbers mean something else, and none of them is met.
+const NETWORK_TYPES: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0xc36400,
+])
+const MEMORY_TYPES: ReadonlySet<number> = new Set([0x01021994, 0x858458f6])
+
+const TRIES = 11
+const BLOCK_BYTES = 4_096
+
+/** Looks at the disk under a folder; for a moment there is a small file of its own. */
+export const inspectDisk = (folder: string): Effect.Effect<DiskInspection, StorageError> =>
+  Effect.try({
+    try: () => {
+      const { bavail, bsize, type } = statfsSync(folder)
+      return {
+        freeBytes: bavail * bsize,
+        syncTime: Duration.millis(syncMillis(join(folder, `.tocsin-doctor-${process.pid}`))),
+        kind: NETWORK_TYPES.has(type) ? "network" : MEMORY_TYPES.has(type) ? "memory" : "local",
+      } as const
+    },
+    catch: (cause) =>
+      new StorageError({
+        reason: "read_only",
+        message: `nothing can be written to ${folder}: let the user that runs Tocsin write it, and see that its disk is not full`,
+        cause,
+      }),
+  })
+
+const syncMillis = (path: string): number => {
+  const block = Buffer.alloc(BLOCK_BYTES)
+  const descriptor = openSync(path, "wx", 0o600)
+  try {
+    const times = Array.from({ length: TRIES }, () => {
+      const start = performance.now()
+      writeSync(descriptor, block)
+      fdatasyncSync(descriptor)
+      return performance.now() - start
+    })
+    return times.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)] ?? 0
+  } finally {
+    closeSync(descriptor)
+    rmSync(path, { force: true })
+  }
+}

@@ -1,0 +1,64 @@
+import { statSync } from "node:fs"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Duration, Effect } from "effect"
+import { inspectFile } from "../connection/inspectFile.ts"
+import { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { SqliteFailures } from "../connection/SqliteFailures.ts"
+import { whileLocked } from "../connection/whileLocked.ts"
+import { migrations, verifySchema } from "../migrations/migrate.ts"
+
+/** What a database file tells of itself. */
+export interface SqliteInspection {
+  /** How many migrations it went through; `undefined` where there is no database yet. */
+  readonly applied: number | undefined
+  /** How many migrations there are. */
+  readonly known: number
+  /** The kept check value of the pepper; `undefined` before the first start. */
+  readonly pepperCheck: string | undefined
+  /** When a server on it last gave a sign of life. */
+  readonly markedAt: Instant | undefined
+  /** Size of the file; its write-ahead log not counted. */
+  readonly bytes: number
+}
+
+const LOCK_TIMEOUT = Duration.seconds(2)
+
+/**
+ * Looks at a database file without writing to it or creating it. Fails, with what to do, for what a server must not open
+ * either: damaged, not writable, newer than this code, or another program's.
+ */
+export const inspectStorage = Effect.fn("inspectStorage")(
+  (file: string): Effect.Effect<SqliteInspection, StorageError> =>
+    whileLocked(
+      () => {
+        const found = inspectFile(file)
+        const nothing = {
+          known: migrations.length,
+          applied: undefined,
+          pepperCheck: undefined,
+          markedAt: undefined,
+        }
+        return found === "nothing" ? { ...nothing, bytes: 0 } : inspectDatabase(file)
+      },
+      { failures: new SqliteFailures(file), lockMillis: Duration.toMillis(LOCK_TIMEOUT) },
+    ),
+)
+
+const inspectDatabase = (file: string): SqliteInspection => {
+  const connection = SqliteConnection.openReadOnly(file)
+  try {
+    const applied = verifySchema(connection)
+    const one = <A>(sql: string) =>
+      applied === undefined || applied === 0 ? undefined : connection.query<[A]>(sql).get()?.[0]
+    return {
+      applied,
+      known: migrations.length,
+      pepperCheck: one<string>("SELECT value FROM established WHERE name = 'pepper_check'"),
+      markedAt: one<Instant>("SELECT marked_at FROM mark WHERE name = 'service'"),
+      bytes: statSync(file).size,
+    }
+  } finally {
+    connection.close()
+  }
+}

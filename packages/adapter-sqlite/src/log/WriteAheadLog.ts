@@ -1,0 +1,122 @@
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import type { SqliteFailures } from "../connection/SqliteFailures.ts"
+import { Checkpoints } from "./Checkpoints.ts"
+import { CheckpointWorker } from "./CheckpointWorker.ts"
+import { Durability, type Waiting } from "./Durability.ts"
+import { LogSync, type SyncFile } from "./LogSync.ts"
+
+/** How a write-ahead log is kept; each has a default. */
+export interface LogOptions {
+  /** Syncs the log's file; `fs.fdatasync`. */
+  readonly sync?: SyncFile | undefined
+  /** From how many pages (4 KiB) in use on the log is moved into the file; 8,192. */
+  readonly checkpointPages?: number | undefined
+  /** How many pages it may hold at most; 262,144, which is 1 GiB. */
+  readonly mostPages?: number | undefined
+}
+
+const CHECKPOINT_PAGES = 8_192
+const MOST_PAGES = 262_144
+const PAGE_BYTES = 4_096
+const BYTES_PER_MIB = 1_048_576
+
+/** How many commands may wait for one sync: as many as may be in the queue before it. */
+const UNANSWERED_LIMIT = 4_096
+
+/**
+ * The write-ahead log of the file that a connection writes to: when what was committed counts as durable, and how the log
+ * stays short. Neither holds up the event loop. In memory all is durable, and there is no log.
+ */
+export class WriteAheadLog {
+  readonly #connection: SqliteConnection
+  readonly #mostPages: number
+  readonly #sync: LogSync
+  readonly #durability: Durability
+  readonly #checkpoints: Checkpoints
+  #pages = 0
+  #version: bigint | undefined
+  #onReady: () => void = () => {}
+
+  /** Throws errors of the file system. */
+  constructor(connection: SqliteConnection, failures: SqliteFailures, options: LogOptions) {
+    const { checkpointPages = CHECKPOINT_PAGES, mostPages = MOST_PAGES } = options
+    const { file } = connection
+    this.#connection = connection
+    this.#mostPages = mostPages
+    this.#sync = new LogSync(file, options.sync)
+    this.#checkpoints = new Checkpoints({
+      // Twice, so that the log's file is seldom cut and extended again: what it has already is synced faster.
+      worker: new CheckpointWorker({ file, keptBytes: 2 * checkpointPages * PAGE_BYTES }),
+      checkpointPages,
+      onEnd: () => {
+        this.#pages = connection.logPages()
+        this.#onReady()
+      },
+    })
+    this.#durability = new Durability(this.#sync, {
+      failures,
+      onSynced: () => this.#onReady(),
+      onFailed: () => {
+        this.#checkpoints.restore(() => this.#durability.recovered())
+        this.#onReady()
+      },
+    })
+  }
+
+  /** Calls `onReady` whenever a sync or a checkpoint has ended; writing may be possible again then. */
+  listen(onReady: () => void): void {
+    this.#onReady = onReady
+  }
+
+  /** Whether the next transaction may be run now, or has to be refused. Otherwise `listen` tells when to look again. */
+  get isReady(): boolean {
+    if (this.refusal !== undefined) return true
+    return !this.#checkpoints.isHeld && this.#durability.unanswered < UNANSWERED_LIMIT && !this.#isFull
+  }
+
+  /** Whether any answer is still to be given. */
+  get isSettled(): boolean {
+    return this.#durability.unanswered === 0
+  }
+
+  /** Why nothing can be written for now; it is tried again and again to make that possible. */
+  get refusal(): Effect.Effect<never, StorageError> | undefined {
+    if (this.#durability.failure !== undefined) return this.#durability.failure
+    const { failure } = this.#checkpoints
+    if (!this.#isFull || failure === undefined) return undefined
+    const mib = Math.round((this.#pages * PAGE_BYTES) / BYTES_PER_MIB)
+    return Effect.fail(
+      new StorageError({
+        reason: "unavailable",
+        message: `${this.#connection.file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): end what keeps the file open, or look at its disk`,
+      }),
+    )
+  }
+
+  /**
+   * Answers those whose transaction was committed just now, as soon as that and all that it read is durable. `version` is the
+   * data version that it saw.
+   */
+  answer(waiting: ReadonlyArray<Waiting>, version: bigint): void {
+    const pages = this.#connection.logPages()
+    const isNew = pages !== this.#pages || version !== this.#version
+    this.#pages = pages
+    this.#version = version
+    this.#durability.answer(waiting, isNew)
+    this.#checkpoints.consider(pages)
+  }
+
+  /** Ends what is under way. All that was committed is answered already. */
+  readonly close: Effect.Effect<void> = Effect.callback((resume) => {
+    this.#checkpoints.close(() => {
+      this.#sync.close()
+      resume(Effect.void)
+    })
+  })
+
+  get #isFull(): boolean {
+    return this.#pages >= this.#mostPages
+  }
+}

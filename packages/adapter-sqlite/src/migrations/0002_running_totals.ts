@@ -1,0 +1,78 @@
+import type { Migration } from "./Migration.ts"
+
+const COUNTED = ["checks_ok", "checks_warning", "checks_critical", "checks_unknown"]
+
+/** 1 where an agent is counted so, else 0; `row` is NEW or OLD. */
+const isAccepted = (row: string): string => `(${row}.admission_state = 'accepted')`
+const isDead = (row: string): string =>
+  `(${row}.admission_state = 'accepted' AND ${row}.heartbeat_incident_id IS NOT NULL)`
+
+/** Adds an agent to the totals, or takes it out of them. */
+const count = (row: "NEW" | "OLD", sign: "+" | "-"): ReadonlyArray<string> => [
+  `agents_accepted = agents_accepted ${sign} ${isAccepted(row)}`,
+  `agents_dead = agents_dead ${sign} ${isDead(row)}`,
+  ...COUNTED.map((column) => `${column} = ${column} ${sign} ${row}.${column}`),
+]
+
+const COMPARED = [...COUNTED, "admission_state", "heartbeat_incident_id"]
+
+/**
+ * Running totals for the summary, which then need not pass over all agents. Triggers keep them, so that every writer counts:
+ * a process of the former release too, which has the file open. They fire where what is counted changes.
+ */
+export const migration: Migration = {
+  id: 2,
+  name: "running_totals",
+  sql: `
+CREATE TABLE system_total (
+  writer INTEGER PRIMARY KEY,
+  agents_accepted INTEGER NOT NULL,
+  agents_dead INTEGER NOT NULL,
+  acceptances INTEGER NOT NULL,
+  checks_ok INTEGER NOT NULL,
+  checks_warning INTEGER NOT NULL,
+  checks_critical INTEGER NOT NULL,
+  checks_unknown INTEGER NOT NULL,
+  incidents_open INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
+  UPDATE system_total SET acceptances = acceptances + ${isAccepted("NEW")},
+    ${count("NEW", "+").join(",\n    ")};
+END;
+
+CREATE TRIGGER agent_goes AFTER DELETE ON agent BEGIN
+  UPDATE system_total SET
+    ${count("OLD", "-").join(",\n    ")};
+END;
+
+CREATE TRIGGER agent_counts_otherwise AFTER UPDATE OF ${COMPARED.join(", ")} ON agent
+WHEN ${COMPARED.map((column) => `OLD.${column} IS NOT NEW.${column}`).join(" OR ")}
+BEGIN
+  UPDATE system_total SET acceptances = acceptances + (${isAccepted("NEW")} > ${isAccepted("OLD")}),
+    agents_accepted = agents_accepted + ${isAccepted("NEW")} - ${isAccepted("OLD")},
+    agents_dead = agents_dead + ${isDead("NEW")} - ${isDead("OLD")},
+    ${COUNTED.map((column) => `${column} = ${column} + NEW.${column} - OLD.${column}`).join(",\n    ")};
+END;
+
+CREATE TRIGGER incident_comes AFTER INSERT ON incident WHEN NEW.state = 'open' BEGIN
+  UPDATE system_total SET incidents_open = incidents_open + 1;
+END;
+
+CREATE TRIGGER incident_goes AFTER DELETE ON incident WHEN OLD.state = 'open' BEGIN
+  UPDATE system_total SET incidents_open = incidents_open - 1;
+END;
+
+CREATE TRIGGER incident_moves AFTER UPDATE OF state ON incident WHEN OLD.state <> NEW.state BEGIN
+  UPDATE system_total SET incidents_open = incidents_open + (NEW.state = 'open') - (OLD.state = 'open');
+END;
+
+INSERT INTO system_total
+SELECT 0, count(*) FILTER (WHERE admission_state = 'accepted'),
+  count(*) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL), 0,
+  coalesce(sum(checks_ok), 0), coalesce(sum(checks_warning), 0),
+  coalesce(sum(checks_critical), 0), coalesce(sum(checks_unknown), 0),
+  (SELECT count(*) FROM incident WHERE state = 'open')
+FROM agent;
+`,
+}

@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import { agentRecord } from "@tocsin/test/storage/records"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { SlowDisk } from "./SlowDisk.ts"
+
+const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(effect, { startImmediately: true })
+
+/** Lets the event loop turn, timers included. */
+const turn: Effect.Effect<void> = Effect.callback((resume) => {
+  setTimeout(() => resume(Effect.void), 1)
+})
+
+/** Looks at each turn of the event loop until what it sees is as awaited; the test's own timeout ends it. */
+const eventually = <A, E>(look: Effect.Effect<A, E>, isAwaited: (seen: A) => boolean): Effect.Effect<A, E> =>
+  Effect.flatMap(look, (seen) =>
+    isAwaited(seen) ? Effect.succeed(seen) : Effect.andThen(turn, eventually(look, isAwaited)),
+  )
+
+const oneSyncHangs = (disk: SlowDisk) =>
+  eventually(
+    Effect.sync(() => disk.hanging),
+    (count) => count === 1,
+  )
+
+const openOnSlowDisk = Effect.gen(function* () {
+  const disk = new SlowDisk()
+  const file = yield* scratchFile
+  const storage = yield* openStorage(file, { log: { sync: disk.sync } })
+  yield* storage.transact(putAgent("first"))
+  disk.hang()
+  return { disk, file, storage }
+})
+
+/** Says whether an agent is there; writes nothing. */
+const lookFor = (name: string): Command<boolean> =>
+  function* (workspace) {
+    const agentId = AgentId.make(name)
+    yield { agents: [agentId] }
+    return workspace.agents.get(agentId) !== undefined
+  }
+
+describe("a sync that hangs", () => {
+  it.effect("holds up answers to commands, and nothing else", () =>
+    Effect.gen(function* () {
+      const { disk, storage } = yield* openOnSlowDisk
+      const waiting = yield* Effect.forEach(names(3), (name) => fork(storage.transact(putAgent(name))))
+      yield* oneSyncHangs(disk)
+      assert.deepStrictEqual(yield* agentIds(storage), [...names(3), "first"])
+      assert.deepStrictEqual(yield* storage.agent(AgentId.make("first")), agentRecord("first"))
+      yield* storage.probe
+      yield* storage.counts(agentRecord("first").last_seen_at)
+      const late = yield* fork(storage.transact(putAgent("late")))
+      yield* eventually(agentIds(storage), (ids) => ids.includes("late"))
+      for (const fiber of waiting) assert.isUndefined(fiber.pollUnsafe())
+      disk.work()
+      assert.deepStrictEqual(yield* Effect.forEach(waiting, Fiber.join), names(3))
+      assert.strictEqual(yield* Fiber.join(late), "late")
+    }),
+  )
+
+  it.effect("one sync covers what was committed before it began, and nothing that came later", () =>
+    Effect.gen(function* () {
+      const { disk, storage } = yield* openOnSlowDisk
+      const before = yield* fork(storage.transact(putAgent("before")))
+      yield* oneSyncHangs(disk)
+      const meanwhile = yield* Effect.forEach(names(5), (name) => fork(storage.transact(putAgent(name))))
+      yield* eventually(agentIds(storage), (ids) => ids.length === 7)
+      assert.strictEqual(disk.hanging, 1)
+      disk.complete()
+      assert.strictEqual(yield* Fiber.join(before), "before")
+      yield* oneSyncHangs(disk)
+      for (const fiber of meanwhile) assert.isUndefined(fiber.pollUnsafe())
+      disk.complete()
+      assert.deepStrictEqual(yield* Effect.forEach(meanwhile, Fiber.join), names(5))
+      assert.strictEqual(disk.hanging, 0)
+    }),
+  )
+
+  it.effect("a command that wrote nothing does not tell of what is not durable yet", () =>
+    Effect.gen(function* () {
+      const { disk, file, storage } = yield* openOnSlowDisk
+      assert.isTrue(yield* storage.transact(lookFor("first")))
+      const write = yield* fork(storage.transact(putAgent("a")))
+      yield* oneSyncHangs(disk)
+      const look = yield* fork(storage.transact(lookFor("a")))
+      for (let turns = 0; turns < 5; turns++) yield* turn
+      assert.isUndefined(look.pollUnsafe())
+      disk.work()
+      assert.deepStrictEqual([yield* Fiber.join(write), yield* Fiber.join(look)], ["a", true])
+      // What another process wrote is no more durable for having been written there.
+      const other = yield* openStorage(file)
+      yield* other.transact(putAgent("b"))
+      disk.hang()
+      const lookAgain = yield* fork(storage.transact(lookFor("b")))
+      yield* oneSyncHangs(disk)
+      assert.isUndefined(lookAgain.pollUnsafe())
+      disk.work()
+      assert.isTrue(yield* Fiber.join(lookAgain))
+    }),
+  )
+
+  it.effect("stops the taking of commands before too many wait, and goes on after it", () =>
+    Effect.gen(function* () {
+      const { disk, storage } = yield* openOnSlowDisk
+      const waiting = yield* Effect.forEach(names(6_000), (name) => fork(storage.transact(putAgent(name))))
+      yield* oneSyncHangs(disk)
+      const written = yield* eventually(agentIds(storage), (ids) => ids.length > 4_000)
+      assert.isBelow(written.length, 4_600)
+      const givenUp = waiting.at(-1)
+      if (givenUp !== undefined) yield* Fiber.interrupt(givenUp)
+      disk.work()
+      const replies = yield* Effect.forEach(waiting.slice(0, -1), Fiber.join)
+      assert.deepStrictEqual(replies, names(6_000).slice(0, -1))
+      assert.deepStrictEqual(yield* agentIds(storage), [...names(6_000).slice(0, -1), "first"])
+    }),
+  )
+
+  it.effect("the end of the scope waits for it: what was written is answered before", () =>
+    Effect.gen(function* () {
+      const disk = new SlowDisk()
+      const file = yield* scratchFile
+      const scope = yield* Scope.make()
+      const storage = yield* Scope.provide(openStorage(file, { log: { sync: disk.sync } }), scope)
+      disk.hang()
+      const written = yield* fork(storage.transact(putAgent("a")))
+      yield* oneSyncHangs(disk)
+      const queued = yield* fork(storage.transact(putAgent("b")))
+      const closing = yield* fork(Scope.close(scope, Exit.void))
+      const late = yield* Effect.flip(storage.transact(putAgent("late")))
+      assert.include(late.message, "is stopping")
+      assert.isUndefined(closing.pollUnsafe())
+      disk.work()
+      assert.deepStrictEqual([yield* Fiber.join(written), yield* Fiber.join(queued)], ["a", "b"])
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ["a", "b"])
+    }),
+  )
+})
+
+describe("a sync that fails", () => {
+  it.effect(
+    "nothing that waited for it is acknowledged; once all is on the disk commands are taken again",
+    () =>
+      Effect.gen(function* () {
+        const { disk, storage } = yield* openOnSlowDisk
+        const waiting = yield* Effect.forEach(names(3), (name) => fork(storage.transact(putAgent(name))))
+        yield* oneSyncHangs(disk)
+        disk.fail()
+        for (const error of yield* Effect.forEach(waiting, (fiber) => Effect.flip(Fiber.join(fiber)))) {
+          assert.strictEqual(error.reason, "unavailable")
+          assert.include(error.message, "look at the disk")
+        }
+        // The next sync would succeed without having written what the failed one did not.
+        for (const use of [
+          storage.transact(putAgent("refused")),
+          storage.transact(lookFor("first")),
+          storage.probe,
+        ]) {
+          assert.strictEqual((yield* Effect.flip(Effect.asVoid(use))).reason, "unavailable")
+        }
+        assert.strictEqual(disk.hanging, 0)
+        disk.work()
+        const after = yield* eventually(Effect.exit(storage.transact(putAgent("after"))), Exit.isSuccess)
+        assert.deepStrictEqual(after, Exit.succeed("after"))
+        assert.deepStrictEqual(yield* agentIds(storage), ["after", ...names(3), "first"].toSorted())
+      }),
+  )
+})

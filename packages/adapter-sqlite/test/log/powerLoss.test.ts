@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { scratchFile } from "../ScratchFile.ts"
+import { type Remains, replay } from "./RecordedDisk.ts"
+
+const WRITER = fileURLToPath(new URL("../processes/writer.ts", import.meta.url))
+const AGENTS = 400
+// Some pages, so that the log begins anew many times.
+const CHECKPOINT_PAGES = 40
+const LOSSES = 200
+
+// How a write of a log's header begins.
+const LOG_HEADER = String.raw`"\x37\x7f\x06`
+
+const CALLS = "pwrite64,write,fsync,fdatasync,ftruncate"
+const strace = (...args: ReadonlyArray<string>) =>
+  spawnSync("strace", ["-f", "-y", "-qq", "-xx", "-s", "8192", "-e", `trace=${CALLS}`, ...args], {
+    encoding: "utf8",
+  })
+
+/** Why nothing can be traced here, if so. */
+const obstacle = (() => {
+  const { error, status, stderr } = strace("-o", "/dev/null", process.execPath, "--version")
+  return error?.message ?? (status === 0 ? undefined : stderr.split("\n")[0])
+})()
+
+/** Numbers from 0 up to 1 that are the same for the same seed (mulberry32). */
+const seeded = (seed: number): (() => number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** What is wrong with what a loss of power left: damage, or agents that were acknowledged and are gone. */
+const faultsOf = (file: string, { files, printed }: Remains): ReadonlyArray<string> => {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true })
+  for (const [path, content] of files)
+    writeFileSync(join(dirname(file), path.split("/").at(-1) ?? ""), content)
+  const database = new DatabaseSync(file)
+  try {
+    const { integrity_check } = database.prepare("PRAGMA integrity_check").get() ?? {}
+    if (integrity_check !== "ok") return [String(integrity_check)]
+    const kept = new Set(
+      database
+        .prepare("SELECT agent_id FROM agent")
+        .all()
+        .map((row) => row["agent_id"]),
+    )
+    return printed.split("\n").filter((name) => name !== "" && !kept.has(name))
+  } catch (cause) {
+    return [String(cause)]
+  } finally {
+    database.close()
+  }
+}
+
+const recordedRun = Effect.map(scratchFile, (file) => {
+  const trace = join(dirname(file), "trace")
+  const args = [WRITER, file, "agent-", String(AGENTS), String(CHECKPOINT_PAGES)]
+  assert.strictEqual(strace("--seccomp-bpf", "-o", trace, process.execPath, ...args).status, 0)
+  return { trace: readFileSync(trace, "utf8"), files: [file, `${file}-wal`] }
+})
+
+describe("a loss of power", { timeout: 120_000 }, () => {
+  it.effect.skipIf(obstacle !== undefined)(
+    `leaves a sound file with all that was acknowledged${obstacle === undefined ? "" : ` (no trace here: ${obstacle})`}`,
+    () =>
+      Effect.gen(function* () {
+        const run = yield* recordedRun
+        assert.isAbove(run.trace.split(LOG_HEADER).length, 5)
+        const image = yield* scratchFile
+        const faultsWith = (...syncs: ReadonlyArray<string>) => {
+          const random = seeded(1)
+          const calls = run.trace.split("\n").length
+          let share = 0
+          const losses = replay(run.trace, {
+            ...run,
+            syncs: new Set(syncs),
+            isLost: (printed) => {
+              // What survives is now nearly nothing, now nearly everything.
+              share = random()
+              return printed !== "" && random() < LOSSES / calls
+            },
+            survives: () => random() < share,
+          })
+          return Array.from(losses, (remains) => faultsOf(image, remains))
+        }
+        const faults = faultsWith("fsync", "fdatasync")
+        assert.isAbove(faults.length, LOSSES / 4)
+        assert.deepStrictEqual(faults.flat(), [])
+        // The same without the syncs of the log does show what is lost.
+        assert.isNotEmpty(faultsWith("fsync").flat())
+      }),
+  )
+})

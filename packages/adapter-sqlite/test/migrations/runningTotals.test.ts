@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { start } from "@tocsin/test/storage/samples"
+import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
+import { migrate, migrations } from "../../src/migrations/migrate.ts"
+
+const insertAgents = (from: number, to: number): string => `
+  INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at, registered_at,
+                     key_fingerprint, heartbeat_incident_id, checks_ok, checks_warning, checks_critical, checks_unknown)
+  SELECT 'agent-' || value, 'registration ' || value, CASE WHEN value % 5 = 0 THEN 'pending' ELSE 'accepted' END, 'host', '{}',
+         value, value, value, 'fingerprint', CASE WHEN value % 7 = 0 THEN 'incident' END, value, value + 1, value + 2, value + 3
+  FROM json_each(${`'[${Array.from({ length: to - from + 1 }, (_, n) => n + from).join()}]'`})`
+
+const insertIncidents = (from: number, to: number): string => `
+  INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at, member_changes,
+                        members_warning, members_unknown, members_critical)
+  SELECT 'incident ' || value, 'named', value, CASE WHEN value % 3 = 0 THEN 'open' ELSE 'resolved' END, 'critical', 'a', 'c', 1,
+         1, 0, 0, 0
+  FROM json_each(${`'[${Array.from({ length: to - from + 1 }, (_, n) => n + from).join()}]'`})`
+
+const COUNTED = `SELECT count(*) FILTER (WHERE admission_state = 'accepted'),
+    count(*) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL),
+    coalesce(sum(checks_ok), 0), coalesce(sum(checks_warning), 0), coalesce(sum(checks_critical), 0),
+    coalesce(sum(checks_unknown), 0), (SELECT count(*) FROM incident WHERE state = 'open')
+  FROM agent`
+
+const KEPT = `SELECT agents_accepted, agents_dead, checks_ok, checks_warning, checks_critical, checks_unknown, incidents_open
+  FROM system_total`
+
+const acceptances = (connection: SqliteConnection): bigint | undefined =>
+  connection.query<[bigint]>("SELECT acceptances FROM system_total").get()?.[0]
+
+const assertSame = (connection: SqliteConnection): void =>
+  assert.deepStrictEqual(connection.query(KEPT).all(), connection.query(COUNTED).all())
+
+describe("running totals", () => {
+  it("begin with what a file of the former release holds, and follow every writer from then on", () => {
+    const connection = SqliteConnection.open(IN_MEMORY)
+    migrate(connection, start, migrations.slice(0, 1))
+    connection.execute(insertAgents(1, 100))
+    connection.execute(insertIncidents(1, 10))
+    migrate(connection, start)
+    assertSame(connection)
+    assert.strictEqual(acceptances(connection), 0n)
+    connection.execute(insertAgents(101, 200))
+    connection.execute(insertIncidents(11, 20))
+    assertSame(connection)
+    assert.strictEqual(acceptances(connection), 80n)
+    connection.execute("UPDATE agent SET last_seen_at = 0, hostname = 'other', checks_ok = checks_ok")
+    connection.execute("UPDATE agent SET checks_ok = checks_ok - 1, checks_critical = checks_critical + 1")
+    connection.execute("UPDATE agent SET heartbeat_incident_id = NULL WHERE registered_at < 50")
+    connection.execute("UPDATE incident SET state = 'resolved' WHERE incident_key < '2'")
+    assertSame(connection)
+    assert.strictEqual(acceptances(connection), 80n)
+    connection.execute("UPDATE agent SET admission_state = 'accepted' WHERE registered_at < 101")
+    assertSame(connection)
+    assert.strictEqual(acceptances(connection), 100n)
+    connection.execute(
+      "DELETE FROM agent WHERE registered_at % 3 = 0; DELETE FROM incident WHERE incident_key > '5'",
+    )
+    assertSame(connection)
+    connection.execute("DELETE FROM agent; DELETE FROM incident")
+    assert.deepStrictEqual(connection.query<ReadonlyArray<bigint>>(KEPT).all(), [
+      [0n, 0n, 0n, 0n, 0n, 0n, 0n],
+    ])
+  })
+})
