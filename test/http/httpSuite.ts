@@ -1,5 +1,6 @@
 import { describe } from "@effect/vitest"
 import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import { backPressureSuite } from "./connections/backPressureSuite.ts"
 import { concurrencySuite } from "./connections/concurrencySuite.ts"
 import { hostileConnectionSuite } from "./connections/hostileConnectionSuite.ts"
 import { interruptionSuite } from "./connections/interruptionSuite.ts"
@@ -9,6 +10,7 @@ import { endpointSuite } from "./contract/endpointSuite.ts"
 import { readinessSuite } from "./failures/readinessSuite.ts"
 import { storageFailureSuite } from "./failures/storageFailureSuite.ts"
 import { cursorSuite } from "./lists/cursorSuite.ts"
+import type { HttpSubject } from "./onStorage.ts"
 import { filterSuite } from "./lists/filterSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
 import { authenticationSuite } from "./requests/authenticationSuite.ts"
@@ -29,31 +31,38 @@ import { walkSuite } from "./semantics/walkSuite.ts"
 /** How often each of the clients of the concurrency test acts. */
 const ROUNDS = 24
 
-const suites: Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) => void>> = {
-  endpoints: endpointSuite,
-  "errors of endpoints": endpointErrorSuite,
+type Suites = Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) => void>>
+
+/** Of requests of agents: they go another way where the service has a tracer. */
+const agentSuites: Suites = {
   authentication: authenticationSuite,
-  paths: pathSuite,
   headers: headerSuite,
   "order of checks": orderSuite,
   "size of bodies": bodySizeSuite,
   "hostile bodies": hostileBodySuite,
   "fields of heartbeats": heartbeatFieldSuite,
   "fields of events": eventFieldSuite,
+  admission: admissionSuite,
+  events: eventSemanticsSuite,
+  "hostile connections": hostileConnectionSuite,
+  interruptions: interruptionSuite,
+  "back-pressure": backPressureSuite,
+  "failures of the storage": storageFailureSuite,
+}
+
+const suites: Suites = {
+  endpoints: endpointSuite,
+  "errors of endpoints": endpointErrorSuite,
+  paths: pathSuite,
   queries: querySuite,
   filters: filterSuite,
   cursors: cursorSuite,
   paging: pagingSuite,
   walk: walkSuite,
-  admission: admissionSuite,
-  events: eventSemanticsSuite,
   delivery: deliverySuite,
   summary: summarySuite,
-  "hostile connections": hostileConnectionSuite,
   "slow clients": slowClientSuite,
-  interruptions: interruptionSuite,
   "many clients": (subject) => concurrencySuite(subject, ROUNDS),
-  "failures of the storage": storageFailureSuite,
   readiness: readinessSuite,
 }
 
@@ -64,10 +73,17 @@ const suites: Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) 
  */
 export const httpSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`HTTP contract: ${subject.name}`, () => {
-    for (const [name, suite] of Object.entries(suites)) {
-      describe(`${name}`, () => {
-        suite(subject)
-      })
-    }
+    run({ ...agentSuites, ...suites }, subject)
   })
+  describe(`HTTP contract: ${subject.name}, traced`, () => {
+    run(agentSuites, { ...subject, traced: true })
+  })
+}
+
+const run = <Place>(chosen: Suites, subject: HttpSubject<Place>): void => {
+  for (const [name, suite] of Object.entries(chosen)) {
+    describe(`${name}`, () => {
+      suite(subject)
+    })
+  }
 }

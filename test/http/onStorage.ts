@@ -6,10 +6,15 @@ import { Tocsin, type TocsinOptions } from "./service/Tocsin.ts"
 /** A test of the service; it fails by throwing. */
 export type Scenario<E = never> = Effect.Effect<void, E, Tocsin | Scope.Scope>
 
+/** A storage, and whether the service on it has a tracer. */
+export interface HttpSubject<Place> extends StorageUnderTest<Place> {
+  readonly traced?: boolean
+}
+
 /** Ways to test the service on one storage. */
-export const onStorage = <Place>(subject: StorageUnderTest<Place>) => {
+export const onStorage = <Place>({ client, place, traced }: HttpSubject<Place>) => {
   const tocsin = (options?: TocsinOptions) =>
-    Tocsin.layer(Layer.fresh(Layer.provide(subject.client, subject.place)), options)
+    Tocsin.layer(Layer.fresh(Layer.provide(client, place)), { traced, ...options })
   return {
     /** A service of its own on a new, empty storage each time it is built. */
     tocsin,

@@ -19,8 +19,10 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import * as ApiRoutes from "./ApiRoutes.ts"
+import * as AgentListener from "./direct/AgentListener.ts"
 import * as NodeServer from "./NodeServer.ts"
 import { Readiness } from "./Readiness.ts"
+import * as Intake from "./request/Intake.ts"
 import { routerConfig } from "./routerConfig.ts"
 
 /** First of all on the way down: not ready any more, and answers close their connections. */
@@ -41,7 +43,7 @@ export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options),
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 
-const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: NodeServer.ListenOptions) =>
+const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: ServerOptions) =>
   drainFirst.pipe(
     Layer.provideMerge(
       HttpRouter.serve(routes, {
@@ -50,5 +52,6 @@ const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: NodeServer.Liste
         disableListenLog: true,
       }),
     ),
-    Layer.provideMerge(NodeServer.layer(options)),
+    Layer.provideMerge(NodeServer.layer(options, AgentListener.make(options))),
+    Layer.provide(Intake.layer),
   )

@@ -1,10 +1,17 @@
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import {
+  type IncomingMessage,
+  Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http"
 import type { Duplex } from "node:stream"
 import { NodeHttpServer } from "@effect/platform-node"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import type { Listener } from "./direct/AgentListener.ts"
 
 /** Slow clients are cut off: headers within 10 s, the whole request within 30 s (decisions §1). */
 const HEADERS_TIMEOUT_MILLIS = 10_000
@@ -41,21 +48,47 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string)
   setTimeout(() => socket.destroy(), REFUSAL_GRACE_MILLIS).unref()
 }
 
-const listeningServer = (newRequestId: () => string): Server => {
-  const server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MILLIS,
-    requestTimeout: REQUEST_TIMEOUT_MILLIS,
-    connectionsCheckingInterval: CHECKING_INTERVAL_MILLIS,
-    keepAliveTimeout: KEEP_ALIVE_MILLIS,
-    // Node's own refusal would not name the request; everyResponse refuses it instead.
-    requireHostHeader: false,
-    // No protocol to upgrade to: such a request is answered like any other (RFC 9110, 7.8).
-    shouldUpgradeCallback: () => false,
-  })
-  const answers = new WeakMap<Duplex, ServerResponse>()
-  server.on("request", (request, response) => answers.set(request.socket, response))
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const answer = answers.get(socket)
+/** The answer that a connection waits for, or had last. A property, because a weak map costs each request more. */
+const ANSWER: unique symbol = Symbol("answer")
+interface Connection extends Duplex {
+  [ANSWER]?: ServerResponse
+}
+
+/** A server of node:http that offers each request to a listener before all others, and hides from them what that takes. */
+class FrontedServer extends Server {
+  readonly #front: Listener
+
+  constructor(options: ServerOptions, front: Listener) {
+    super(options)
+    this.#front = front
+  }
+
+  override emit(event: string, ...args: Array<unknown>): boolean {
+    if (event !== "request") return super.emit(event, ...args)
+    // What Node emits with it (http.Server, event "request").
+    const [message, response] = args as [IncomingMessage, ServerResponse]
+    const connection: Connection = message.socket
+    connection[ANSWER] = response
+    return this.#front(message, response) || super.emit(event, ...args)
+  }
+}
+
+const listeningServer = (front: Listener, newRequestId: () => string): Server => {
+  const server = new FrontedServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MILLIS,
+      requestTimeout: REQUEST_TIMEOUT_MILLIS,
+      connectionsCheckingInterval: CHECKING_INTERVAL_MILLIS,
+      keepAliveTimeout: KEEP_ALIVE_MILLIS,
+      // Node's own refusal would not name the request; everyResponse refuses it instead.
+      requireHostHeader: false,
+      // No protocol to upgrade to: such a request is answered like any other (RFC 9110, 7.8).
+      shouldUpgradeCallback: () => false,
+    },
+    front,
+  )
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Connection) => {
+    const answer = socket[ANSWER]
     // A whole request before the malformed bytes gets its own answer first (RFC 9112, 9.3.2).
     if (answer !== undefined && answer.req.complete && !answer.writableFinished) {
       answer.once("finish", () => refuse(error, socket, newRequestId()))
@@ -78,16 +111,17 @@ export interface ListenOptions {
 }
 
 /**
- * A node:http server with the limits of the decisions. When its scope closes it stops accepting, closes idle
- * connections, lets requests under way finish for at most 5 s, then closes what is left.
+ * A node:http server with the limits of the decisions. `front` makes what is offered each request first. When its scope
+ * closes it stops accepting, closes idle connections, lets requests under way finish for at most 5 s, then closes what is
+ * left.
  */
-export const layer = ({ host, port }: ListenOptions) =>
+export const layer = <E, R>({ host, port }: ListenOptions, front: Effect.Effect<Listener, E, R>) =>
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {
       const ids = yield* Ids
       const run = Effect.runSyncWith(yield* Effect.context())
-      const server = listeningServer(() => ids.uuidV7(run(Instant.now)))
+      const server = listeningServer(yield* front, () => ids.uuidV7(run(Instant.now)))
       const http = yield* NodeHttpServer.make(() => server, {
         host,
         port,

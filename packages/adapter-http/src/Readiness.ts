@@ -11,8 +11,8 @@ export class Readiness extends Context.Service<
   {
     /** The last result of the probe, and of the last write. Waits for nothing. */
     readonly isReady: Effect.Effect<boolean>
-    /** Whether the service is about to stop. */
-    readonly isDraining: Effect.Effect<boolean>
+    /** Whether the service is about to stop. Synchronous: every answer asks. */
+    readonly isDraining: () => boolean
     /** Says that the service is about to stop: from now on it is not ready. The first step of a shutdown. */
     readonly drain: Effect.Effect<void>
   }
@@ -65,7 +65,7 @@ export class Readiness extends Context.Service<
         Readiness,
         Readiness.of({
           isReady: Effect.sync(() => canAnswer && hasSpace && !draining),
-          isDraining: Effect.sync(() => draining),
+          isDraining: () => draining,
           drain: Effect.sync(() => {
             draining = true
           }),

@@ -83,7 +83,7 @@ const stoppable = Effect.gen(function* () {
         }),
       },
       readiness: {
-        isDraining: Effect.sync(() => isDraining),
+        isDraining: () => isDraining,
         drain: Effect.suspend(() => {
           isDraining = true
           return Deferred.succeed(drained, undefined)

@@ -110,10 +110,10 @@ describe("readiness", () => {
   it.effect("ends for good when the service is to stop", () =>
     Effect.gen(function* () {
       const { readiness } = yield* watched
-      assert.isFalse(yield* readiness.isDraining)
+      assert.isFalse(readiness.isDraining())
       yield* readiness.drain
       yield* TestClock.adjust("10 seconds")
-      assert.isTrue(yield* readiness.isDraining)
+      assert.isTrue(readiness.isDraining())
       assert.isFalse(yield* readiness.isReady)
     }),
   )

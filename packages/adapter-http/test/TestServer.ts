@@ -39,7 +39,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
       Readiness,
       Readiness.of({
         isReady: Effect.succeed(true),
-        isDraining: Effect.succeed(false),
+        isDraining: () => false,
         drain: Effect.void,
         ...readiness,
       }),

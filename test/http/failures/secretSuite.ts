@@ -38,7 +38,7 @@ export const secretSuite = <Place, E>(
         // Nothing is proved by an eye that is shut.
         for (const [where, count] of Object.entries(sightings)) assert.isAbove(count, 50, where)
         return { kept: agent, text: yield* dumpOf(dump) }
-      }).pipe(Effect.provide(Tocsin.layer(client)))
+      }).pipe(Effect.provide(Tocsin.layer(client, { traced: true })))
       for (const found of ["kept.example.org", sha256(kept.key), sha256(kept.key).slice(0, 16)]) {
         assert.include(text, found)
       }

@@ -44,6 +44,11 @@ export class Observatory {
   /** The lines of the log that tell of errors. */
   readonly log: Array<LogLine> = []
   readonly sightings: Record<Sighting, number> = { log: 0, span: 0, answer: 0, row: 0 }
+  readonly #isTraced: boolean
+
+  constructor({ traced = false } = {}) {
+    this.#isTraced = traced
+  }
 
   note(sighting: Sighting, text: string): void {
     this.sightings[sighting] += 1
@@ -57,7 +62,7 @@ export class Observatory {
     return this.log.filter((line) => texts.every((text) => line.text.includes(text))).length
   }
 
-  /** A log at its most talkative, and a tracer, that tell all they are told. */
+  /** A log at its most talkative, and a tracer if one is wanted, that tell all they are told. */
   get layer(): Layer.Layer<never> {
     const logger = Logger.make<unknown, void>((options) => {
       const cause = Cause.pretty(options.cause)
@@ -70,7 +75,7 @@ export class Observatory {
       Logger.layer([logger]),
       Layer.succeed(References.MinimumLogLevel, "All"),
       Layer.succeed(References.MinimumTraceLevel, "All"),
-      Layer.succeed(Tracer.Tracer, this.#tracer),
+      this.#isTraced ? Layer.succeed(Tracer.Tracer, this.#tracer) : Layer.empty,
     )
   }
 

@@ -4,6 +4,7 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
 import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
@@ -31,6 +32,9 @@ export interface TocsinOptions {
   readonly storageTimeout?: Duration.Input
   /** Draws the same ids from the same seed; random ones without. */
   readonly seed?: string
+  readonly intake?: IntakeLimits
+  /** With a tracer every request goes by the API; without, agents' usual ones go directly (docs/decisions/0005). */
+  readonly traced?: boolean | undefined
   /** Runs delivery to these; without, the outbox stays as it is. */
   readonly notifiers?: Notifiers["Service"]
 }
@@ -59,7 +63,7 @@ export class Tocsin extends Context.Service<
     Layer.effect(
       Tocsin,
       Effect.gen(function* () {
-        const observatory = new Observatory()
+        const observatory = new Observatory({ traced: options.traced ?? false })
         // Last of all, when nothing more can be said.
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
@@ -92,6 +96,7 @@ export class Tocsin extends Context.Service<
           Layer.provide([guarded, NodeHashing.layer(), notifiers]),
           Layer.provide(options.seed === undefined ? RandomIds.layer : SeededIds.layer(options.seed)),
           Layer.provide([
+            options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
             Layer.succeed(Policy, {
               ...defaultPolicy,

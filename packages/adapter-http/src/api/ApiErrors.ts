@@ -57,7 +57,8 @@ const onWire = <const Code extends ErrorCode, S extends Schema.Top & { readonly 
 export class Validation extends Schema.TaggedError<Validation>()("Validation", fields, {
   description: "The body or a parameter does not fit the contract.",
 }) {
-  static readonly wire = onWire(Validation, "validation", "ValidationError")
+  static readonly code = "validation"
+  static readonly wire = onWire(Validation, Validation.code, "ValidationError")
 }
 
 /** The bearer token is missing, malformed or not valid here. */
@@ -85,42 +86,48 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fields, {
   description: "The token may read and change nothing.",
 }) {
-  static readonly wire = onWire(Forbidden, "forbidden", "ForbiddenError")
+  static readonly code = "forbidden"
+  static readonly wire = onWire(Forbidden, Forbidden.code, "ForbiddenError")
 }
 
 /** The agent key is blocked. */
 export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", fields, {
   description: "The agent key is blocked.",
 }) {
-  static readonly wire = onWire(AgentBlocked, "agent_blocked", "AgentBlockedError")
+  static readonly code = "agent_blocked"
+  static readonly wire = onWire(AgentBlocked, AgentBlocked.code, "AgentBlockedError")
 }
 
 /** The agent key is not accepted for this agent. */
 export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", fields, {
   description: "The agent key is not accepted for this agent.",
 }) {
-  static readonly wire = onWire(AgentNotAccepted, "agent_not_accepted", "AgentNotAcceptedError")
+  static readonly code = "agent_not_accepted"
+  static readonly wire = onWire(AgentNotAccepted, AgentNotAccepted.code, "AgentNotAcceptedError")
 }
 
 /** There is no such agent. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", fields, {
   description: "There is no such agent.",
 }) {
-  static readonly wire = onWire(NotFound, "not_found", "NotFoundError")
+  static readonly code = "not_found"
+  static readonly wire = onWire(NotFound, NotFound.code, "NotFoundError")
 }
 
 /** The heartbeat's key and agent id do not go together. */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", fields, {
   description: "The agent key and the agent_id do not go together now.",
 }) {
-  static readonly wire = onWire(Conflict, "conflict", "ConflictError")
+  static readonly code = "conflict"
+  static readonly wire = onWire(Conflict, Conflict.code, "ConflictError")
 }
 
 /** The body is larger than 1 MiB. */
 export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", fields, {
   description: "The body is larger than 1 MiB.",
 }) {
-  static readonly wire = onWire(PayloadTooLarge, "payload_too_large", "PayloadTooLargeError")
+  static readonly code = "payload_too_large"
+  static readonly wire = onWire(PayloadTooLarge, PayloadTooLarge.code, "PayloadTooLargeError")
 }
 
 /** The request is beyond a configured rate or volume. */
@@ -133,17 +140,18 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()(
   },
   { description: "The request is beyond a rate or a volume." },
 ) {
+  static readonly code = "rate_limited"
   static readonly wire = RateLimited.pipe(
     HttpApiSchema.encodeToWithHeaders(
       {
-        body: body("rate_limited", "RateLimitedError"),
+        body: body(RateLimited.code, "RateLimitedError"),
         headers: { "retry-after": Seconds },
       },
       {
         decode: ({ body: { error }, headers }) =>
           new RateLimited({ ...error, retryAfterSeconds: headers["retry-after"] }),
         encode: (error) => ({
-          body: bodyOf("rate_limited", error),
+          body: bodyOf(RateLimited.code, error),
           headers: { "retry-after": error.retryAfterSeconds },
         }),
       },
@@ -161,17 +169,18 @@ export class Internal extends Schema.TaggedError<Internal>()(
   },
   { description: "The service failed." },
 ) {
+  static readonly code = "internal"
   static readonly wire = Internal.pipe(
     HttpApiSchema.encodeToWithHeaders(
       {
-        body: body("internal", "InternalError"),
+        body: body(Internal.code, "InternalError"),
         headers: { "retry-after": Schema.optionalKey(Seconds) },
       },
       {
         decode: ({ body: { error }, headers: { "retry-after": retryAfterSeconds } }) =>
           new Internal({ ...error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }),
         encode: (error) => ({
-          body: bodyOf("internal", error),
+          body: bodyOf(Internal.code, error),
           headers: error.retryAfterSeconds === undefined ? {} : { "retry-after": error.retryAfterSeconds },
         }),
       },
@@ -183,5 +192,6 @@ export class Internal extends Schema.TaggedError<Internal>()(
 export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields, {
   description: "The service is not ready.",
 }) {
-  static readonly wire = onWire(NotReady, "not_ready", "NotReadyError")
+  static readonly code = "not_ready"
+  static readonly wire = onWire(NotReady, NotReady.code, "NotReadyError")
 }

@@ -1,40 +1,42 @@
-import {
-  decodeEventBatchRequest,
-  decodeHeartbeatRequest,
-  hotRequestSchemas,
-} from "@tocsin/core/contract/decodeRequest"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Effect } from "effect"
+import { Effect, Option, type Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { SchemaJITCompiler } from "effect/schema"
 import { TocsinApi } from "../api.ts"
 import { AgentKey } from "../api/Authentication.ts"
 import { clientAddress } from "../request/clientAddress.ts"
+import { AgentIntake } from "../request/Intake.ts"
 import { readJson } from "../request/RequestBody.ts"
 import { toApiError } from "../response/toApiError.ts"
+import { agentCalls, type Sender } from "./agentCalls.ts"
 
 /**
  * The agents' endpoints. They take their bodies raw, because the order and the wording of their checks are our own
  * (docs/decisions/0004). `trustedHops` is how many proxies stand before the server.
  */
-export const layer = (trustedHops: number) =>
-  HttpApiBuilder.group(
+export const layer = (trustedHops: number) => {
+  const senderOf = (
+    { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
+    key: Redacted.Redacted,
+  ): Sender => {
+    const origin = { peer: Option.getOrUndefined(remoteAddress), forwardedFor: headers["x-forwarded-for"] }
+    return { key, address: clientAddress(origin, trustedHops) }
+  }
+  return HttpApiBuilder.group(
     TocsinApi,
     "agents",
     Effect.fnUntraced(function* (handlers) {
-      const ingest = yield* Ingest
-      // Before the first decode, or it has no effect. Events decode in a third of the time with it.
-      for (const schema of hotRequestSchemas) SchemaJITCompiler.enable(schema.ast)
-
+      const calls = agentCalls(yield* Ingest)
+      const intake = yield* AgentIntake
       return handlers
         .handleRaw(
           "heartbeat",
           Effect.fnUntraced(function* ({ request }) {
             const key = yield* AgentKey
-            const decoded = decodeHeartbeatRequest(yield* readJson(request))
-            return yield* toApiError(
-              Effect.flatMap(Effect.fromResult(decoded), (heartbeat) =>
-                ingest.heartbeat(key, heartbeat, clientAddress(request, trustedHops)),
+            return yield* intake.within(
+              request,
+              Effect.flatMap(readJson(request), (body) =>
+                toApiError(calls.heartbeat(senderOf(request, key), body)),
               ),
             )
           }),
@@ -43,11 +45,14 @@ export const layer = (trustedHops: number) =>
           "events",
           Effect.fnUntraced(function* ({ request }) {
             const key = yield* AgentKey
-            const decoded = decodeEventBatchRequest(yield* readJson(request))
-            return yield* toApiError(
-              Effect.flatMap(Effect.fromResult(decoded), (batch) => ingest.events(key, batch)),
+            return yield* intake.within(
+              request,
+              Effect.flatMap(readJson(request), (body) =>
+                toApiError(calls.events(senderOf(request, key), body)),
+              ),
             )
           }),
         )
     }),
   )
+}

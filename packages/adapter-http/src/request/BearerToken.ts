@@ -6,7 +6,22 @@ const WELL_FORMED = /^[\x21-\x7e]{1,512}$/
 /** Whether a bearer token is one: 1 to 512 visible ASCII characters (decisions §1). */
 export const isWellFormed = (token: Redacted.Redacted): boolean => WELL_FORMED.test(Redacted.value(token))
 
-const digest = (token: Redacted.Redacted): Buffer => hash("sha256", Redacted.value(token), "buffer")
+const SCHEME = "Bearer "
+
+/** The token of a header Authorization that is written as usual; `undefined` of one that needs a closer look. */
+export const usualToken = (authorization: string | undefined): Redacted.Redacted | undefined => {
+  if (authorization?.startsWith(SCHEME) !== true) return undefined
+  const token = authorization.slice(SCHEME.length)
+  return WELL_FORMED.test(token) ? Redacted.make(token) : undefined
+}
+
+const DIGEST_LENGTH = 64
+// As hex, and into a buffer that is there: a fifth of the time that a new one takes.
+const writeDigest = (token: Redacted.Redacted, target: Buffer): Buffer => {
+  target.write(hash("sha256", Redacted.value(token)), "latin1")
+  return target
+}
+const digest = (token: Redacted.Redacted): Buffer => writeDigest(token, Buffer.alloc(DIGEST_LENGTH))
 
 /** What a token is good for, or `undefined` for one that is not known. */
 export type RoleOf<Role extends string> = (token: Redacted.Redacted) => Role | undefined
@@ -21,8 +36,9 @@ export const roleOf = <Role extends string>(
   const known = Record.toEntries(tokens).flatMap(([role, listed]) =>
     listed.map((token) => ({ role, digest: digest(token) })),
   )
+  const candidate = Buffer.alloc(DIGEST_LENGTH)
   return (token) => {
-    const candidate = digest(token)
+    writeDigest(token, candidate)
     let found: Role | undefined
     for (const { role, digest: expected } of known)
       found = timingSafeEqual(expected, candidate) ? role : found

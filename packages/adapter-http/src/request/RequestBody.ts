@@ -1,5 +1,5 @@
 import { IncomingMessage } from "node:http"
-import { ByteSize, Effect } from "effect"
+import { ByteSize, Effect, Result } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
 import { RequestId } from "../RequestId.ts"
@@ -9,12 +9,13 @@ type Request = HttpServerRequest.HttpServerRequest
 /** The largest body that is accepted, in bytes (contract, limits). */
 export const MAX_BODY_BYTES = 1_048_576
 
+const ENCODED = "the request body must come without a Content-Encoding"
+const NOT_UTF8 = "the request body must be text in UTF-8"
+const NOT_JSON = "the request body must be JSON"
+
 const invalid = (message: string) =>
   Effect.flatMap(RequestId, (request_id) => Effect.fail(new Validation({ message, request_id })))
 
-const encoded = invalid("the request body must come without a Content-Encoding")
-const notUtf8 = invalid("the request body must be text in UTF-8")
-const notJson = invalid("the request body must be JSON")
 const cutShort = invalid("the request body must be as long as its headers say")
 
 const tooLarge = Effect.flatMap(RequestId, (request_id) =>
@@ -30,22 +31,24 @@ const tooLarge = Effect.flatMap(RequestId, (request_id) =>
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
+/** A body that came in these parts. */
+export const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
+  parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+
 /** Straight from Node: what most requests of a busy server come by, and the cheapest way. */
 const readFromNode = (source: IncomingMessage) =>
   Effect.callback<Uint8Array, PayloadTooLarge | Validation>((resume) => {
-    const chunks: Array<Buffer> = []
+    const parts: Array<Buffer> = []
     let size = 0
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= MAX_BODY_BYTES) return void chunks.push(chunk)
+    const onData = (part: Buffer) => {
+      size += part.length
+      if (size <= MAX_BODY_BYTES) return void parts.push(part)
       source.off("data", onData)
       source.pause()
       resume(tooLarge)
     }
     source.on("data", onData)
-    source.on("end", () =>
-      resume(Effect.succeed(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))),
-    )
+    source.on("end", () => resume(Effect.succeed(joined(parts))))
     source.on("error", () => resume(cutShort))
     source.on("close", () => resume(cutShort))
   })
@@ -79,17 +82,24 @@ export const readIgnored = (request: Request): Effect.Effect<void, PayloadTooLar
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** Reads a body as JSON, whatever its Content-Type (decisions §1). A byte order mark before it is ignored. */
-export const readJson = Effect.fnUntraced(function* (request: Request) {
-  const bytes = yield* read(request)
-  if ((request.headers["content-encoding"] ?? "identity").toLowerCase() !== "identity") return yield* encoded
-  const text = yield* Effect.catch(
-    Effect.try(() => decoder.decode(bytes)),
-    () => notUtf8,
+/**
+ * Parses a body as JSON, whatever its Content-Type (decisions §1); fails with the sentence that says what is wrong. A byte
+ * order mark before it is ignored.
+ */
+export const parseJson = (bytes: Uint8Array, contentEncoding = "identity"): Result.Result<unknown, string> =>
+  contentEncoding.toLowerCase() === "identity"
+    ? Result.flatMap(
+        Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 }),
+        // Text that is nested too deep makes JSON.parse throw a RangeError: no less an error of the sender.
+        (text) => Result.try({ try: () => JSON.parse(text) as unknown, catch: () => NOT_JSON }),
+      )
+    : Result.fail(ENCODED)
+
+/** Reads a body as JSON. */
+export const readJson = (request: Request): Effect.Effect<unknown, PayloadTooLarge | Validation> =>
+  Effect.flatMap(read(request), (bytes) =>
+    Result.match(parseJson(bytes, request.headers["content-encoding"]), {
+      onSuccess: Effect.succeed,
+      onFailure: invalid,
+    }),
   )
-  // Text that is nested too deep makes JSON.parse throw a RangeError: no less an error of the sender.
-  return yield* Effect.catch(
-    Effect.try(() => JSON.parse(text) as unknown),
-    () => notJson,
-  )
-})

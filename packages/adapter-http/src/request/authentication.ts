@@ -30,23 +30,28 @@ export interface OperatorTokens {
   readonly readTokens?: ReadonlyArray<Redacted.Redacted> | undefined
 }
 
+// Of a token that stands in both settings, the right to change things counts.
+const rolesOf = ({ uiTokens, readTokens = [] }: OperatorTokens) =>
+  BearerToken.roleOf({ reader: readTokens, operator: uiTokens })
+
 /**
- * Both authentications. A UI token is refused where an agent key belongs, so that the operators' secret can never be
+ * Tells whether a well-formed token may be an agent key. An operators' token is not, so that their secret can never be
  * registered as one (decisions §1).
  */
-export const layer = ({
-  uiTokens,
-  readTokens = [],
-}: OperatorTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
-  // Of a token that stands in both settings, the right to change things counts.
-  const roleOf = BearerToken.roleOf({ reader: readTokens, operator: uiTokens })
+export const mayBeAgentKey = (tokens: OperatorTokens): ((token: Redacted.Redacted) => boolean) => {
+  const roleOf = rolesOf(tokens)
+  return (token) => roleOf(token) === undefined
+}
+
+/** Both authentications. */
+export const layer = (tokens: OperatorTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
+  const roleOf = rolesOf(tokens)
+  const isAgentKey = mayBeAgentKey(tokens)
   return Layer.mergeAll(
     Layer.succeed(AgentAuthentication, {
       agentKey: (httpEffect, { credential }) => {
         if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        return roleOf(credential) === undefined
-          ? Effect.provideService(httpEffect, AgentKey, credential)
-          : notForAgents
+        return isAgentKey(credential) ? Effect.provideService(httpEffect, AgentKey, credential) : notForAgents
       },
     }),
     Layer.succeed(OperatorAuthentication, {

@@ -1,6 +1,4 @@
 import { isIP, isIPv6 } from "node:net"
-import { Option } from "effect"
-import type { HttpServerRequest } from "effect/http"
 
 const GROUPS_OF_IPV6 = 8
 const GROUPS_OF_NETWORK = 4
@@ -28,19 +26,26 @@ export const clientOf = (address: string): string => {
   return isIPv6(plain) ? networkOf(plain) : plain
 }
 
+/** Where a request came from: the address that connected, unless a host server keeps it to itself, and what it says of others. */
+export interface Origin {
+  readonly peer: string | undefined
+  /** The header X-Forwarded-For. */
+  readonly forwardedFor: string | undefined
+}
+
 /**
  * Names the client of a request: by the address that it connects from or, behind `trustedHops` proxies, by the one
  * that the outermost of them saw, which is so many from the end of X-Forwarded-For (decisions §4). What stands further
- * left anyone can have written. `undefined` where a host server keeps the address to itself.
+ * left anyone can have written.
  */
 export const clientAddress = (
-  { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
+  { peer, forwardedFor = "" }: Origin,
   trustedHops: number,
 ): string | undefined => {
   if (trustedHops > 0) {
-    const seen = (headers["x-forwarded-for"] ?? "").split(",").map((address) => address.trim())
+    const seen = forwardedFor.split(",").map((address) => address.trim())
     const claimed = seen.at(-Math.min(trustedHops, seen.length)) ?? ""
     if (isIP(claimed) !== 0) return clientOf(claimed)
   }
-  return Option.getOrUndefined(Option.map(remoteAddress, clientOf))
+  return peer === undefined ? undefined : clientOf(peer)
 }

@@ -10,11 +10,14 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The response to a request that no endpoint answered (contract, ErrorResponse). */
-export const errorResponse = (
-  { code, message, headers = {} }: Failure,
-  request_id: string,
-): HttpServerResponse.HttpServerResponse => {
-  const body: ErrorResponse = { error: { code, message, request_id } }
-  return HttpServerResponse.jsonUnsafe(body, { status: errorStatus[code], headers })
-}
+/** The body of the answer to a failed request (contract, ErrorResponse). */
+export const errorBody = ({ code, message }: Failure, request_id: string): ErrorResponse => ({
+  error: { code, message, request_id },
+})
+
+/** The response to a request that no endpoint answered. */
+export const errorResponse = (failure: Failure, requestId: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(errorBody(failure, requestId), {
+    status: errorStatus[failure.code],
+    headers: failure.headers ?? {},
+  })

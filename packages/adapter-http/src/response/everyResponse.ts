@@ -5,8 +5,12 @@ import { Cause, Clock, Effect, LogLevel, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { allowedMethods, type KnownRoute } from "./allowedMethods.ts"
 import { errorResponse, type Failure } from "./errorResponse.ts"
+import { fieldsOfEvery } from "./fieldsOfEvery.ts"
 import { lingering, unreadSource } from "./lingering.ts"
-import { pathOf, withPlainPath } from "../request/plainPath.ts"
+import { logRequest } from "./logRequest.ts"
+import { logUnforeseen, unforeseen } from "./unforeseen.ts"
+import { hasOneHost } from "../request/hasOneHost.ts"
+import { withPlainPath } from "../request/plainPath.ts"
 import { Readiness } from "../Readiness.ts"
 import { inboundRequestId, RequestId } from "../RequestId.ts"
 
@@ -20,20 +24,13 @@ const notFound = (allowed: ReadonlyArray<string>): Failure => {
     : { code: "not_found", message: `this path knows only ${allow}`, headers: { allow } }
 }
 
-/** RFC 9112, 3.2: an HTTP/1.1 request has one Host. Node would refuse it without naming the request, or take the first. */
-const lacksHost = ({ source }: Request): boolean => {
-  if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return false
-  const names = source.rawHeaders.filter((_, index) => index % 2 === 0)
-  return names.filter((name) => name.toLowerCase() === "host").length !== 1
-}
+const lacksHost = ({ source }: Request): boolean => source instanceof IncomingMessage && !hasOneHost(source)
 
 const withoutHost: Failure = {
   code: "validation",
   message: "the header Host must be given once",
   headers: { connection: "close" },
 }
-
-const unforeseen: Failure = { code: "internal", message: "the service failed unexpectedly; its log says why" }
 
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
@@ -45,21 +42,13 @@ const failed = (cause: Cause.Cause<unknown>, requestId: string) =>
   Cause.hasInterruptsOnly(cause)
     ? // Interruptions carry no error.
       Effect.failCause(cause as Cause.Cause<never>)
-    : Effect.as(
-        Effect.annotateLogs(Effect.logError("a request failed unexpectedly", cause), {
-          request_id: requestId,
-        }),
-        errorResponse(unforeseen, requestId),
-      )
+    : Effect.as(logUnforeseen(cause, requestId), errorResponse(unforeseen, requestId))
 
 const complete = (response: Response, request: Request, requestId: string, isDraining: boolean): Response => {
   const unread = unreadSource(request)
   const answer = unread === undefined ? response : lingering(response, unread)
-  return HttpServerResponse.setHeaders(answer, {
-    "x-request-id": requestId,
-    ...(request.url.startsWith("/api/v1/") && { "cache-control": "no-store" }),
-    ...((isDraining || unread !== undefined) && { connection: "close" }),
-  })
+  const isFinal = isDraining || unread !== undefined
+  return HttpServerResponse.setHeaders(answer, fieldsOfEvery({ url: request.url, requestId, isFinal }))
 }
 
 const logged = (effect: Effect.Effect<Response>, request: Request, requestId: string) =>
@@ -67,13 +56,8 @@ const logged = (effect: Effect.Effect<Response>, request: Request, requestId: st
     const start = yield* Clock.currentTimeNanos
     const response = yield* effect
     const end = yield* Clock.currentTimeNanos
-    yield* Effect.annotateLogs(Effect.logDebug("request"), {
-      method: request.method,
-      path: pathOf(request.url),
-      status: response.status,
-      duration_ms: Number(end - start) / 1e6,
-      request_id: requestId,
-    })
+    const { method, url } = request
+    yield* logRequest({ method, url, status: response.status, nanos: end - start, requestId })
     return response
   })
 
@@ -108,9 +92,7 @@ export const layer = (routes: ReadonlyArray<KnownRoute>) =>
               : failed(cause, requestId),
           ),
           // Known only now: answers to what began before the server is to stop close their connections, too.
-          Effect.flatMap((made) =>
-            Effect.map(isDraining, (draining) => complete(made, request, requestId, draining)),
-          ),
+          Effect.map((made) => complete(made, request, requestId, isDraining())),
           Effect.provideService(RequestId, requestId),
         )
         return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer

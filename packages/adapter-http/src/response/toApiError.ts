@@ -10,6 +10,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect } from "effect"
 import * as ApiErrors from "../api/ApiErrors.ts"
+import type { Failure } from "./errorResponse.ts"
 import { RequestId } from "../RequestId.ts"
 
 /** Every error that a use case of the core may end with. */
@@ -24,36 +25,52 @@ export type CoreError =
   | StorageError
   | ValidationError
 
+/** What each error of the core is answered as; its status is that of the error it becomes (decisions §1). */
+const answers = {
+  ValidationError: ApiErrors.Validation,
+  AgentBlocked: ApiErrors.AgentBlocked,
+  AgentNotAccepted: ApiErrors.AgentNotAccepted,
+  AgentNotFound: ApiErrors.NotFound,
+  KeyConflict: ApiErrors.Conflict,
+  NotFound: ApiErrors.NotFound,
+  StateConflict: ApiErrors.Conflict,
+  RateLimited: ApiErrors.RateLimited,
+  StorageError: ApiErrors.Internal,
+} as const satisfies Readonly<Record<CoreError["_tag"], unknown>>
+
+type ApiErrorOf<E extends CoreError> = InstanceType<(typeof answers)[E["_tag"]]>
+
 const STORAGE_RETRY_SECONDS = 1
 
-/** What each error of the core is answered with; its status is that of the error it becomes (decisions §1). */
-const answers = {
-  ValidationError: ({ message }: ValidationError, request_id: string) =>
-    new ApiErrors.Validation({ message, request_id }),
-  AgentBlocked: ({ message }: AgentBlocked, request_id: string) =>
-    new ApiErrors.AgentBlocked({ message, request_id }),
-  AgentNotAccepted: ({ message }: AgentNotAccepted, request_id: string) =>
-    new ApiErrors.AgentNotAccepted({ message, request_id }),
-  AgentNotFound: ({ message }: AgentNotFound, request_id: string) =>
-    new ApiErrors.NotFound({ message, request_id }),
-  KeyConflict: ({ message }: KeyConflict, request_id: string) =>
-    new ApiErrors.Conflict({ message, request_id }),
-  NotFound: ({ message }: NotFound, request_id: string) => new ApiErrors.NotFound({ message, request_id }),
-  StateConflict: ({ message }: StateConflict, request_id: string) =>
-    new ApiErrors.Conflict({ message, request_id }),
-  RateLimited: ({ message, retryAfterSeconds }: RateLimited, request_id: string) =>
-    new ApiErrors.RateLimited({ message, request_id, retryAfterSeconds }),
-  StorageError: (_error: StorageError, request_id: string) =>
-    new ApiErrors.Internal({
-      message: "the service cannot reach its storage, or not write to it; try again later",
-      request_id,
-      retryAfterSeconds: STORAGE_RETRY_SECONDS,
-    }),
-} as const satisfies {
-  readonly [E in CoreError as E["_tag"]]: (error: E, request_id: string) => { readonly request_id: string }
+interface Told {
+  readonly message: string
+  /** After how many seconds another try may succeed: the header Retry-After. */
+  readonly retryAfterSeconds?: number
 }
 
-type ApiErrorOf<E extends CoreError> = ReturnType<(typeof answers)[E["_tag"]]>
+/** What is told of an error. What went wrong with the storage is not. */
+const told = (error: CoreError): Told => {
+  switch (error._tag) {
+    case "StorageError":
+      return {
+        message: "the service cannot reach its storage, or not write to it; try again later",
+        retryAfterSeconds: STORAGE_RETRY_SECONDS,
+      }
+    case "RateLimited":
+      return { message: error.message, retryAfterSeconds: error.retryAfterSeconds }
+    default:
+      return { message: error.message }
+  }
+}
+
+/** Logs what an error hides from the client: what went wrong with the storage. */
+export const logHidden = (error: CoreError, request_id: string): Effect.Effect<void> =>
+  error._tag === "StorageError"
+    ? Effect.annotateLogs(Effect.logError("a request failed because the storage did", Cause.fail(error)), {
+        request_id,
+        reason: error.reason,
+      })
+    : Effect.void
 
 /** Turns the core's errors into those of the API. What went wrong with the storage is logged, and not told. */
 export const toApiError = <A, E extends CoreError, R>(
@@ -62,11 +79,20 @@ export const toApiError = <A, E extends CoreError, R>(
 
 const answer = Effect.fnUntraced(function* <E extends CoreError>(error: E) {
   const request_id = yield* RequestId
-  if (error._tag === "StorageError") {
-    const log = Effect.logError("a request failed because the storage did", Cause.fail(error))
-    yield* Effect.annotateLogs(log, { request_id, reason: error.reason })
-  }
+  yield* logHidden(error, request_id)
   // The table is exhaustive; that an index by a tag fits the error with that tag is beyond the compiler.
-  const toError = answers[error._tag] as unknown as (error: E, request_id: string) => ApiErrorOf<E>
-  return yield* Effect.fail(toError(error, request_id))
+  const ApiError = answers[error._tag] as unknown as new (
+    fields: Told & { readonly request_id: string },
+  ) => ApiErrorOf<E>
+  return yield* Effect.fail(new ApiError({ ...told(error), request_id }))
 })
+
+/** The same, for those who write the answer themselves: as a value, because an Error costs the walk of its stack. */
+export const failureOf = (error: CoreError): Failure => {
+  const { message, retryAfterSeconds } = told(error)
+  return {
+    code: answers[error._tag].code,
+    message,
+    ...(retryAfterSeconds !== undefined && { headers: { "retry-after": String(retryAfterSeconds) } }),
+  }
+}

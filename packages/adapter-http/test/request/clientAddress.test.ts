@@ -1,13 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HttpServerRequest } from "effect/http"
-import { Option } from "effect"
 import { clientAddress, clientOf } from "../../src/request/clientAddress.ts"
 
-const addressOf = (trustedHops: number, forwarded?: string): string | undefined => {
-  const headers: Record<string, string> = forwarded === undefined ? {} : { "x-forwarded-for": forwarded }
-  const request = HttpServerRequest.fromWeb(new Request("http://test/", { headers }))
-  return clientAddress(request.modify({ remoteAddress: Option.some("192.0.2.1") }), trustedHops)
-}
+const addressOf = (trustedHops: number, forwardedFor?: string): string | undefined =>
+  clientAddress({ peer: "192.0.2.1", forwardedFor }, trustedHops)
 
 describe("the client's address", () => {
   it.each([

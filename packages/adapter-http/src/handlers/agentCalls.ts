@@ -1,0 +1,39 @@
+import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
+import type { ValidationError } from "@tocsin/core/contract/ValidationError"
+import type { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Effect, type Redacted, Result } from "effect"
+
+/** Who sends an agent's request. */
+export interface Sender {
+  readonly key: Redacted.Redacted
+  /** Whom registrations are counted for (decisions §4). */
+  readonly address: string | undefined
+}
+
+type Service = Ingest["Service"]
+
+/** A request whose body is JSON: decoded, then handed to its use case. */
+type Call<UseCase extends (...of: never) => Effect.Effect<unknown, unknown>> = (
+  sender: Sender,
+  body: unknown,
+) => Effect.Effect<Effect.Success<ReturnType<UseCase>>, ValidationError | Effect.Error<ReturnType<UseCase>>>
+
+/** The agents' requests by their endpoints' names. */
+export interface AgentCalls {
+  readonly heartbeat: Call<Service["heartbeat"]>
+  readonly events: Call<Service["events"]>
+}
+
+/** What becomes of the agents' requests, whichever way they come. */
+export const agentCalls = (ingest: Service): AgentCalls => ({
+  heartbeat: ({ key, address }, body) => {
+    const decoded = decodeHeartbeatRequest(body)
+    return Result.isSuccess(decoded)
+      ? ingest.heartbeat(key, decoded.success, address)
+      : Effect.fail(decoded.failure)
+  },
+  events: ({ key }, body) => {
+    const decoded = decodeEventBatchRequest(body)
+    return Result.isSuccess(decoded) ? ingest.events(key, decoded.success) : Effect.fail(decoded.failure)
+  },
+})
