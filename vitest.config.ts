@@ -5,7 +5,7 @@ const databaseStartMillis = 120_000
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/postgres/globalSetup.ts"],
+    globalSetup: ["test/processes/bundledServer.ts", "test/postgres/globalSetup.ts"],
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
     passWithNoTests: false,
     testTimeout: 20_000,

@@ -15,5 +15,5 @@ const program = await rolldown({
   external: ["pg-native"],
   onwarn: () => {},
 })
-await program.write({ file: unfinished, format: "esm" })
+await program.write({ file: unfinished, format: "esm", codeSplitting: false })
 renameSync(unfinished, target)

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,15 +13,37 @@ const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 })
 
 describe.concurrent("the command line", { timeout: 60_000 }, () => {
-  it.live("--help prints every setting with what it takes and its default", () =>
+  it.live.each(["--help", "serve --help"])("%s prints every setting with its default", (line) =>
     Effect.gen(function* () {
-      const { code, stdout, stderr } = yield* run("--help")
+      const { code, stdout, stderr } = yield* run(...line.split(" "))
       assert.deepStrictEqual([code, stderr], [0, ""])
       for (const [name, { meaning, takes }] of Object.entries(definitions)) {
         assert.include(stdout, `  ${name}\n      ${meaning}\n      takes ${takes}\n      default: `)
       }
       assert.notMatch(stdout, /undefined/)
       assert.match(stdout, /\n {2}SERVICE_PORT\n.*\n.*\n {6}default: 8080\n/)
+    }),
+  )
+
+  it.live("--help names every command and every exit code", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* run("--help")
+      for (const name of [
+        "serve",
+        "doctor",
+        "migrate",
+        "agents",
+        "incidents",
+        "outbox",
+        "summary",
+        "backup",
+        "copy",
+      ]) {
+        assert.match(stdout, new RegExp(`\\n {2}${name} {2,}\\S`))
+      }
+      for (const { code, meaning } of Object.values(EXIT_CODES)) {
+        assert.match(stdout, new RegExp(`\\n {2}${code} +${meaning}\\n`))
+      }
     }),
   )
 
@@ -32,12 +55,27 @@ describe.concurrent("the command line", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("refuses what it does not know", () =>
+  it.live("--completions prints what a shell completes commands by", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* run("--completions", "bash")
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.match(stdout, /\ncomplete .*tocsin/)
+      assert.include(stdout, "--include-rotation")
+    }),
+  )
+
+  it.live("refuses what it does not know, and says where to look", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("--port"), {
-        code: 1,
+        code: EXIT_CODES.usage.code,
         stdout: "",
-        stderr: "--port is not an option of Tocsin; try --help\n",
+        stderr: "tocsin: Unrecognized flag: --port in command tocsin\nSee tocsin --help\n",
+      })
+      assert.deepStrictEqual(yield* run("agents", "lost"), {
+        code: EXIT_CODES.usage.code,
+        stdout: "",
+        stderr:
+          'tocsin: Unknown subcommand "lost" for "tocsin agents"\n\n  Did you mean this?\n    list\nSee tocsin agents --help\n',
       })
     }),
   )

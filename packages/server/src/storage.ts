@@ -7,17 +7,23 @@ import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Layer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
+/** The file of the embedded database. */
+export const databaseFile = ({ SERVICE_DATA_DIR }: Pick<Settings, "SERVICE_DATA_DIR">): string =>
+  join(SERVICE_DATA_DIR, "tocsin.db")
+
 /** What the log calls the storage that the settings ask for; no address, which may hold a password. */
 export const storageName = (settings: Settings): string => {
-  if (settings.DATABASE_URL === undefined) return `SQLite in ${join(settings.SERVICE_DATA_DIR, "tocsin.db")}`
+  if (settings.DATABASE_URL === undefined) return `SQLite in ${databaseFile(settings)}`
   return settings.DATABASE_URL.kind === "memory" ? "memory: nothing outlives this process" : "PostgreSQL"
 }
 
 /** The storage that the settings ask for. */
 export const storageLayer = (settings: Settings): Layer.Layer<Storage, StorageError> => {
   if (settings.DATABASE_URL === undefined) {
-    const file = join(settings.SERVICE_DATA_DIR, "tocsin.db")
-    return SqliteStorage.layer({ file, lockTimeout: settings.SERVICE_STORAGE_TIMEOUT })
+    return SqliteStorage.layer({
+      file: databaseFile(settings),
+      lockTimeout: settings.SERVICE_STORAGE_TIMEOUT,
+    })
   }
   return settings.DATABASE_URL.kind === "memory"
     ? MemoryStorage.layer

@@ -1,0 +1,67 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Effect, Exit, Layer, Option } from "effect"
+import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
+import manifest from "../package.json" with { type: "json" }
+import type { CommandFailure } from "./CommandFailure.ts"
+import { tocsin } from "./commands/tocsin.ts"
+import { EXIT_CODES, type ExitName } from "./exitCodes.ts"
+import { Output } from "./output/Output.ts"
+import { presenterLayer } from "./output/presenterLayer.ts"
+import { withoutSecrets } from "./output/withoutSecrets.ts"
+
+type CommandError = Effect.Error<ReturnType<typeof program>>
+
+type OwnError = Exclude<CommandError, CliError.CliError | CommandFailure>
+
+/** How the process ends for each error of a command that does not say so itself. */
+const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
+  BadSettings: "usage",
+  BrokenPipe: "ok",
+  CopyDiffers: "failed",
+  OutputFailure: "failed",
+  StartFailure: "failed",
+  StorageError: "storage",
+  ValidationError: "usage",
+}
+
+/** Runs the command that the arguments name. */
+const program = (args: ReadonlyArray<string>) => Command.runWith(tocsin, { version: manifest.version })(args)
+
+const exitOf = (error: CommandError): ExitName => {
+  if (CliError.isCliError(error)) return "usage"
+  return error._tag === "CommandFailure" ? error.exit : EXIT_OF[error._tag]
+}
+
+/** Tells on standard error why a command did not do what it was asked; mistakes in the arguments were told already. */
+const tell = Effect.fnUntraced(function* (cause: Cause.Cause<CommandError>) {
+  const { note } = yield* Output
+  if (Cause.hasInterruptsOnly(cause)) return
+  const failure = Cause.findErrorOption(cause)
+  if (Option.isNone(failure)) {
+    return yield* note(
+      withoutSecrets(`tocsin ended by a defect; report it with this:\n${Cause.pretty(cause)}\n`),
+    )
+  }
+  if (CliError.isCliError(failure.value) || failure.value._tag === "BrokenPipe") return
+  yield* Effect.logDebug("the command failed", failure.value)
+  yield* note(withoutSecrets(`tocsin: ${failure.value.message}\n`))
+})
+
+const codeOf = (exit: Exit.Exit<void, CommandError>): number => {
+  if (Exit.isSuccess(exit)) return EXIT_CODES.ok.code
+  if (Cause.hasInterruptsOnly(exit.cause)) return EXIT_CODES.interrupted.code
+  const failure = Cause.findErrorOption(exit.cause)
+  return EXIT_CODES[Option.isSome(failure) ? exitOf(failure.value) : "failed"].code
+}
+
+/** Runs a command as the main program of this process, and ends it by one of {@link EXIT_CODES}. */
+export const runCommandLine = (args: ReadonlyArray<string>): void => {
+  const layers = Layer.mergeAll(
+    presenterLayer,
+    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  ).pipe(Layer.provideMerge(Output.layer), Layer.provideMerge(NodeServices.layer))
+  NodeRuntime.runMain(Effect.provide(Effect.tapCause(program(args), tell), layers), {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(codeOf(exit as Exit.Exit<void, CommandError>)),
+  })
+}

@@ -1,0 +1,55 @@
+import process from "node:process"
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
+import { Policy } from "@tocsin/core/ports/Policy"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, Layer } from "effect"
+import { loggingLayer } from "../logging.ts"
+import { notifiersLayer } from "../notifiers.ts"
+import { policyOf } from "../policy.ts"
+import { commandSettings } from "../settings/checkedSettings.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { clockLayer, storageLayer } from "../storage.ts"
+import { requireSchema } from "./requireSchema.ts"
+
+/** The settings of the environment, for a command. */
+export const settingsOfCommand = Effect.suspend(() => Effect.fromResult(commandSettings(process.env)))
+
+/** The log of a command, on standard error: what a server says at `info` would only be in the way. */
+export const commandLogging = (settings: Settings) => {
+  const { SERVICE_LOG_LEVEL: level } = settings
+  return loggingLayer(
+    { ...settings, SERVICE_LOG_LEVEL: level === "info" ? "warn" : level },
+    process.stderr.isTTY === true,
+  )
+}
+
+/** The ports that the settings ask for, as the server has them. */
+const portsOf = (settings: Settings) =>
+  Layer.mergeAll(
+    Layer.provide(boundedStorage(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
+    notifiersLayer(settings),
+    NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
+  ).pipe(
+    Layer.provideMerge(RandomIds.layer),
+    Layer.provideMerge(Layer.succeed(Policy, policyOf(settings))),
+    Layer.provideMerge(clockLayer(settings)),
+    Layer.provideMerge(commandLogging(settings)),
+  )
+
+/**
+ * The use cases, on the storage that the environment's settings name, whether a server runs on it or not. Built where a
+ * command is given its arguments, so that help and mistakes need no storage.
+ */
+export const useCases = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* settingsOfCommand
+    yield* requireSchema(settings)
+    return Layer.mergeAll(Admission.layer, Queries.layer, Operations.layer).pipe(
+      Layer.provideMerge(portsOf(settings)),
+    )
+  }),
+)

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { refusal } from "../CommandFailure.ts"
+import { jsonText } from "../output/jsonText.ts"
+import { Output } from "../output/Output.ts"
+import { withProgress } from "../output/withProgress.ts"
+import { databaseFile } from "../storage.ts"
+import { sizeText } from "./doctor/sizeText.ts"
+import * as flags from "./flags.ts"
+import { settingsOfCommand } from "./UseCases.ts"
+
+/** `tocsin backup` */
+export const backup = Command.make(
+  "backup",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("Where the backup goes")),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Replace a file of that name, once the backup is whole"),
+      Flag.withoutNegation,
+      Flag.withDefault(false),
+    ),
+    progress: flags.progress,
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ file, force, progress, json }) {
+    const output = yield* Output
+    const settings = yield* settingsOfCommand
+    if (settings.DATABASE_URL !== undefined) {
+      return yield* refusal(
+        "this backs up the embedded database: for PostgreSQL use pg_dump, which does it online too",
+      )
+    }
+    const source = databaseFile(settings)
+    if (resolve(file) === resolve(source))
+      return yield* refusal(`${file} is the database itself: name another file`)
+    if (existsSync(file) && !force)
+      return yield* refusal(`${file} exists already: name another file, or say --force`)
+    const { bytes, schema } = yield* withProgress({ asLines: progress }, ({ report, enter }) =>
+      backUp({
+        source,
+        target: file,
+        onProgress: (pages) => report({ ...pages, of: "pages, copying" }),
+        beforeCheck: enter({ done: 0, of: "checking the copy" }),
+      }),
+    )
+    const advice =
+      "to restore it, stop the server, remove tocsin.db-wal and tocsin.db-shm, and put it in place of tocsin.db"
+    yield* output.write(
+      json
+        ? `${jsonText({ file, bytes, schema })}\n`
+        : `${file} holds all of ${source}, checked, ${sizeText(bytes)}: ${advice}\n`,
+    )
+  }),
+).pipe(
+  Command.withDescription("Back up the embedded database into one file, while servers work on it"),
+  Command.withExamples([{ command: 'tocsin backup "backups/$(date +%F).db"' }]),
+)

@@ -1,0 +1,92 @@
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { CommandFailure, refusal, usageFailure } from "../CommandFailure.ts"
+import { type CopiedTableReport, copyStorage } from "../copy/copyStorage.ts"
+import { type Place, placeOf, postgresPlace, sqlitePlace } from "../copy/Place.ts"
+import { jsonText } from "../output/jsonText.ts"
+import { type Column, makeTable } from "../output/makeTable.ts"
+import { Output } from "../output/Output.ts"
+import { withProgress } from "../output/withProgress.ts"
+import { databaseFile } from "../storage.ts"
+import * as flags from "./flags.ts"
+import { settingsOfCommand } from "./UseCases.ts"
+
+const COLUMNS: ReadonlyArray<Column<CopiedTableReport>> = [
+  { title: "TABLE", cell: ({ table }) => table },
+  { title: "ROWS", cell: ({ rows }) => String(rows), align: "right" },
+  { title: "SHA-256, THE SAME ON BOTH SIDES", cell: ({ sha256 }) => sha256 },
+]
+
+/** The storage of the environment's settings. */
+const presentPlace = Effect.gen(function* () {
+  const settings = yield* settingsOfCommand
+  if (settings.DATABASE_URL === undefined) return sqlitePlace(databaseFile(settings))
+  if (settings.DATABASE_URL.kind === "postgres") return postgresPlace(settings.DATABASE_URL.url)
+  return yield* usageFailure("DATABASE_URL is memory:, which cannot be copied: name the source with --from")
+})
+
+const requirePresentSchema = Effect.fnUntraced(function* (from: Place) {
+  const { applied, known } = yield* from.schema
+  if (applied === 0) {
+    return yield* new CommandFailure({
+      exit: "storage",
+      message: `there is nothing of Tocsin in ${from.name}`,
+    })
+  }
+  if (applied < known) {
+    const message = `${from.name} is at schema ${applied} of ${known}: run tocsin migrate on it first`
+    return yield* new CommandFailure({ exit: "storage", message })
+  }
+})
+
+/** `tocsin copy` */
+export const copy = Command.make(
+  "copy",
+  {
+    from: Flag.String("from").pipe(
+      Flag.withDescription(
+        "Where to read: sqlite:FILE, postgres://…, or env:NAME (default: as the settings say)",
+      ),
+      Flag.withMetavar("URL"),
+      Flag.optional,
+    ),
+    to: Flag.String("to").pipe(
+      Flag.withDescription(
+        "Where to write: the same forms; a file that is not there yet, or an empty database",
+      ),
+      Flag.withMetavar("URL"),
+    ),
+    progress: flags.progress,
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ from: given, to: target, progress, json }) {
+    const output = yield* Output
+    const from = Option.isSome(given) ? yield* placeOf("--from", given.value) : yield* presentPlace
+    const to = yield* placeOf("--to", target)
+    yield* requirePresentSchema(from)
+    const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
+      copyStorage(from, to, report),
+    ).pipe(
+      Effect.catchTag("StorageError", (error) =>
+        Effect.fail(error.reason === "in_use" ? refusal(error.message) : error),
+      ),
+    )
+    const table = makeTable(COLUMNS, tables, output)
+    const summary = `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n`
+    yield* output.write(
+      json
+        ? `${jsonText({ from: from.name, to: to.name, tables }, output.columns !== undefined)}\n`
+        : table.header + table.lines(tables) + summary,
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Copy everything from one storage into another one that is empty: all of it or nothing, from one moment,\n" +
+      "  verified on both sides. Stop the server first, or what it takes meanwhile is not in the copy.",
+  ),
+  Command.withShortDescription("Copy everything from one storage into another, empty one"),
+  Command.withExamples([
+    { command: "tocsin copy --to env:NEW_DATABASE_URL", description: "From SQLite to PostgreSQL" },
+    { command: "tocsin copy --from env:DATABASE_URL --to sqlite:./data/tocsin.db", description: "And back" },
+  ]),
+)

@@ -1,0 +1,108 @@
+import process from "node:process"
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { CommandFailure } from "../CommandFailure.ts"
+import { jsonText } from "../output/jsonText.ts"
+import { type Column, makeTable } from "../output/makeTable.ts"
+import { Output } from "../output/Output.ts"
+import { withoutSecrets } from "../output/withoutSecrets.ts"
+import { commandSettings, examinedSettings } from "../settings/checkedSettings.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { databaseFile } from "../storage.ts"
+import { examineNotifiers } from "./doctor/examineNotifiers.ts"
+import { examinePostgres } from "./doctor/examinePostgres.ts"
+import { examineSettings } from "./doctor/examineSettings.ts"
+import { examineSqlite } from "./doctor/examineSqlite.ts"
+import { attention, type FailedFinding, type Findings } from "./doctor/Finding.ts"
+import * as flags from "./flags.ts"
+
+type Finding = Findings[number]
+
+const COLUMNS: ReadonlyArray<Column<Finding>> = [
+  { title: "CHECK", cell: ({ check }) => check },
+  { title: "RESULT", cell: ({ level }) => level, isState: true },
+  { title: "FOUND", cell: ({ message }) => message },
+]
+
+/** The storage, as far as its own settings can be read. */
+const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
+  const { DATABASE_URL, SERVICE_DATA_DIR, SERVICE_KEY_PEPPER } = values
+  const { pepperCheck } = yield* Effect.provide(Hashing, NodeHashing.layer({ pepper: SERVICE_KEY_PEPPER }))
+  if (DATABASE_URL?.kind === "postgres") return yield* examinePostgres(DATABASE_URL.url, pepperCheck)
+  if (DATABASE_URL?.kind === "memory") {
+    return [
+      attention("storage", "memory: nothing outlives the server's process; unset DATABASE_URL to keep state"),
+    ]
+  }
+  return SERVICE_DATA_DIR === undefined
+    ? []
+    : yield* examineSqlite(databaseFile({ SERVICE_DATA_DIR }), pepperCheck)
+})
+
+const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
+  const { values, problems } = examinedSettings(process.env)
+  const isStorageKnown = !problems.some(
+    ({ name }) => name === "DATABASE_URL" || name === "SERVICE_KEY_PEPPER",
+  )
+  const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
+  const findings: Findings = [
+    ...examineSettings(problems),
+    ...(isStorageKnown ? yield* examineStorage(values) : []),
+    // A notifier with bad settings cannot be made, and was told of.
+    ...(settings._tag === "Success" ? yield* examineNotifiers(settings.success, isTested) : []),
+  ]
+  return findings
+})
+
+const isFailed = (finding: Finding): finding is FailedFinding => finding.level === "failed"
+
+const verdict = (findings: Findings) => {
+  const [worst] = findings.filter(isFailed)
+  if (worst !== undefined) {
+    const count = findings.filter(isFailed).length
+    return new CommandFailure({ exit: worst.exit, message: `${count} of ${findings.length} checks failed` })
+  }
+  const noted = findings.filter(({ level }) => level === "attention").length
+  return noted === 0
+    ? undefined
+    : new CommandFailure({
+        exit: "attention",
+        message: `it works; ${noted} of ${findings.length} checks call for a look`,
+      })
+}
+
+/** `tocsin doctor` */
+export const doctor = Command.make(
+  "doctor",
+  {
+    sendTest: Flag.Boolean("send-test").pipe(
+      Flag.withDescription("Send each notifier a message that is marked as a test"),
+      Flag.withoutNegation,
+      Flag.withDefault(false),
+    ),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ sendTest, json }) {
+    const output = yield* Output
+    const findings = (yield* examineAll(sendTest)).map((finding) => ({
+      ...finding,
+      message: withoutSecrets(finding.message),
+    }))
+    const table = makeTable(COLUMNS, findings, { columns: undefined, hasColour: output.hasColour })
+    const told = findings.map(({ check, level, message }) => ({ check, level, message }))
+    yield* output.write(
+      json
+        ? `${jsonText({ findings: told }, output.columns !== undefined)}\n`
+        : table.header + table.lines(findings),
+    )
+    const failure = verdict(findings)
+    if (failure !== undefined) return yield* failure
+  }),
+).pipe(
+  Command.withDescription(
+    "Check settings, storage, disk, clock and notifiers, and say what to do. Ends by the worst that it found",
+  ),
+  Command.withShortDescription("Check settings, storage, disk, clock and notifiers"),
+)

@@ -1,0 +1,81 @@
+import { inspectStorage, type PgInspection } from "@tocsin/adapter-pg/inspection/inspectStorage"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Duration, Effect, type Redacted } from "effect"
+import { examineSchema } from "./examineSchema.ts"
+import { attention, failed, type Findings, ok } from "./Finding.ts"
+import { sizeText } from "./sizeText.ts"
+
+const OLDEST_MAJOR = 15
+/** People see it in times that two systems show. */
+const NOTABLE_OFFSET = Duration.seconds(1)
+
+/** The PostgreSQL database: whether it can be reached, written and trusted, its schema, and its clock. */
+export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
+  const now = yield* Instant.now
+  return yield* inspectStorage({ url }).pipe(
+    Effect.map((found): Findings => [
+      serverFinding(found),
+      permissionFinding(found),
+      ...(found.schema === "newer" || found.schema === "foreign"
+        ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
+        : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
+      safetyFinding(found),
+      clockFinding(found),
+    ]),
+    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
+  )
+})
+
+const SCHEMA_ADVICE = {
+  newer: "written by a newer version of Tocsin: start that version or a later one",
+  foreign:
+    "made by another build of Tocsin or another program: correct DATABASE_URL, or start the build that made it",
+} as const
+
+const serverFinding = ({ serverVersion, bytes }: PgInspection): Findings[number] => {
+  const text = `PostgreSQL ${serverVersion} answers; the database has ${sizeText(Number(bytes))}`
+  return Number.parseInt(serverVersion, 10) < OLDEST_MAJOR
+    ? failed("storage", `${text}: upgrade it to ${OLDEST_MAJOR} or later`, "storage")
+    : ok("storage", text)
+}
+
+const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection): Findings[number] => {
+  const check = "permissions"
+  if (isReadOnly) {
+    return failed(
+      check,
+      "the database takes no changes: point DATABASE_URL at the primary, or allow writes (default_transaction_read_only)",
+      "storage",
+    )
+  }
+  if (closedTables.length > 0) {
+    const names = closedTables.join(", ")
+    return failed(
+      check,
+      `the user may not read and write ${names}: make it the owner of these tables`,
+      "storage",
+    )
+  }
+  return mayCreate
+    ? ok(check, "tables can be written and created")
+    : attention(
+        check,
+        "the user may not create tables, which the next migration will: grant it CREATE on the schema",
+      )
+}
+
+const safetyFinding = ({ unsafe }: PgInspection): Findings[number] =>
+  unsafe.length === 0
+    ? ok("durability", "what is committed survives a crash")
+    : attention(
+        "durability",
+        `${unsafe.join(", ")} off: what was acknowledged can be lost in a crash; turn it on`,
+      )
+
+const clockFinding = ({ clockOffset }: PgInspection): Findings[number] => {
+  const millis = Duration.toMillis(clockOffset)
+  const text = `this machine's clock and the database's differ by ${Math.abs(millis).toFixed(0)} ms`
+  return Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET)
+    ? attention("clock", `${text}, and the database's counts: let both follow NTP`)
+    : ok("clock", text)
+}

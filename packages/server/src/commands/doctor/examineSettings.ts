@@ -1,0 +1,15 @@
+import type { SettingProblem } from "../../settings/Setting.ts"
+import { attention, failed, type Findings, ok } from "./Finding.ts"
+
+const CHECK = "settings"
+
+/** Whether a server could start with the settings of the environment. */
+export const examineSettings = (problems: ReadonlyArray<SettingProblem>): Findings =>
+  problems.length === 0
+    ? [ok(CHECK, "all settings can be used")]
+    : problems.map(({ name, message }) =>
+        // Commands need no token, so it may be given to the server's process only.
+        name === "SERVICE_AUTH_TOKEN" && message.includes("is not set")
+          ? attention(CHECK, `${message}; a server that is given it elsewhere can start nevertheless`)
+          : failed(CHECK, `${message}; see tocsin serve --help`, "usage"),
+      )

@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto"
+import type { CopiedRow, CopiedTable } from "@tocsin/adapter-sqlite/copy/CopiedTable"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Schema, Stream } from "effect"
+import type { Step } from "../output/withProgress.ts"
+import { copiedTables } from "./copiedTables.ts"
+import type { CopySource, CopyTarget, Place } from "./Place.ts"
+
+/** What was copied of one table, the same on both sides. */
+export interface CopiedTableReport {
+  readonly table: string
+  readonly rows: number
+  /** SHA-256 over all rows in the order of their key, in a form that all storages share. */
+  readonly sha256: string
+}
+
+/** What was read back is not what was written: a defect, or a broken disk. */
+class CopyDiffers extends Schema.TaggedError<CopyDiffers>()("CopyDiffers", {
+  message: Schema.String,
+}) {}
+
+/** Told how far it is. */
+type Report = (step: Step) => void
+
+/** Digests rows as they pass. */
+class Digest {
+  readonly #hash = createHash("sha256")
+  rows = 0
+
+  add(rows: ReadonlyArray<CopiedRow>): void {
+    this.rows += rows.length
+    // Values of one column have one type, so that digits as text meet no text that looks like them.
+    const text = rows.map((row) =>
+      JSON.stringify(row, (_, value) => (typeof value === "bigint" ? `${value}` : value)),
+    )
+    this.#hash.update(`${text.join("\n")}\n`)
+  }
+
+  report(table: string): CopiedTableReport {
+    return { table, rows: this.rows, sha256: this.#hash.digest("hex") }
+  }
+}
+
+interface Sides {
+  readonly source: CopySource
+  readonly target: CopyTarget
+}
+
+/** Runs through a table on one side; each piece leaves others their turn. */
+const digestOf = Effect.fnUntraced(function* (
+  table: CopiedTable,
+  rows: CopySource["rows"],
+  onRows: (rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>,
+) {
+  const digest = new Digest()
+  yield* Stream.runForEach(rows(table), (piece) =>
+    Effect.suspend(() => {
+      digest.add(piece)
+      return Effect.andThen(onRows(piece), Effect.yieldNow)
+    }),
+  )
+  return digest.report(table.name)
+})
+
+const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, report: Report) {
+  const counts = yield* Effect.forEach(copiedTables, source.count)
+  // Every row is written once, and read back once.
+  const total = 2 * counts.reduce((sum, count) => sum + count, 0)
+  let done = 0
+  const pass = (rows: ReadonlyArray<CopiedRow>, of: string) =>
+    Effect.sync(() => {
+      done += rows.length
+      report({ done, total, of })
+    })
+  const written: Array<CopiedTableReport> = []
+  for (const table of copiedTables) {
+    const write = (rows: ReadonlyArray<CopiedRow>) =>
+      Effect.andThen(target.write(table, rows), pass(rows, `rows, copying ${table.name}`))
+    written.push(yield* digestOf(table, source.rows, write))
+  }
+  yield* target.setLastSeq(yield* source.lastSeq)
+  for (const [index, table] of copiedTables.entries()) {
+    const found = yield* digestOf(table, target.rows, (rows) => pass(rows, `rows, verifying ${table.name}`))
+    const expected = written[index]
+    if (found.rows === expected?.rows && found.sha256 === expected.sha256) continue
+    return yield* new CopyDiffers({
+      message: `table ${table.name} was read back otherwise than it was written (${found.rows} of ${expected?.rows} rows): nothing was kept; look at the disk of the target, and report this`,
+    })
+  }
+  return written
+})
+
+/**
+ * Copies everything from one storage, as it is at one moment, into an empty one, and verifies what was written. Keeps all
+ * of it or nothing: a run that was broken off can be repeated.
+ */
+export const copyStorage = (from: Place, to: Place, report: Report) =>
+  to.withTarget((target) => from.withSource((source) => copyTables({ source, target }, report)))

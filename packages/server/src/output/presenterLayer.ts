@@ -1,0 +1,56 @@
+import { Effect, Layer } from "effect"
+import { CliOutput, type HelpDoc } from "effect/cli"
+import { EXIT_CODES } from "../exitCodes.ts"
+import { settingsText } from "../settings/settingsText.ts"
+import { Output } from "./Output.ts"
+import { withoutSecrets } from "./withoutSecrets.ts"
+
+const exitCodesText = (): string =>
+  Object.values(EXIT_CODES)
+    .map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)
+    .join("\n")
+
+/** The help of a command; that of the whole, and of the server, has all settings too. */
+const helpText = (
+  doc: HelpDoc.HelpDoc,
+  path: ReadonlyArray<string>,
+  formatter: CliOutput.Formatter,
+): string => {
+  const hasSettings = path.length === 1 || path[1] === "serve"
+  return [
+    formatter.formatHelpDoc(doc),
+    "",
+    ...(path.length === 1 ? ["EXIT CODES", exitCodesText()] : [`Run '${path[0]} --help' for exit codes`]),
+    ...(hasSettings ? ["", "SETTINGS (environment variables)", settingsText()] : []),
+    "",
+  ].join("\n")
+}
+
+/** Help goes to standard output, mistakes to standard error with the command that explains what is right. */
+export const presenterLayer = Layer.effect(
+  CliOutput.Presenter,
+  Effect.gen(function* () {
+    const output = yield* Output
+    const formatter = CliOutput.defaultFormatter({ colors: output.hasColour, globalFlags: "none" })
+    // Whether somebody reads it to its end is of no consequence.
+    const print = (text: string) => Effect.ignore(output.write(text))
+    return CliOutput.Presenter.of({
+      present: (event) => {
+        switch (event._tag) {
+          case "Version":
+            return print(`${event.version}\n`)
+          case "Help":
+            return event.reason === "Requested"
+              ? print(helpText(event.helpDoc, event.commandPath, formatter))
+              : output.note(`${formatter.formatHelpDoc(event.helpDoc)}\n`)
+          case "InvalidInvocation": {
+            const messages = event.errors.map((error) => `tocsin: ${formatter.formatCliError(error)}\n`)
+            return output.note(
+              withoutSecrets(`${messages.join("")}See ${event.commandPath.join(" ")} --help\n`),
+            )
+          }
+        }
+      },
+    })
+  }),
+)

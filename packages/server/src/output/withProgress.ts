@@ -1,0 +1,75 @@
+import { Duration, Effect, Fiber } from "effect"
+import { Output } from "./Output.ts"
+import { cutToWidth } from "./makeTable.ts"
+
+/** How far something is. */
+export interface Step {
+  readonly done: number
+  /** Absent where nobody knows how far it is. */
+  readonly total?: number | undefined
+  /** What is counted, and what is being done: `rows, copying check_event`. */
+  readonly of: string
+}
+
+/** By which work tells how far it is. */
+export interface Progress {
+  readonly report: (step: Step) => void
+  /** Shows a step at once: for what then keeps the process busy, so that nothing can be shown. */
+  readonly enter: (step: Step) => Effect.Effect<void>
+}
+
+interface ProgressOptions {
+  /** Whether lines are written where standard error is no terminal (`--progress`). */
+  readonly asLines: boolean
+}
+
+/** What is over by then needs no progress. */
+const PATIENCE = Duration.seconds(1)
+const BETWEEN_REDRAWS = Duration.millis(200)
+const BETWEEN_LINES = Duration.seconds(1)
+
+const textOf = ({ done, total, of }: Step): string => {
+  if (total === undefined) return of
+  const percent = total === 0 ? 100 : Math.floor((Math.min(done, total) * 100) / total)
+  return `${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} ${of} (${percent} %)`
+}
+
+const BACK_AND_CLEAR = "\r\u001B[2K"
+
+/**
+ * Runs work that tells how far it is. What takes longer than a second is shown on standard error: on a terminal in one
+ * line that goes again at the end, elsewhere as lines where they were asked for.
+ */
+export const withProgress = <A, E, R>(
+  { asLines }: ProgressOptions,
+  work: (progress: Progress) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E, R | Output> =>
+  Effect.gen(function* () {
+    const output = yield* Output
+    const isLive = output.noteColumns !== undefined && !asLines
+    let latest: Step | undefined
+    const report = (step: Step) => {
+      latest = step
+    }
+    if (!isLive && !asLines) return yield* work({ report, enter: () => Effect.void })
+    const show = Effect.suspend(() => {
+      if (latest === undefined) return Effect.void
+      const text = textOf(latest)
+      return output.note(
+        isLive ? `${BACK_AND_CLEAR}${cutToWidth(text, output.noteColumns ?? 0)}` : `${text}\n`,
+      )
+    })
+    const repeated = Effect.forever(
+      Effect.andThen(show, Effect.sleep(isLive ? BETWEEN_REDRAWS : BETWEEN_LINES)),
+    )
+    const enter = (step: Step) =>
+      Effect.andThen(
+        Effect.sync(() => report(step)),
+        show,
+      )
+    return yield* Effect.acquireUseRelease(
+      Effect.forkChild(Effect.andThen(Effect.sleep(PATIENCE), repeated)),
+      () => work({ report, enter }),
+      (shown) => Effect.andThen(Fiber.interrupt(shown), isLive ? output.note(BACK_AND_CLEAR) : Effect.void),
+    )
+  })

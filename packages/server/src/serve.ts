@@ -1,0 +1,87 @@
+import process from "node:process"
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
+import { EXIT_CODES } from "./exitCodes.ts"
+import { loggingLayer } from "./logging.ts"
+import { service } from "./service.ts"
+import { checkedSettings } from "./settings/checkedSettings.ts"
+
+const complain = (message: string): void => {
+  process.stderr.write(`${message}\n`)
+  process.exitCode = EXIT_CODES.failed.code
+}
+
+interface Failure {
+  readonly _tag: string
+  readonly message: string
+  readonly cause?: unknown
+}
+
+const explain = (failure: Failure): string => {
+  if (failure._tag !== "ServeError") return `Tocsin cannot start: ${failure.message}`
+  const reason = failure.cause instanceof Error ? failure.cause.message : "the address cannot be listened on"
+  return `Tocsin cannot start: ${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`
+}
+
+/** One message for the person who started the service; what nobody foresaw is told in full, for a report. */
+const tell = (cause: Cause.Cause<Failure>): Effect.Effect<void> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  const failure = Cause.findErrorOption(cause)
+  return Option.isSome(failure)
+    ? Effect.andThen(
+        Effect.logDebug("the start failed", failure.value),
+        Effect.sync(() => complain(explain(failure.value))),
+      )
+    : Effect.sync(() => complain(`Tocsin ended by a defect; report it with this:\n${Cause.pretty(cause)}`))
+}
+
+// One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
+const SAME_REQUEST_MILLIS = 500
+
+// Service managers kill ten seconds after they asked; a storage that does not answer could hold the end up for longer.
+const TIME_TO_STOP_MILLIS = 9_000
+
+const giveUp = (): void => {
+  complain(
+    "Tocsin could not finish in time and ends as it is; what it acknowledged is kept, what it was sending is sent again",
+  )
+  process.exit()
+}
+
+/** Sees that a stop has an end: a second request, or too much time since the first, ends the process at once. */
+const boundStop = (): void => {
+  let first: number | undefined
+  const received = (): void => {
+    if (first === undefined) setTimeout(giveUp, TIME_TO_STOP_MILLIS).unref()
+    first ??= performance.now()
+    if (performance.now() - first > SAME_REQUEST_MILLIS) process.exit(EXIT_CODES.failed.code)
+  }
+  process.on("SIGINT", received)
+  process.on("SIGTERM", received)
+}
+
+// A log that nobody reads any more is no reason to stop serving: its pipe's errors would end the process.
+const outliveReaders = (): void => {
+  process.stdout.on("error", () => {})
+  process.stderr.on("error", () => {})
+}
+
+/** Runs the server until it is asked to stop, as the main program of this process: sets its exit code, and ends it. */
+export const serve = (): void => {
+  const settings = checkedSettings(process.env)
+  if (Result.isFailure(settings)) return complain(settings.failure.message)
+  const main = Effect.provide(Effect.tapCause(Layer.launch(service(settings.success)), tell), [
+    loggingLayer(settings.success, process.stderr.isTTY === true),
+    NodeServices.layer,
+  ])
+  outliveReaders()
+  boundStop()
+  NodeRuntime.runMain(main, {
+    disableErrorReporting: true,
+    // A stop on request is no failure: whatever was in flight has been finished.
+    teardown: (exit, onExit) => {
+      const isStop = Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)
+      onExit(isStop ? EXIT_CODES.ok.code : EXIT_CODES.failed.code)
+    },
+  })
+}

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { fromMicros, parse } from "@tocsin/core/contract/Instant"
+import { sizeText } from "@tocsin/server/commands/doctor/sizeText"
+import { ageText } from "@tocsin/server/output/ageText"
+import { jsonText } from "@tocsin/server/output/jsonText"
+import { withoutSecrets } from "@tocsin/server/output/withoutSecrets"
+
+describe("texts of the command line", () => {
+  it.each([
+    [0, "0s ago"],
+    [59, "59s ago"],
+    [60, "1m ago"],
+    [7_199, "1h ago"],
+    [200_000, "2d ago"],
+    [-300, "in 5m"],
+  ])("%i seconds are %s", (seconds, text) => {
+    const now = fromMicros(1_800_000_000_000_000n)
+    assert.strictEqual(ageText(fromMicros(now - BigInt(seconds) * 1_000_000n), now), text)
+  })
+
+  it.each([
+    [0, "0 B"],
+    [1_023, "1023 B"],
+    [1_536, "1.5 KiB"],
+    [300 * 1_048_576, "300 MiB"],
+    [5 * 1_073_741_824, "5.0 GiB"],
+  ])("%i bytes are %s", (bytes, text) => {
+    assert.strictEqual(sizeText(bytes), text)
+  })
+
+  it("JSON has instants as the API has them, and nothing that a terminal acts on", () => {
+    const at = parse("2026-01-31T08:30:00.25Z")
+    assert.strictEqual(
+      jsonText({ at, text: "\u009B31m\u007F\u001B" }),
+      '{"at":"2026-01-31T08:30:00.250Z","text":"\\u009b31m\\u007f\\u001b"}',
+    )
+  })
+
+  it("addresses lose their user and password", () => {
+    assert.strictEqual(
+      withoutSecrets("to postgres://user:pass:word@host/db and http://a@b, not mail@host"),
+      "to postgres://…@host/db and http://…@b, not mail@host",
+    )
+  })
+})

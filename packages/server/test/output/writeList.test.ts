@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { writeList } from "@tocsin/server/output/writeList"
+import { Effect } from "effect"
+import { fakeTerminal } from "./FakeOutput.ts"
+
+interface Row {
+  readonly n: number
+}
+
+const COLUMNS = [{ title: "N", cell: ({ n }: Row) => String(n) }]
+
+/** A list of so many rows, read in pages of at most 500 as those of the service; notes the limits that were asked for. */
+const listOf = (length: number) => {
+  const limits: Array<number> = []
+  return {
+    limits,
+    page: ({ cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number }) =>
+      Effect.sync(() => {
+        limits.push(limit)
+        const from = Number(cursor ?? 0)
+        const items = Array.from({ length: Math.min(limit, length - from) }, (_, index): Row => ({
+          n: from + index,
+        }))
+        const next = from + items.length
+        return { items, next_cursor: next < length ? String(next) : null, prev_cursor: null }
+      }),
+  }
+}
+
+interface Wanted {
+  readonly limit?: number
+  readonly all?: boolean
+  readonly keep?: (row: Row) => boolean
+}
+
+const shown = Effect.fnUntraced(function* (length: number, { limit = 100, all = false, keep }: Wanted) {
+  const terminal = fakeTerminal()
+  const { page, limits } = listOf(length)
+  const list = { page, columns: COLUMNS, of: "rows", ...(keep !== undefined && { keep }) }
+  yield* Effect.provide(writeList(list, { limit, all, json: true }), terminal.layer)
+  const { items, has_more } = JSON.parse(terminal.stdout) as { items: ReadonlyArray<Row>; has_more: boolean }
+  return { numbers: items.map(({ n }) => n), has_more, limits }
+})
+
+describe("a list", () => {
+  it.effect.each<readonly [length: number, wanted: Wanted, count: number, hasMore: boolean]>([
+    [0, {}, 0, false],
+    [3, {}, 3, false],
+    [100, {}, 100, false],
+    [101, {}, 100, true],
+    [1_200, { limit: 700 }, 700, true],
+    [1_200, { limit: 1_200 }, 1_200, false],
+    [1_200, { all: true, limit: 1 }, 1_200, false],
+  ])("of %i rows, asked for %o", ([length, wanted, count, hasMore]) =>
+    Effect.gen(function* () {
+      const { numbers, has_more, limits } = yield* shown(length, wanted)
+      assert.deepStrictEqual(
+        numbers,
+        Array.from({ length: count }, (_, index) => index),
+      )
+      assert.strictEqual(has_more, hasMore)
+      assert.isTrue(limits.every((limit) => limit >= 1 && limit <= 500))
+    }),
+  )
+
+  it.effect("is filtered as it is read, and is known to go on only where another row is kept", () =>
+    Effect.gen(function* () {
+      const keep = ({ n }: Row) => n % 400 === 0
+      assert.deepInclude(yield* shown(1_200, { limit: 3, keep }), { numbers: [0, 400, 800], has_more: false })
+      assert.deepInclude(yield* shown(1_201, { limit: 3, keep }), { numbers: [0, 400, 800], has_more: true })
+      assert.deepInclude(yield* shown(1_201, { limit: 2, keep }), { numbers: [0, 400], has_more: true })
+    }),
+  )
+
+  it.effect("is a table otherwise, whose notes go to standard error", () =>
+    Effect.gen(function* () {
+      const terminal = fakeTerminal()
+      const write = (length: number) =>
+        Effect.provide(
+          writeList(
+            { page: listOf(length).page, columns: COLUMNS, of: "rows" },
+            { limit: 2, all: false, json: false },
+          ),
+          terminal.layer,
+        )
+      yield* write(3)
+      assert.deepStrictEqual(
+        [terminal.stdout, terminal.stderr],
+        ["N\n0\n1\n", "2 rows shown, and there are more: --all or --limit\n"],
+      )
+      yield* write(0)
+      assert.match(terminal.stderr, /\nno rows\n$/)
+    }),
+  )
+})

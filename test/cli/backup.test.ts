@@ -1,0 +1,92 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { Effect, Fiber } from "effect"
+import { eventOf, push } from "../processes/Agent.ts"
+import { historyOf } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { populate, shownBy } from "./population.ts"
+import { serverAt, tocsin, warmUp } from "./tocsin.ts"
+
+beforeAll(warmUp)
+
+describe.concurrent("tocsin backup", { timeout: 60_000 }, () => {
+  it.live("copies the database of a server that goes on writing, and a server starts on the copy", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      const server = yield* startServer(serverAt(place))
+      const { first } = yield* populate(server)
+      const before = (yield* historyOf(server)).length
+      let written = 0
+      const writer = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.suspend(() => {
+            const status = written % 2 === 0 ? "critical" : "ok"
+            return Effect.map(
+              push(server, first, [eventOf({ check_id: "busy", status })]),
+              () => (written += 1),
+            )
+          }),
+        ),
+      )
+      const { code, stderr } = yield* tocsin(place, "backup", "copy.db")
+      const duringBackup = written
+      yield* Fiber.interrupt(writer)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.isAbove(duringBackup, 0)
+
+      const restored = { cwd: yield* scratchFolder, environment: {} }
+      mkdirSync(join(restored.cwd, "data"))
+      copyFileSync(join(place.cwd, "copy.db"), join(restored.cwd, "data", "tocsin.db"))
+      const copy = yield* startServer(serverAt(restored))
+      const kept = yield* historyOf(copy)
+      assert.isAtLeast(kept.length, before)
+      // A moment of the service: what was written then, without a gap.
+      const all = yield* historyOf(server)
+      assert.deepStrictEqual(kept, all.slice(-kept.length))
+      assert.strictEqual(
+        JSON.stringify((yield* shownBy(copy))[1]),
+        JSON.stringify((yield* shownBy(server))[1]),
+      )
+    }),
+  )
+
+  it.live("replaces no file unless told to, and leaves none unfinished", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      yield* tocsin(place, "migrate")
+      const file = join(place.cwd, "copy.db")
+      writeFileSync(file, "precious")
+      const refused = yield* tocsin(place, "backup", "copy.db")
+      assert.deepStrictEqual([refused.code, refused.stdout], [EXIT_CODES.refused.code, ""])
+      assert.strictEqual(readFileSync(file, "utf8"), "precious")
+      const forced = yield* tocsin(place, "backup", "copy.db", "--force", "--json")
+      assert.match(forced.stdout, /^\{"file":"copy.db","bytes":\d+,"schema":[1-9]\d*\}\n$/)
+      assert.strictEqual(readFileSync(file).toString("latin1", 0, 15), "SQLite format 3")
+      assert.strictEqual(
+        (yield* tocsin(place, "backup", "data/tocsin.db", "--force")).code,
+        EXIT_CODES.refused.code,
+      )
+      assert.strictEqual((yield* tocsin(place, "backup", "nowhere/copy.db")).code, EXIT_CODES.storage.code)
+      assert.deepStrictEqual(readdirSync(place.cwd).toSorted(), ["copy.db", "data"])
+    }),
+  )
+
+  it.live("says what to use for PostgreSQL, and that there is nothing to back up", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const elsewhere = yield* tocsin(
+        { cwd, environment: { DATABASE_URL: "postgres://127.0.0.1:1/db" } },
+        "backup",
+        "x.db",
+      )
+      assert.strictEqual(elsewhere.code, EXIT_CODES.refused.code)
+      assert.include(elsewhere.stderr, "pg_dump")
+      const nothing = yield* tocsin({ cwd, environment: {} }, "backup", "x.db")
+      assert.strictEqual(nothing.code, EXIT_CODES.storage.code)
+      assert.isFalse(existsSync(join(cwd, "x.db")))
+    }),
+  )
+})

@@ -1,0 +1,147 @@
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { Effect, Redacted } from "effect"
+import { eventOf, push } from "../processes/Agent.ts"
+import { call, historyOf } from "../processes/api.ts"
+import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { launch, startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
+import { populate, shownBy } from "./population.ts"
+import { jsonOf, type Place, serverAt, tocsin, warmUp } from "./tocsin.ts"
+
+beforeAll(warmUp)
+
+interface Copied {
+  readonly tables: ReadonlyArray<{ readonly table: string; readonly rows: number; readonly sha256: string }>
+}
+
+const copied = (place: Place, ...args: ReadonlyArray<string>) =>
+  Effect.map(jsonOf(place, "copy", ...args), (document) => (document as Copied).tables)
+
+const onFile = Effect.map(scratchFolder, (cwd): Place => ({ cwd, environment: {} }))
+
+/** A scratch database, in the variable that `--to env:TARGET` reads; its password stays off the command line. */
+const emptyPostgres = Effect.map(scratchPostgres, ({ url, replica }) => ({
+  replica,
+  url: Redacted.value(url),
+  environment: { TARGET: Redacted.value(url) },
+}))
+
+describe.concurrent("tocsin copy", { timeout: 90_000 }, () => {
+  it.live("carries everything from SQLite to PostgreSQL and back, and servers go on from there", () =>
+    Effect.gen(function* () {
+      const source = yield* onFile
+      const { shown, agent, lastEvent } = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const server = yield* startServer(serverAt(source))
+          const { first } = yield* populate(server)
+          const last = eventOf({ check_id: "disk", status: "critical" })
+          yield* Effect.orDie(push(server, first, [last]))
+          const now = yield* shownBy(server)
+          yield* server.stop
+          return { shown: now, agent: first, lastEvent: last }
+        }),
+      )
+      const postgres = yield* emptyPostgres
+      const there = yield* copied({ ...source, environment: postgres.environment }, "--to", "env:TARGET")
+      for (const { table, rows } of there) {
+        if (table !== "alert" && table !== "removed_registration") assert.isAbove(rows, 0, table)
+      }
+
+      const back = yield* onFile
+      mkdirSync(join(back.cwd, "data"))
+      const toFile = ["--from", "env:TARGET", "--to", "sqlite:data/tocsin.db"]
+      assert.deepStrictEqual(yield* copied({ ...back, environment: postgres.environment }, ...toFile), there)
+
+      for (const place of [{ cwd: source.cwd, environment: { DATABASE_URL: postgres.url } }, back]) {
+        const server = yield* startServer(serverAt(place))
+        assert.deepStrictEqual(yield* shownBy(server), shown)
+        const again = yield* Effect.orDie(push(server, agent, [lastEvent]))
+        assert.strictEqual(again.text, '{"accepted":0,"deduplicated":1}')
+        const next = yield* Effect.orDie(push(server, agent, [eventOf({ check_id: "disk", status: "ok" })]))
+        assert.strictEqual(next.text, '{"accepted":1,"deduplicated":0}')
+        const [latest] = yield* historyOf(server)
+        assert.deepStrictEqual([latest?.check_id, latest?.status], ["disk", "ok"])
+        yield* server.stop
+      }
+    }),
+  )
+
+  it.live("refuses a target that holds something, or that a server works on", () =>
+    Effect.gen(function* () {
+      const source = yield* onFile
+      yield* tocsin(source, "migrate")
+      const { url, environment } = yield* emptyPostgres
+      const from = { ...source, environment }
+      const target = { cwd: source.cwd, environment: { DATABASE_URL: url } }
+      const server = yield* startServer(serverAt(target))
+      const inUse = yield* tocsin(from, "copy", "--to", "env:TARGET")
+      assert.deepStrictEqual([inUse.code, inUse.stdout], [EXIT_CODES.refused.code, ""])
+      assert.match(inUse.stderr, /^tocsin: a server works on the database: stop it first/)
+      yield* populate(server)
+      yield* server.stop
+      const marked = yield* tocsin(from, "copy", "--to", "env:TARGET")
+      assert.strictEqual(marked.code, EXIT_CODES.refused.code)
+      const file = yield* tocsin(source, "copy", "--to", "sqlite:data/tocsin.db")
+      assert.strictEqual(file.code, EXIT_CODES.refused.code)
+      assert.match(file.stderr, /data\/tocsin.db exists already/)
+      const nobody = yield* Effect.result(call(server, "GET", "/api/v1/health"))
+      assert.strictEqual(nobody._tag, "Failure")
+    }),
+  )
+
+  it.live("is broken off without a trace, and run again", () =>
+    Effect.gen(function* () {
+      const source = yield* onFile
+      yield* tocsin(source, "migrate")
+      fill(join(source.cwd, "data", "tocsin.db"), 50_000)
+      const { environment, replica } = yield* emptyPostgres
+      const from = { ...source, environment }
+      const { sql } = yield* replica({ maxConnections: 1, applicationName: "test" })
+      const isWriting = Effect.map(
+        Effect.orDie(
+          sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE '%INSERT INTO check_event%' AND pid <> pg_backend_pid()`,
+        ),
+        (rows) => rows.length > 0,
+      )
+      yield* breakOff(from, ["--to", "env:TARGET"], isWriting)
+      const [found] = yield* sql<{ absent: boolean }>`SELECT to_regclass('agent') IS NULL AS absent`
+      assert.deepStrictEqual(found, { absent: true })
+
+      const unfinished = join(source.cwd, "next.db.copying")
+      const isGrowing = Effect.sync(() => existsSync(unfinished) && statSync(unfinished).size > 2_000_000)
+      yield* breakOff(source, ["--to", "sqlite:next.db"], isGrowing)
+      assert.deepStrictEqual([existsSync(unfinished), existsSync(join(source.cwd, "next.db"))], [true, false])
+
+      const tables = yield* copied(source, "--to", "sqlite:next.db")
+      assert.strictEqual(tables.find(({ table }) => table === "check_event")?.rows, 50_000)
+      assert.deepStrictEqual(readdirSync(source.cwd).toSorted(), ["data", "next.db"])
+      assert.deepStrictEqual(yield* copied(from, "--to", "env:TARGET"), tables)
+    }),
+  )
+})
+
+/** Starts a copy, and kills it in the middle. */
+const breakOff = (place: Place, args: ReadonlyArray<string>, isUnderWay: Effect.Effect<boolean>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { kill } = yield* launch({ ...place, args: ["copy", ...args] })
+      yield* until("the copy is under way", isUnderWay)
+      assert.deepStrictEqual(yield* kill, { code: null, signal: "SIGKILL" })
+    }),
+  )
+
+/** Gives a database so many history rows of one agent, which take a while to copy. */
+const fill = (file: string, rows: number): void => {
+  const database = new DatabaseSync(file)
+  database.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+    INSERT INTO check_event (agent_id, registration_id, check_id, event_id, observed_at, received_at, status,
+      exit_code, duration_ms, output_truncated, notifications_enabled, output)
+    SELECT 'web-1', '01900000-0000-7000-8000-000000000000', 'disk', printf('01900000-0000-7000-8000-%012d', i), i, i,
+      'ok', 0, 1, 0, 1, printf('%0100d', i) FROM n`)
+  database.close()
+}

@@ -1,0 +1,182 @@
+import { chmodSync, mkdirSync, statSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { Effect, Redacted } from "effect"
+import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { type Place, places, serverAt, tocsin, warmUp } from "./tocsin.ts"
+
+beforeAll(warmUp)
+
+interface Finding {
+  readonly check: string
+  readonly level: "ok" | "attention" | "failed"
+  readonly message: string
+}
+
+/** What the doctor says at a place, and how it ends. */
+const examine = Effect.fnUntraced(function* (place: Place, ...args: ReadonlyArray<string>) {
+  const { code, stdout } = yield* tocsin(place, "doctor", "--json", ...args)
+  const { findings } = JSON.parse(stdout) as { findings: ReadonlyArray<Finding> }
+  return { code, findings }
+})
+
+const notOk = (findings: ReadonlyArray<Finding>) =>
+  findings.filter(({ level }) => level !== "ok").map(({ check, level }) => `${check}: ${level}`)
+
+const messageOf = (findings: ReadonlyArray<Finding>, check: string): string =>
+  findings.find((finding) => finding.check === check)?.message ?? ""
+
+/** A receiver of webhooks that answers everything with one status. */
+const receiverOf = (status: number) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+      const server = createServer((_, response) => void response.writeHead(status).end())
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        const close = () => server.closeAllConnections()
+        resume(
+          Effect.succeed({
+            url: `http://${secretOf("user")}:${secretOf("password")}@127.0.0.1:${port}/`,
+            close,
+          }),
+        )
+      })
+    }),
+    ({ close }) => Effect.sync(close),
+  )
+
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+const isOpenToAll = (path: string): boolean =>
+  (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenToAll(dirname(path)))
+/** Root may write everywhere, so it runs the doctor as somebody who may not; who may not read a checkout of root's own. */
+const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.url)))
+
+describe.concurrent("the doctor", { timeout: 60_000 }, () => {
+  it.live.each(places)(
+    "finds a running service on $name well, and the receivers that take a test",
+    ({ make }) =>
+      Effect.gen(function* () {
+        const place = yield* make
+        yield* startServer(serverAt(place))
+        const well = yield* receiverOf(204)
+        const environment = {
+          ...serverAt(place).environment,
+          SERVICE_WEBHOOK_URL: well.url,
+          SERVICE_WEBHOOK_SECRET: webhookSecretOf("doctor"),
+        }
+        const { code, findings } = yield* examine({ ...place, environment }, "--send-test")
+        // The PostgreSQL that tests bring along does not sync, and the doctor says so.
+        const isUnsafe = messageOf(findings, "durability").includes("fsync")
+        assert.deepStrictEqual(notOk(findings), isUnsafe ? ["durability: attention"] : [])
+        assert.strictEqual(code, isUnsafe ? EXIT_CODES.attention.code : EXIT_CODES.ok.code)
+        assert.match(messageOf(findings, "server"), /^last sign of life \d+s ago/)
+        assert.match(
+          messageOf(findings, "notifier webhook"),
+          /^http:\/\/127.0.0.1:\d+ took the test message \(status 204\)$/,
+        )
+
+        const ill = yield* receiverOf(403)
+        const refused = yield* examine(
+          {
+            ...place,
+            environment: {
+              ...environment,
+              SERVICE_WEBHOOK_URL: ill.url,
+              SERVICE_KEY_PEPPER: secretOf("pepper"),
+            },
+          },
+          "--send-test",
+        )
+        assert.includeMembers(notOk(refused.findings), ["pepper: failed", "notifier webhook: failed"])
+        assert.strictEqual(refused.code, EXIT_CODES.usage.code)
+      }),
+  )
+
+  it.live("tells of all bad settings, and looks at the rest nevertheless", () =>
+    Effect.gen(function* () {
+      const environment = {
+        SERVICE_PORT: "eighty",
+        DATABASE_URL: `postgres://${secretOf("user")}:${secretOf("password")}@127.0.0.1:1/tocsin`,
+      }
+      const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment })
+      assert.deepStrictEqual(notOk(findings), ["settings: failed", "settings: attention", "storage: failed"])
+      assert.match(messageOf(findings, "storage"), /^PostgreSQL cannot be reached: /)
+      assert.strictEqual(code, EXIT_CODES.usage.code)
+    }),
+  )
+
+  it.live("calls for a look where nothing has been started yet, and makes nothing", () =>
+    Effect.gen(function* () {
+      const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment: {} })
+      assert.deepStrictEqual([notOk(findings), code], [["storage: attention"], EXIT_CODES.attention.code])
+    }),
+  )
+
+  it.live.skipIf(cannotProvoke)(
+    `finds a folder that cannot be written${cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""}`,
+    () =>
+      Effect.gen(function* () {
+        const place = { cwd: yield* scratchFolder, environment: {} }
+        yield* tocsin(place, "migrate")
+        chmodSync(place.cwd, 0o755)
+        chmodSync(join(place.cwd, "data"), 0o555)
+        const { code, findings } = yield* examine(isRoot ? { ...place, uid: NOBODY } : place)
+        assert.deepStrictEqual(notOk(findings), ["storage: failed", "disk: failed"])
+        assert.match(
+          messageOf(findings, "storage"),
+          /cannot be written: let the user that runs Tocsin write it$/,
+        )
+        assert.strictEqual(code, EXIT_CODES.storage.code)
+        chmodSync(join(place.cwd, "data"), 0o755)
+      }),
+  )
+
+  it.live("finds a PostgreSQL that takes no changes", () =>
+    Effect.gen(function* () {
+      const { url, replica } = yield* scratchPostgres
+      const place = { cwd: yield* scratchFolder, environment: { DATABASE_URL: Redacted.value(url) } }
+      yield* tocsin(place, "migrate")
+      const { sql } = yield* replica({ maxConnections: 1 })
+      const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
+      yield* sql.unsafe(`ALTER DATABASE ${row?.name} SET default_transaction_read_only = on`)
+      const { code, findings } = yield* examine(place)
+      assert.include(notOk(findings), "permissions: failed")
+      assert.match(messageOf(findings, "permissions"), /^the database takes no changes: /)
+      assert.strictEqual(code, EXIT_CODES.storage.code)
+    }),
+  )
+
+  it.live("finds a schema that is newer, on SQLite and on PostgreSQL", () =>
+    Effect.gen(function* () {
+      const later = "INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)"
+      const file = { cwd: yield* scratchFolder, environment: {} }
+      mkdirSync(join(file.cwd, "data"))
+      yield* tocsin(file, "migrate")
+      const database = new DatabaseSync(join(file.cwd, "data", "tocsin.db"))
+      database.exec(later)
+      database.close()
+      const { url, replica } = yield* scratchPostgres
+      const server = { cwd: file.cwd, environment: { DATABASE_URL: Redacted.value(url) } }
+      yield* tocsin(server, "migrate")
+      const { sql } = yield* replica({ maxConnections: 1 })
+      yield* sql.unsafe(later)
+      for (const [place, check] of [
+        [file, "storage"],
+        [server, "schema"],
+      ] as const) {
+        const { code, findings } = yield* examine(place)
+        assert.match(messageOf(findings, check), /written by a newer version of Tocsin: start that version/)
+        assert.strictEqual(code, EXIT_CODES.storage.code)
+      }
+    }),
+  )
+})

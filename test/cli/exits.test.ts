@@ -1,0 +1,142 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import process from "node:process"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { Effect } from "effect"
+import { scratchFolder } from "../processes/scratch.ts"
+import { secretOf } from "../processes/secrecy.ts"
+import { type Place, places, tocsin, warmUp } from "./tocsin.ts"
+
+beforeAll(warmUp)
+
+const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
+
+const nowhere: Effect.Effect<Place, never, Effect.Services<typeof scratchFolder>> = Effect.map(
+  scratchFolder,
+  (cwd) => ({ cwd, environment: {} }),
+)
+
+/** What a mistake is answered with: its exit code, nothing on standard output, and one message. */
+const refused = Effect.fnUntraced(function* (place: Place, line: string) {
+  const { code, stdout, stderr } = yield* tocsin(place, ...line.split(" "))
+  assert.strictEqual(stdout, "")
+  return { code, stderr }
+})
+
+describe.concurrent("exit codes", { timeout: 60_000 }, () => {
+  it.live.each<readonly [line: string, message: string]>([
+    ["agents accept", "name at least one agent, or use --all"],
+    ["agents accept web-1 --all", "name agents, or use --all, but not both"],
+    ["agents remove web/1", "cannot be the id of an agent"],
+    ["agents list --limit 0", "Invalid value for flag --limit"],
+    ["incidents show 17", "Invalid value for argument <INCIDENT>"],
+    [`summary postgres://${secretOf("user")}:${secretOf("password")}@host/db`, "postgres://…@host/db"],
+  ])("2: tocsin %s", ([line, message]) =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* refused(yield* nowhere, line)
+      assert.strictEqual(code, EXIT_CODES.usage.code)
+      assert.include(stderr, message)
+    }),
+  )
+
+  it.live("2: bad settings, all at once; a token is asked of servers only", () =>
+    Effect.gen(function* () {
+      const { cwd } = yield* nowhere
+      const environment = {
+        SERVICE_PORT: "eighty",
+        DATABASE_URL: "postgres://127.0.0.1:1/db",
+        SERVICE_LOG_LEVEL: "loud",
+      }
+      assert.deepStrictEqual(yield* refused({ cwd, environment }, "summary"), {
+        code: EXIT_CODES.usage.code,
+        stderr:
+          "tocsin: these settings cannot be used (see tocsin serve --help):\n" +
+          '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535\n' +
+          '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error\n',
+      })
+    }),
+  )
+
+  it.live("4: no storage there, and none is made", () =>
+    Effect.gen(function* () {
+      const place = yield* nowhere
+      assert.deepStrictEqual(yield* refused(place, "agents list"), {
+        code: EXIT_CODES.storage.code,
+        stderr:
+          "tocsin: there is nothing of Tocsin in data/tocsin.db: start the server on it once, or run tocsin migrate, or set SERVICE_DATA_DIR to its folder\n",
+      })
+      const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
+      assert.deepStrictEqual(yield* refused({ ...place, environment }, "agents list"), {
+        code: EXIT_CODES.storage.code,
+        stderr:
+          "tocsin: PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port\n",
+      })
+    }),
+  )
+
+  it.live.each(places)("3: what is not there, on $name; after 0: its schema is made by migrate", ({ make }) =>
+    Effect.gen(function* () {
+      const place = yield* make
+      const made = yield* tocsin(place, "migrate", "--json")
+      assert.deepStrictEqual([made.code, made.stderr], [0, ""])
+      assert.match(made.stdout, /^\{"from":0,"to":[1-9]\d*\}\n$/)
+      assert.match((yield* tocsin(place, "migrate")).stdout, /: nothing to do\n$/)
+      const { code, stderr } = yield* refused(place, "incidents show 01900000-0000-7000-8000-000000000001")
+      assert.strictEqual(code, EXIT_CODES.not_found.code)
+      assert.match(stderr, /tocsin incidents shows those there are\n$/)
+    }),
+  )
+})
+
+/** A storage with so many agents that their list does not fit the buffer of a pipe. */
+const populated = Effect.fnUntraced(function* () {
+  const place = yield* nowhere
+  yield* tocsin(place, "migrate")
+  const database = new DatabaseSync(join(place.cwd, "data", "tocsin.db"))
+  database.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+    INSERT INTO agent (agent_id, registration_id, admission_state, observed_at, last_seen_at, registered_at,
+      checks_ok, checks_warning, checks_critical, checks_unknown, key_fingerprint, hostname, features)
+    SELECT printf('web-%05d', i), printf('01900000-0000-7000-8000-%012d', i), 'accepted', 0, i, 0, 0, 0, 0, 0,
+      '0123456789abcdef', printf('host-%05d.example.org', 3000 - i), '{"push":true,"metrics":false}' FROM n`)
+  database.close()
+  return place
+})
+
+describe("a long list", { timeout: 60_000 }, () => {
+  it.live("is read to its end, in order, and may be left by its reader without a word", () =>
+    Effect.gen(function* () {
+      const place = yield* populated()
+      const { stdout } = yield* tocsin(place, "agents", "list", "--all", "--json")
+      const { items } = JSON.parse(stdout) as { items: Array<{ agent_id: string }> }
+      assert.deepStrictEqual(
+        [items.length, items[0]?.agent_id, items.at(-1)?.agent_id],
+        [3000, "web-00001", "web-03000"],
+      )
+      const sorted = yield* tocsin(place, "agents", "list", "--sort", "hostname", "--limit", "1", "--json")
+      const { items: first } = JSON.parse(sorted.stdout) as { items: Array<{ agent_id: string }> }
+      assert.deepStrictEqual(
+        first.map(({ agent_id }) => agent_id),
+        ["web-03000"],
+      )
+
+      const left = yield* Effect.promise(async () => {
+        const child = spawn(process.execPath, [START, "agents", "list", "--all"], {
+          cwd: place.cwd,
+          env: { PATH: process.env["PATH"] },
+          stdio: ["ignore", "pipe", "pipe"],
+        })
+        let stderr = ""
+        child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+        child.stdout.once("data", () => child.stdout.destroy())
+        const [code] = await once(child, "close")
+        return { code, stderr }
+      })
+      assert.deepStrictEqual(left, { code: 0, stderr: "" })
+    }),
+  )
+})

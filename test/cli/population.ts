@@ -1,0 +1,27 @@
+import { Effect } from "effect"
+import { enroll, heartbeat, report } from "../processes/Agent.ts"
+import { type Base, operate } from "../processes/api.ts"
+import { secretOf } from "../processes/secrecy.ts"
+
+/** Lets a service have something in every table: agents, keys in every state, checks, shared and ended incidents. */
+export const populate = Effect.fnUntraced(function* (server: Base) {
+  const [first, second] = [yield* enroll(server, "web-1"), yield* enroll(server, "web-2")]
+  yield* enroll(server, "db-1")
+  yield* Effect.orDie(heartbeat(server, { agent_id: "pending-1", key: secretOf("pending-1") }))
+  yield* Effect.orDie(heartbeat(server, { agent_id: "web-1", key: secretOf("web-1-next") }))
+  yield* Effect.orDie(heartbeat(server, { agent_id: "blocked-1", key: secretOf("blocked-1") }))
+  yield* operate(server, "POST", "/api/v1/agents/blocked-1/block")
+  yield* report(server, first, { check_id: "disk", status: "critical" }, { check_id: "load", status: "ok" })
+  yield* report(server, first, { check_id: "disk", status: "ok" })
+  const shared = { check_id: "site", incident_key: "Störung – 'site' \"1\" \\ 2" } as const
+  yield* report(server, first, { ...shared, status: "warning" })
+  yield* report(server, second, { ...shared, status: "critical" })
+  return { first, second }
+})
+
+/** What a service shows of itself, for comparison. */
+export const shownBy = Effect.fnUntraced(function* (server: Base) {
+  const paths = ["agents", "agents/admission/blacklist", "checks", "incidents", "events/query"]
+  const answers = yield* Effect.forEach(paths, (path) => operate(server, "GET", `/api/v1/${path}`))
+  return answers.map(({ text }) => JSON.parse(text) as unknown)
+})
