@@ -7,9 +7,14 @@ import type {
   IncidentListParameters,
   OutboxListParameters,
   Unpaged,
-} from "./api/Parameters.ts"
+} from "@tocsin/client/Parameters"
 import type { QueryCalls } from "./api/QueryCalls.ts"
-import type { CheckState, Incident, NotificationOutboxItem, StoredCheckResultEvent } from "./api/Resources.ts"
+import type {
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+} from "@tocsin/client/Resources"
 import type { NodeListener } from "./http/nodeListener.ts"
 import type { IncidentNews } from "./incidents/IncidentNews.ts"
 

@@ -127,7 +127,7 @@ export const assemble = (
     incidentChanges,
     onIncident: (callback) => callBack(incidentChanges(), callback, Effect.runForkWith(services)),
     fetch: fetchHandler({ web: app.web, isClosed, activity }),
-    node: nodeListener({ node: app.node, basePath: http.basePath, isClosed, activity }),
+    node: nodeListener({ ...app, basePath: http.basePath, isClosed, activity }),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -148,7 +148,9 @@ const callBack = (
       try {
         await callback(change)
       } catch (cause) {
-        run(Effect.logError("a callback of onIncident failed; it is called again with the next change", cause))
+        run(
+          Effect.logError("a callback of onIncident failed; it is called again with the next change", cause),
+        )
       }
     }
   }

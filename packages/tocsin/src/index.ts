@@ -41,5 +41,5 @@ export type { IncidentNews } from "./incidents/IncidentNews.ts"
 export type { NodeListener } from "./http/nodeListener.ts"
 export type { HeartbeatOptions } from "./api/AgentCalls.ts"
 
-export type * from "./api/Parameters.ts"
-export type * from "./api/Resources.ts"
+export type * from "@tocsin/client/Parameters"
+export type * from "@tocsin/client/Resources"

@@ -1,22 +1,21 @@
-import type { AgentNotFound } from "@tocsin/core/admission/AdmissionErrors"
 import * as decode from "@tocsin/core/contract/decodeRequest"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { AgentBlacklistPage, AgentPage } from "@tocsin/core/contract/Responses"
 import { Agent as AgentSchema } from "@tocsin/core/contract/Agent"
-import type { ValidationError } from "@tocsin/core/contract/ValidationError"
-import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema } from "effect"
+import type { Reply } from "../Reply.ts"
+import type { AnyCallCode } from "../TocsinError.ts"
 import { allPages } from "./allPages.ts"
-import type { Calls, ReplyOf } from "./Calls.ts"
+import type { Calls } from "./Calls.ts"
 import { asQuery } from "./decodeInput.ts"
-import type { BlacklistParameters, Paging, Unpaged } from "./Parameters.ts"
-import type { ActionCount, Agent, AgentBlacklistItem, Page } from "./Resources.ts"
+import type { BlacklistParameters, Paging, Unpaged } from "@tocsin/client/Parameters"
+import type { ActionCount, Agent, AgentBlacklistItem, Page } from "@tocsin/client/Resources"
 
-type PageReply<Item> = ReplyOf<Page<Item>, ValidationError | StorageError>
-type OnAgent<A> = ReplyOf<A, ValidationError | AgentNotFound | StorageError>
-type OnAll = ReplyOf<ActionCount, StorageError>
+type PageReply<Item> = Reply<Page<Item>, AnyCallCode | "validation">
+type OnAgent<A> = Reply<A, AnyCallCode | "validation" | "not_found">
+type OnAll = Reply<ActionCount, AnyCallCode>
 
 /** What operators read and decide about agents and their keys. */
 export interface AdmissionCalls {
@@ -35,7 +34,7 @@ export interface AdmissionCalls {
     /** Accepts all pending agents; replacement keys of accepted ones too with `include_rotation: true`. */
     readonly acceptAll: (parameters?: {
       readonly include_rotation?: boolean | undefined
-    }) => ReplyOf<ActionCount, ValidationError | StorageError>
+    }) => Reply<ActionCount, AnyCallCode | "validation">
     /** Blocks all pending keys. Not safe to repeat. */
     readonly blockAll: () => OnAll
     /** Removes all pending agents. */
@@ -49,7 +48,7 @@ export interface AdmissionCalls {
       parameters?: Unpaged<BlacklistParameters>,
     ) => AsyncGenerator<AgentBlacklistItem, void, undefined>
     /** Deletes one row by its id, so that the key may register again; a count of 0 when there is none of that id. */
-    readonly remove: (id: string) => ReplyOf<ActionCount, ValidationError | StorageError>
+    readonly remove: (id: string) => Reply<ActionCount, AnyCallCode | "validation">
     readonly removeAll: () => OnAll
   }
 }

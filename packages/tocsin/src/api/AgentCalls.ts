@@ -1,19 +1,18 @@
 import { Readiness } from "@tocsin/adapter-http/Readiness"
-import type { AgentBlocked, AgentNotAccepted, KeyConflict, RateLimited } from "@tocsin/core/admission/AdmissionErrors"
 import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
-import type { ValidationError } from "@tocsin/core/contract/ValidationError"
-import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { isWellFormed, type RoleOf } from "@tocsin/adapter-http/request/BearerToken"
 import { Effect, Redacted } from "effect"
-import { TocsinError } from "../TocsinError.ts"
-import type { Calls, ReplyOf } from "./Calls.ts"
+import type { Reply } from "../Reply.ts"
+import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
+import type { Calls } from "./Calls.ts"
+import { decodeBody } from "./decodeInput.ts"
 import type {
   AcceptedResponse,
   EventBatchAcceptedResponse,
   EventBatchRequest,
   HeartbeatRequest,
-} from "./Resources.ts"
+} from "@tocsin/client/Resources"
 
 /** Whom a heartbeat is counted for. */
 export interface HeartbeatOptions {
@@ -44,9 +43,9 @@ export interface AgentCalls {
     key: string,
     request: HeartbeatRequest,
     options?: HeartbeatOptions,
-  ) => ReplyOf<
+  ) => Reply<
     AcceptedResponse,
-    TocsinError<"unauthorized"> | ValidationError | AgentBlocked | KeyConflict | RateLimited | StorageError
+    AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "conflict" | "rate_limited"
   >
   /**
    * Takes 1 to 200 check results of one agent, all or none. Durable once it resolves, and safe to repeat: results that are
@@ -55,23 +54,21 @@ export interface AgentCalls {
   readonly events: (
     key: string,
     request: EventBatchRequest,
-  ) => ReplyOf<
+  ) => Reply<
     EventBatchAcceptedResponse,
-    TocsinError<"unauthorized"> | ValidationError | AgentBlocked | AgentNotAccepted | StorageError
+    AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted"
   >
   /** Whether the storage can be reached and written to, by the latest look at it, and the monitor is not closing. */
   readonly isReady: () => Promise<boolean>
 }
 
-const unauthorized = (message: string) => Effect.fail(new TocsinError("unauthorized", message))
+const unauthorized = (message: string) =>
+  Effect.suspend(() => Effect.fail(new TocsinError("unauthorized", message)))
 const notWellFormed = unauthorized("an agent key is 1 to 512 visible ASCII characters")
 const ofOperators = unauthorized("this is an operators' token; an agent uses a key of its own")
 
 /** {@link AgentCalls} on running use cases. */
-export const agentCalls = (
-  calls: Calls<Ingest | Readiness>,
-  roleOf: RoleOf<string>,
-): AgentCalls => {
+export const agentCalls = (calls: Calls<Ingest | Readiness>, roleOf: RoleOf<string>): AgentCalls => {
   const agentKey = (key: unknown) => {
     if (typeof key !== "string") return notWellFormed
     const redacted = Redacted.make(key)
@@ -83,7 +80,7 @@ export const agentCalls = (
       calls.reply(
         Effect.gen(function* () {
           const agent = yield* agentKey(key)
-          const heartbeat = yield* Effect.fromResult(decodeHeartbeatRequest(request))
+          const heartbeat = yield* decodeBody(decodeHeartbeatRequest, request)
           return yield* (yield* Ingest).heartbeat(agent, heartbeat, address)
         }),
       ),
@@ -91,7 +88,7 @@ export const agentCalls = (
       calls.reply(
         Effect.gen(function* () {
           const agent = yield* agentKey(key)
-          const batch = yield* Effect.fromResult(decodeEventBatchRequest(request))
+          const batch = yield* decodeBody(decodeEventBatchRequest, request)
           return yield* (yield* Ingest).events(agent, batch)
         }),
       ),

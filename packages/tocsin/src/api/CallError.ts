@@ -24,11 +24,10 @@ export type CodeOf<E extends CallError> =
 
 const CLOSED = "the monitor was closed before this was done; it is unknown whether it took effect"
 
-const NO_SUCH_AGENT =
-  "there is no agent with this agent_id; monitor.agents.list() shows those there are"
+const NO_SUCH_AGENT = "there is no agent with this agent_id; monitor.agents.list() shows those there are"
 
 /** An error as the library tells it. */
-export const toTocsinError = (error: CallError): TocsinError => {
+const toTocsinError = (error: CallError): TocsinError => {
   if (isTocsinError(error)) return error
   const code = CODES[error._tag]
   switch (error._tag) {
@@ -48,7 +47,11 @@ export const causeToTocsinError = (cause: Cause.Cause<CallError>): TocsinError =
   const [reason] = cause.reasons.filter(Cause.isFailReason)
   if (reason !== undefined) return toTocsinError(reason.error)
   if (Cause.hasInterruptsOnly(cause)) return new TocsinError("closed", CLOSED)
-  return new TocsinError("internal", "Tocsin failed by a mistake of its own; report it with the cause of this error", {
-    cause: Cause.squash(cause),
-  })
+  return new TocsinError(
+    "internal",
+    "Tocsin failed by a mistake of its own; report it with the cause of this error",
+    {
+      cause: Cause.squash(cause),
+    },
+  )
 }

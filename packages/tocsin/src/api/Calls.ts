@@ -1,10 +1,10 @@
-import { Context, Effect, Exit, type Fiber } from "effect"
+import { type Context, Effect, Exit, type Fiber } from "effect"
 import type { Outcome, Reply } from "../Reply.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
 import { type CallError, causeToTocsinError, type CodeOf } from "./CallError.ts"
 
 /** The reply to a call that can fail with `E`. */
-export type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
+type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
 
 const closed = () => new TocsinError("closed", "the monitor is closed; make another with createMonitor")
 

@@ -1,40 +1,36 @@
 import * as ops from "@tocsin/adapter-http/api/opsResources"
 import type { AgentNotFound } from "@tocsin/core/admission/AdmissionErrors"
-import type { ValidationError } from "@tocsin/core/contract/ValidationError"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import type { IncidentStory, StorageError } from "@tocsin/core/ports/Storage"
 import type { Explanation } from "@tocsin/core/usecases/explain"
-import { NotFound, type StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { toIncident, toOutboxItem } from "@tocsin/core/usecases/resources"
 import { Effect, Schema } from "effect"
-import type { Calls, ReplyOf } from "./Calls.ts"
-import { OutboxItem } from "./OutboxItem.ts"
+import type { Reply } from "../Reply.ts"
+import type { AnyCallCode } from "../TocsinError.ts"
+import type { Calls } from "./Calls.ts"
 import { decoderOf } from "./decodeInput.ts"
-import type { CheckName } from "./Parameters.ts"
-import type { ActionCount, CheckExplanation, IncidentDetail, NotifierTest } from "./Resources.ts"
+import type { CheckName } from "@tocsin/client/Parameters"
+import type { ActionCount, CheckExplanation, IncidentDetail, NotifierTest } from "@tocsin/client/Resources"
 
-type OnCheck<A> = ReplyOf<A, ValidationError | AgentNotFound | NotFound | StorageError>
+type OnOne<A> = Reply<A, AnyCallCode | "validation" | "not_found">
 
 /** What operators do beyond the v1 contract. */
 export interface OperationCalls {
-  readonly explain: (check: CheckName) => OnCheck<CheckExplanation>
-  readonly resetClock: (check: CheckName) => OnCheck<ActionCount>
-  readonly removeCheck: (check: CheckName) => OnCheck<ActionCount>
-  readonly incident: (id: string) => ReplyOf<IncidentDetail, ValidationError | NotFound | StorageError>
-  readonly replay: (
-    id: string,
-  ) => ReplyOf<ActionCount, ValidationError | NotFound | StateConflict | StorageError>
-  readonly testNotifier: (name: string) => ReplyOf<NotifierTest, NotFound>
+  readonly explain: (check: CheckName) => OnOne<CheckExplanation>
+  readonly resetClock: (check: CheckName) => OnOne<ActionCount>
+  readonly removeCheck: (check: CheckName) => OnOne<ActionCount>
+  readonly incident: (id: string) => OnOne<IncidentDetail>
+  readonly replay: (id: string) => Reply<ActionCount, AnyCallCode | "validation" | "not_found" | "conflict">
+  readonly testNotifier: (name: string) => Reply<NotifierTest, AnyCallCode | "not_found">
 }
 
 const decodeCheck = decoderOf(ops.CheckPath)
 const decodeIncident = decoderOf(ops.IncidentPath)
 const decodeItem = decoderOf(ops.OutboxPath)
 const encodeExplanation = Schema.encodeSync(ops.CheckExplanation)
-const encodeDetail = Schema.encodeSync(
-  Schema.Struct({ ...ops.IncidentDetail.fields, deliveries: Schema.Array(OutboxItem) }),
-)
+const encodeDetail = Schema.encodeSync(ops.IncidentDetail)
 
 const toDetail = ({ incident, members, changes, outbox }: IncidentStory) =>
   encodeDetail({
@@ -80,14 +76,22 @@ const noSuchItem = inLibraryTerms(
 
 /** {@link OperationCalls} on running use cases. */
 export const operationCalls = (calls: Calls<Operations | Notifiers>): OperationCalls => {
-  const onCheck = <A>(check: CheckName, use: (operations: Operations["Service"], name: Checked) => OfCheck<A>) =>
+  const onCheck = <A>(
+    check: CheckName,
+    use: (operations: Operations["Service"], name: Checked) => OfCheck<A>,
+  ) =>
     Effect.gen(function* () {
       const { agent_id, check_id } = yield* decodeCheck(check)
       return yield* use(yield* Operations, { agent_id, check_id })
     }).pipe(Effect.catchTag("NotFound", () => Effect.fail(noSuchCheck())))
   return {
     explain: (check) =>
-      calls.reply(Effect.map(onCheck(check, (operations, name) => operations.explain(name)), toExplanation)),
+      calls.reply(
+        Effect.map(
+          onCheck(check, (operations, name) => operations.explain(name)),
+          toExplanation,
+        ),
+      ),
     resetClock: (check) => calls.reply(onCheck(check, (operations, name) => operations.resetClock(name))),
     removeCheck: (check) => calls.reply(onCheck(check, (operations, name) => operations.removeCheck(name))),
     incident: (id) =>

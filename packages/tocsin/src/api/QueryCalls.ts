@@ -1,21 +1,25 @@
 import * as decode from "@tocsin/core/contract/decodeRequest"
-import { CheckStatePage, IncidentPage, StoredCheckResultEventPage } from "@tocsin/core/contract/Responses"
+import {
+  CheckStatePage,
+  IncidentPage,
+  NotificationOutboxPage,
+  StoredCheckResultEventPage,
+} from "@tocsin/core/contract/Responses"
 import { SystemSummary as SystemSummarySchema } from "@tocsin/core/contract/SystemSummary"
-import type { NotificationOutboxItem as CoreOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
-import type { Page as FoundPage } from "@tocsin/core/lists/readPage"
 import type { ValidationError } from "@tocsin/core/contract/ValidationError"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, type Result, Schema } from "effect"
-import type { Calls, ReplyOf } from "./Calls.ts"
-import { OutboxItem } from "./OutboxItem.ts"
+import type { Reply } from "../Reply.ts"
+import type { AnyCallCode } from "../TocsinError.ts"
+import type { Calls } from "./Calls.ts"
 import { asQuery } from "./decodeInput.ts"
 import type {
   CheckListParameters,
   HistoryParameters,
   IncidentListParameters,
   OutboxListParameters,
-} from "./Parameters.ts"
+} from "@tocsin/client/Parameters"
 import type {
   CheckState,
   Incident,
@@ -23,9 +27,9 @@ import type {
   Page,
   StoredCheckResultEvent,
   SystemSummary,
-} from "./Resources.ts"
+} from "@tocsin/client/Resources"
 
-type PageReply<Item> = ReplyOf<Page<Item>, ValidationError | StorageError>
+type PageReply<Item> = Reply<Page<Item>, AnyCallCode | "validation">
 
 /** The lists of what is monitored, a page each. */
 export interface QueryCalls {
@@ -34,17 +38,13 @@ export interface QueryCalls {
   readonly incidents: (parameters?: IncidentListParameters) => PageReply<Incident>
   readonly outbox: (parameters?: OutboxListParameters) => PageReply<NotificationOutboxItem>
   /** Counts that are current at their `generated_at`; cheap to poll. */
-  readonly summary: () => ReplyOf<SystemSummary, StorageError>
+  readonly summary: () => Reply<SystemSummary, AnyCallCode>
 }
 
 const encodeChecks = Schema.encodeSync(CheckStatePage)
 const encodeHistory = Schema.encodeSync(StoredCheckResultEventPage)
 const encodeIncidents = Schema.encodeSync(IncidentPage)
-const encodeItems = Schema.encodeSync(Schema.Array(OutboxItem))
-const encodeOutbox = ({ items, ...cursors }: FoundPage<CoreOutboxItem>): Page<NotificationOutboxItem> => ({
-  items: encodeItems(items),
-  ...cursors,
-})
+const encodeOutbox = Schema.encodeSync(NotificationOutboxPage)
 const encodeSummary = Schema.encodeSync(SystemSummarySchema)
 
 /** {@link QueryCalls} on running use cases. */
@@ -67,7 +67,11 @@ export const queryCalls = (calls: Calls<Queries>): QueryCalls => {
       )
   return {
     checks: list(decode.decodeCheckListParameters, (queries, found) => queries.checks(found), encodeChecks),
-    history: list(decode.decodeEventListParameters, (queries, found) => queries.history(found), encodeHistory),
+    history: list(
+      decode.decodeEventListParameters,
+      (queries, found) => queries.history(found),
+      encodeHistory,
+    ),
     incidents: list(
       decode.decodeIncidentListParameters,
       (queries, found) => queries.incidents(found),

@@ -1,5 +1,5 @@
-import type { Paging } from "./Parameters.ts"
-import type { Page } from "./Resources.ts"
+import type { Paging } from "@tocsin/client/Parameters"
+import type { Page } from "@tocsin/client/Resources"
 
 // The most that a page holds: fewest round trips, and bounded all the same.
 const LARGEST_PAGE = 500

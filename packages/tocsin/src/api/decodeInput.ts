@@ -18,6 +18,26 @@ export const asQuery = (parameters: object): RawParameters =>
     // What is no text is refused by the decoder, which looks at everything.
   ) as RawParameters
 
+const asJson = (body: unknown): unknown => {
+  try {
+    return JSON.parse(JSON.stringify(body))
+  } catch {
+    return body
+  }
+}
+
+/**
+ * Decodes a body as if it had come as JSON: a field that is undefined is absent, a Date is its ISO string. What fits as it
+ * is, as most bodies do, is not written first.
+ */
+export const decodeBody = <A>(
+  decode: (body: unknown) => Result.Result<A, ValidationError>,
+  body: unknown,
+): Effect.Effect<A, ValidationError> => {
+  const decoded = decode(body)
+  return Effect.fromResult(Result.isSuccess(decoded) ? decoded : decode(asJson(body)))
+}
+
 /** A decoder of the parameters of an action that the contract's decoders do not know, with the same words. */
 export const decoderOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = SchemaParser.decodeUnknownResult(schema)

@@ -1,5 +1,7 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
+import * as AgentListener from "@tocsin/adapter-http/direct/AgentListener"
+import * as Intake from "@tocsin/adapter-http/request/Intake"
 import { routerConfig } from "@tocsin/adapter-http/routerConfig"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Operations } from "@tocsin/core/usecases/Operations"
@@ -12,12 +14,16 @@ export interface HttpOptions extends ApiRoutes.ApiOptions {
   readonly basePath: string
 }
 
+type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+
 /** The v1 API with `/ops/v1`, for hosts of both kinds. */
 export class HttpApp extends Context.Service<
   HttpApp,
   {
     readonly web: (request: Request) => Promise<Response>
-    readonly node: (request: IncomingMessage, response: ServerResponse) => void
+    readonly node: NodeHandler
+    /** The same for a request that is not the response's own, but a copy of it. */
+    readonly copied: NodeHandler
   }
 >()("tocsin/http/HttpApp") {
   /** Requests under way are interrupted when the layer's scope closes. */
@@ -35,9 +41,14 @@ export class HttpApp extends Context.Service<
           withoutBasePath(options.basePath),
         )
         const services = yield* Effect.context<Platform>()
+        const takesDirectly = yield* AgentListener.make(options)
+        const routed = yield* NodeHttpServer.makeHandler(app, { scope })
         return HttpApp.of({
           web: HttpEffect.toWebHandlerWith<Platform, OfRequest>(services)(app),
-          node: yield* NodeHttpServer.makeHandler(app, { scope }),
+          node: (request, response) => {
+            if (!takesDirectly(request, response)) routed(request, response)
+          },
+          copied: routed,
         })
       }),
     ).pipe(
@@ -48,6 +59,7 @@ export class HttpApp extends Context.Service<
           Layer.provideMerge(platform),
         ),
       ),
+      Layer.provide(Intake.layer),
     )
 }
 

@@ -1,4 +1,4 @@
-import { Activity } from "./Activity.ts"
+import type { Activity } from "./Activity.ts"
 import { bodyIsGone, closedAnswer, type HostError } from "./hostError.ts"
 
 const toResponse = ({ status, headers, body }: HostError): Response => new Response(body, { status, headers })

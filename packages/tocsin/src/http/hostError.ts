@@ -10,7 +10,7 @@ export interface HostError {
 }
 
 /** The answer to a request that cannot be given to the API. */
-export const hostError = (code: ErrorCode, message: string): HostError => {
+const hostError = (code: ErrorCode, message: string): HostError => {
   const request_id = randomUUID()
   return {
     status: errorStatus[code],

@@ -12,6 +12,7 @@ export type NodeListener = (
 
 interface NodeListenerOptions {
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
+  readonly copied: (request: IncomingMessage, response: ServerResponse) => void
   readonly basePath: string
   readonly isClosed: () => boolean
   readonly activity: Activity
@@ -25,7 +26,7 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
 
 /** The API as a listener. A body that `express.json()` and the like have read is taken from `request.body`. */
 export const nodeListener =
-  ({ node, basePath, isClosed, activity }: NodeListenerOptions): NodeListener =>
+  ({ node, copied, basePath, isClosed, activity }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {
     const { url = "" } = request
     const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
@@ -34,5 +35,5 @@ export const nodeListener =
     response.once("close", activity.begin())
     if (!request.readableDidRead) return node(request, response)
     if (request.body === undefined) return answer(response, bodyIsGone())
-    node(replayedRequest(request), response)
+    copied(replayedRequest(request), response)
   }

@@ -25,7 +25,9 @@ export const incidentChangeOf = (
   after: IncidentRecord,
 ): Told | undefined => {
   if (before === undefined) {
-    return after.state === "open" ? { type: "opened", incident: after } : { type: "resolved", incident: after }
+    return after.state === "open"
+      ? { type: "opened", incident: after }
+      : { type: "resolved", incident: after }
   }
   if (after.state === "resolved") {
     return before.state === "open" ? { type: "resolved", incident: after } : undefined

@@ -1,7 +1,7 @@
 import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/core/contract/Incident"
 import { toIncident } from "@tocsin/core/usecases/resources"
 import { Schema } from "effect"
-import type { Incident } from "../api/Resources.ts"
+import type { Incident } from "@tocsin/client/Resources"
 import type { IncidentChange } from "./IncidentChange.ts"
 
 /** One committed change of an incident, as plain data. */

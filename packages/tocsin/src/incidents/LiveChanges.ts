@@ -7,6 +7,7 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
   readonly #toChange: (change: IncidentChange) => Change
   readonly #scope = Scope.makeUnsafe()
   readonly #buffer: ChangeBuffer
+  readonly #signal: AbortSignal | undefined
   #taking: Fiber.Fiber<unknown, unknown> | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
@@ -18,8 +19,9 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
   ) {
     this.#toChange = toChange
     this.#buffer = Effect.runSync(Scope.provide(subscribe, this.#scope))
+    this.#signal = signal
     if (signal?.aborted) this.#end()
-    else signal?.addEventListener("abort", () => this.#end(), { once: true })
+    else signal?.addEventListener("abort", this.#end, { once: true })
   }
 
   [Symbol.asyncIterator](): this {
@@ -52,9 +54,11 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
     })
   }
 
-  #end(): void {
+  readonly #end = (): void => {
     if (this.#isOver) return
     this.#isOver = true
+    // A signal may outlive many subscriptions.
+    this.#signal?.removeEventListener("abort", this.#end)
     Effect.runFork(Scope.close(this.#scope, Exit.void))
     this.#taking?.interruptUnsafe()
   }

@@ -2,7 +2,7 @@ import { incidentMessage } from "@tocsin/adapter-notify/webhook/incidentMessage"
 import { IncidentMessage } from "@tocsin/adapter-notify/webhook/WebhookMessage"
 import type { Notification as CoreNotification } from "@tocsin/core/notifications/Notification"
 import { Schema } from "effect"
-import type { NotificationType, Severity } from "../api/Resources.ts"
+import type { NotificationType, Severity } from "@tocsin/client/Resources"
 
 /** What a notifier tells its receiver: one item of the outbox, as plain data. */
 export interface Notification {

@@ -52,9 +52,7 @@ export interface SlackOptions extends Named {
 
 /** Writes to a channel of Slack, Mattermost or another messenger that takes Slack's incoming webhooks. */
 export const slack = (options: SlackOptions): BuiltInNotifier =>
-  builtIn("messenger", options, (posting) =>
-    messengerSlack({ ...posting, url: Redacted.make(options.url) }),
-  )
+  builtIn("messenger", options, (posting) => messengerSlack({ ...posting, url: Redacted.make(options.url) }))
 
 /** A bot and a chat of Telegram. */
 export interface TelegramOptions extends Named {

@@ -19,7 +19,8 @@ export class Problems {
   duration(name: string, value: DurationOption | undefined): Duration.Duration | undefined {
     if (value === undefined) return undefined
     const duration = Option.getOrUndefined(Duration.fromInput(value))
-    if (duration !== undefined && Duration.isFinite(duration) && Duration.isPositive(duration)) return duration
+    if (duration !== undefined && Duration.isFinite(duration) && Duration.isPositive(duration))
+      return duration
     this.add(`${name} must be a time longer than nothing, such as "5 minutes" or a number of milliseconds`)
     return undefined
   }

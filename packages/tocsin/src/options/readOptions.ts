@@ -1,11 +1,12 @@
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
+import { NotifierName } from "@tocsin/core/contract/Status"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { Notifiers } from "@tocsin/core/ports/Notifiers"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 import type { HttpOptions } from "../http/HttpApp.ts"
 import type { TocsinOptions } from "../layers/Tocsin.ts"
 import { debug } from "../notifiers/builtInNotifiers.ts"
@@ -25,7 +26,7 @@ export interface ReadOptions {
 
 const TOKEN = { pattern: /^[\x21-\x7e]{1,512}$/, expected: "1 to 512 visible ASCII characters" }
 const FINGERPRINT = { pattern: /^[0-9a-f]{16}$/, expected: "16 lower-case hex digits" }
-const NOTIFIER_NAME = /^[a-z][a-z0-9_]{0,63}$/
+const isNotifierName = Schema.is(NotifierName)
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
 
 const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
@@ -93,7 +94,9 @@ const storageOf = (
     if ("layer" in storage) return { storage: storage.layer, clock: storage.clock }
     if (Layer.isLayer(storage)) return { storage }
   }
-  problems.add("storage must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage")
+  problems.add(
+    "storage must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage",
+  )
   return { storage: Layer.effectContext(Effect.die("never built: the options are refused")) }
 }
 
@@ -116,13 +119,14 @@ const noteNotifier = (
   names: Set<string>,
   problems: Problems,
 ): void => {
-  const isSending = notifier !== undefined && ("make" in notifier || typeof Object(notifier).send === "function")
+  const isSending =
+    notifier !== undefined && ("make" in notifier || typeof Object(notifier).send === "function")
   const name = notifier?.name
   if (!isSending || typeof name !== "string") {
     problems.add("notifiers must hold webhook(…), slack(…), … or objects { name, send }")
     return
   }
-  if (!NOTIFIER_NAME.test(name)) {
+  if (!isNotifierName(name)) {
     problems.add("notifiers: a name is 1 to 64 lower-case letters, digits or _, and begins with a letter")
   } else if (name === "alert_router" && !("make" in notifier)) {
     problems.add("notifiers: alert_router is the name of alertRouter(…) alone; choose another")

@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect } from "effect"
+import { type Clock, Duration, Effect } from "effect"
 
 const NANOS_PER_MILLI = 1_000_000n
 

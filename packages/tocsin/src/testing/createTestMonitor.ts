@@ -68,7 +68,8 @@ export const createTestMonitor = async ({
   ...options
 }: TestMonitorOptions = {}): Promise<TestMonitor> => {
   const started = Instant.parse(startAt)
-  if (started === undefined) throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
+  if (started === undefined)
+    throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
   const clock = new SteppedClock(Number((started * NANOS_PER_MICRO) / NANOS_PER_MILLI))
   const settling = new Settling(clock)
   const notifications: Array<Notification> = []
@@ -101,11 +102,12 @@ const followed = (notifier: NotifierOption, settling: Settling): NotifierOption 
   if ("make" in notifier) {
     const follow = (made: Notifier): Notifier => ({
       ...made,
-      send: (notification) => Effect.acquireUseRelease(
-        Effect.sync(settling.begin),
-        () => made.send(notification),
-        (end) => Effect.sync(end),
-      ),
+      send: (notification) =>
+        Effect.acquireUseRelease(
+          Effect.sync(settling.begin),
+          () => made.send(notification),
+          (end) => Effect.sync(end),
+        ),
     })
     return { name: notifier.name, make: (posting) => Effect.map(notifier.make(posting), follow) }
   }

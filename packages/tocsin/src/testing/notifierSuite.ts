@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { NotificationOutboxItem } from "../api/Resources.ts"
+import type { NotificationOutboxItem } from "@tocsin/client/Resources"
 import { newEventId } from "../newEventId.ts"
 import type { NotifierOption } from "../notifiers/NotifierOption.ts"
 import { createTestMonitor, type TestMonitor } from "./createTestMonitor.ts"
@@ -28,7 +28,7 @@ interface Trial {
   readonly report: (status: "ok" | "critical") => Promise<void>
 }
 
-const KEY = "an agent key"
+const KEY = "key-of-web-1"
 const AGENT = "web-1"
 
 /**
@@ -105,7 +105,10 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     await report("critical")
     await monitor.advance("16 seconds")
     assert.deepEqual(statesOf(await items()), ["firing retry 1"])
-    await until(() => receiver.abandoned === 1, "the request was not given up: pass the signal on to what sends")
+    await until(
+      () => receiver.abandoned === 1,
+      "the request was not given up: pass the signal on to what sends",
+    )
   },
 
   "tries again where nobody listens, and shows no address": async ({ receiver, monitor, items, report }) => {

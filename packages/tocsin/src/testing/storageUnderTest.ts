@@ -25,7 +25,9 @@ export interface StorageSubject {
 }
 
 /** The storage at one place. */
-export class Place extends Context.Service<Place, { readonly storage: StorageChoice }>()("tocsin/testing/Place") {}
+export class Place extends Context.Service<Place, { readonly storage: StorageChoice }>()(
+  "tocsin/testing/Place",
+) {}
 
 /**
  * Describes a storage for the shared suite by promises:

@@ -1,4 +1,4 @@
-import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import type { Entries } from "./KeyValueStore.ts"

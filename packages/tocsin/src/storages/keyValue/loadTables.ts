@@ -1,5 +1,5 @@
-import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { persistChanges } from "@tocsin/adapter-memory/persistChanges"
+import { MemoryTables } from "@tocsin/core/tables/MemoryTables"
+import { persistChanges } from "@tocsin/core/tables/persistChanges"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"

@@ -1,4 +1,4 @@
-import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRef } from "@tocsin/core/checks/CheckRecord"

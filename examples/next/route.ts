@@ -1,0 +1,6 @@
+// app/monitoring/[...path]/route.ts of a Next.js app: serves /monitoring/api/v1/… to agents and operators.
+import { monitor } from "./monitor.ts"
+
+const handle = async (request: Request): Promise<Response> => (await monitor()).fetch(request)
+
+export { handle as DELETE, handle as GET, handle as POST }

@@ -1,0 +1,35 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, it } from "@effect/vitest"
+import { createMonitor, memory } from "tocsin"
+import { createClient } from "tocsin/client"
+import { collect, enroll, resultOf, send } from "./requests.ts"
+
+const TOKEN = "operators-token"
+
+it("tocsin/client reads over HTTP what the library gives in process", async () => {
+  await using monitor = await createMonitor({
+    storage: memory(),
+    log: false,
+    notifiers: [],
+    uiTokens: [TOKEN],
+  })
+  const server = createServer(monitor.node).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const client = createClient({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: TOKEN,
+  })
+  await enroll(monitor, "a", "b")
+  await send(monitor, "a", resultOf("critical"))
+  const incidents = await collect(monitor.incidents.all())
+  const id = incidents[0]?.id ?? ""
+  assert.deepStrictEqual(await collect(client.agents.all()), await collect(monitor.agents.all()))
+  assert.deepStrictEqual(await collect(client.checks.all()), await collect(monitor.checks.all()))
+  assert.deepStrictEqual(await collect(client.history.all()), await collect(monitor.history.all()))
+  assert.deepStrictEqual(await collect(client.incidents.all()), incidents)
+  assert.deepStrictEqual(await client.incidents.get(id), await monitor.incidents.get(id))
+  server.closeAllConnections()
+  server.close()
+})

@@ -1,0 +1,234 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createMonitor, type CustomNotifier, type LogEntry, memory, type Notification } from "tocsin"
+import { createTestMonitor } from "tocsin/testing"
+import { collect, enroll, heartbeatOf, keyOf, resultOf, send, until } from "./requests.ts"
+
+const lazy = { staleAfter: "2 days", deadAfter: "3 days" } as const
+
+describe("a notifier of one's own", () => {
+  it("is given plain data", async () => {
+    const given: Array<Notification> = []
+    await using monitor = await createTestMonitor({
+      notifiers: [{ name: "pager", send: (notification) => void given.push(notification) }],
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical", { output: "97% used\nmore of it" }))
+    await monitor.settle()
+    const [first] = given
+    assert.deepStrictEqual(first, {
+      id: first?.id ?? "",
+      notifier: "pager",
+      event_type: "firing",
+      severity: "critical",
+      summary: "97% used",
+      text: first?.text ?? "",
+      created_at: "2026-01-01T00:00:00.000Z",
+      attempt: 1,
+      incident: {
+        id: first?.incident.id ?? "",
+        incident_key: "a/disk",
+        agent_id: "a",
+        check_id: "disk",
+        opened_by: { agent_id: "a", check_id: "disk" },
+        opened_at: "2026-01-01T00:00:00.000Z",
+        members: 1,
+      },
+    })
+    assert.match(first?.text ?? "", /^CRITICAL: a\/disk\n97% used\n/)
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(first)), first)
+    assert.deepStrictEqual(
+      monitor.notifications.map(({ notifier, text }) => [notifier, text]),
+      [["debug", first?.text ?? ""]],
+    )
+  })
+
+  it("is tried again with the same id until it works, in order, by the schedule", async () => {
+    const tries: Array<string> = []
+    const ids = new Set<string>()
+    let failures = 3
+    const flaky: CustomNotifier = {
+      name: "pager",
+      send: async ({ id, event_type, attempt }) => {
+        ids.add(id)
+        tries.push(`${event_type} ${attempt}`)
+        failures -= 1
+        if (failures >= 0) throw new Error("postgres://user:s3cret@host is away")
+      },
+    }
+    const logged: Array<LogEntry> = []
+    await using monitor = await createTestMonitor({
+      ...lazy,
+      notifiers: [flaky],
+      log: (entry) => logged.push(entry),
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.settle()
+    await send(monitor, "a", resultOf("ok"))
+    assert.deepStrictEqual(tries, ["firing 1"])
+    const [item] = (await collect(monitor.outbox.all({ state: "retry" }))).filter(
+      (one) => one.notifier === "pager",
+    )
+    assert.strictEqual(item?.last_error, "The notifier pager failed; the log has the cause.")
+    assert.match(logged.find(({ level }) => level === "warn")?.cause ?? "", /is away/)
+    await monitor.advance("6 seconds")
+    assert.deepStrictEqual(tries, ["firing 1", "firing 2"])
+    await monitor.advance("36 seconds")
+    assert.deepStrictEqual(tries, ["firing 1", "firing 2", "firing 3"])
+    await monitor.advance("3 minutes")
+    assert.deepStrictEqual(tries, ["firing 1", "firing 2", "firing 3", "firing 4", "resolved 1"])
+    assert.strictEqual(ids.size, 2)
+  })
+
+  it("is given up within a day, as a dead letter", async () => {
+    let tries = 0
+    const dead: CustomNotifier = {
+      name: "pager",
+      send: () => {
+        tries += 1
+        throw new Error("never")
+      },
+    }
+    await using monitor = await createTestMonitor({ ...lazy, notifiers: [dead] })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.advance("25 hours")
+    const [item] = (await collect(monitor.outbox.all({ state: "failed" }))).filter(
+      (one) => one.notifier === "pager",
+    )
+    assert.isAtLeast(tries, 10)
+    assert.strictEqual(item?.attempts, tries)
+  })
+
+  it("has its time, and a signal that tells when it is over", async () => {
+    const reasons: Array<boolean> = []
+    const stuck: CustomNotifier = {
+      name: "pager",
+      send: (_notification, { signal }) =>
+        new Promise(() => signal.addEventListener("abort", () => reasons.push(signal.aborted))),
+    }
+    await using monitor = await createTestMonitor({ ...lazy, notifiers: [stuck], deliveryLease: "9 seconds" })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.advance("5 seconds")
+    assert.deepStrictEqual(reasons, [])
+    await monitor.advance("2 seconds")
+    assert.deepStrictEqual(reasons, [true])
+    const [item] = (await collect(monitor.outbox.all({ state: "retry" }))).filter(
+      (one) => one.notifier === "pager",
+    )
+    assert.strictEqual(item?.last_error, "No answer came within 6s.")
+  })
+
+  it("is not asked where delivery is switched off, and its items wait", async () => {
+    await using monitor = await createTestMonitor({ ...lazy, delivery: false })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.advance("10 minutes")
+    assert.deepStrictEqual(monitor.notifications, [])
+    assert.strictEqual((await monitor.outbox.list({ state: "pending" })).items.length, 1)
+  })
+})
+
+describe("close", () => {
+  it("finishes what is being sent, answers what was asked, and then takes nothing", async () => {
+    let finish = () => {}
+    const sending = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    let hasBegun = false
+    const monitor = await createMonitor({
+      storage: memory(),
+      log: false,
+      notifiers: [
+        {
+          name: "pager",
+          send: async () => {
+            hasBegun = true
+            await sending
+          },
+        },
+      ],
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await until(() => hasBegun)
+    const asked = monitor.summary()
+    let isClosed = false
+    const closing = monitor.close().then(() => {
+      isClosed = true
+    })
+    assert.strictEqual((await asked).checks_critical, 1)
+    const late = await monitor.summary().outcome()
+    assert.isTrue(!late.ok && late.error.code === "closed")
+    assert.strictEqual((await monitor.fetch(new Request("http://host/api/v1/health"))).status, 503)
+    assert.isFalse(await monitor.isReady())
+    for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve))
+    assert.isFalse(isClosed)
+    finish()
+    await closing
+    assert.isTrue(isClosed)
+    await monitor.close()
+  })
+
+  it("does not wait for a receiver that never answers", { timeout: 15_000 }, async () => {
+    let isAborted = false
+    const monitor = await createMonitor({
+      storage: memory(),
+      log: false,
+      notifiers: [
+        {
+          name: "pager",
+          send: (_notification, { signal }) =>
+            new Promise(() => signal.addEventListener("abort", () => (isAborted = true))),
+        },
+      ],
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await until(async () => (await collect(monitor.outbox.all()))[0]?.state === "sending")
+    const began = performance.now()
+    await monitor.close()
+    assert.isBelow(performance.now() - began, 8_000)
+    assert.isTrue(isAborted)
+  })
+})
+
+describe("a test monitor", () => {
+  const story = async () => {
+    await using monitor = await createTestMonitor({ startAt: "2026-03-01T10:00:00Z" })
+    const seen: Array<unknown> = [monitor.now()]
+    await monitor.heartbeat(keyOf("a"), heartbeatOf("a", { observed_at: monitor.now() }))
+    await monitor.agents.acceptAll()
+    const event_id = "01900000-0000-7000-8000-000000000001"
+    await send(monitor, "a", resultOf("critical", { event_id, observed_at: monitor.now() }))
+    await monitor.advance("10 minutes")
+    seen.push(monitor.now(), monitor.notifications, await collect(monitor.incidents.all()))
+    return seen
+  }
+
+  it("tells the same story every time", async () => {
+    const [first, second] = [await story(), await story()]
+    assert.deepStrictEqual(first, second)
+    assert.deepStrictEqual([first[0], first[1]], ["2026-03-01T10:00:00.000Z", "2026-03-01T10:10:00.000Z"])
+  })
+
+  it("shows agents as they go silent, and removes what outlived its retention", async () => {
+    await using monitor = await createTestMonitor({ retention: { incidents: "1 hour", outbox: false } })
+    await enroll(monitor, "a")
+    const statusAfter = async (time: Parameters<typeof monitor.advance>[0]) => {
+      await monitor.advance(time)
+      return (await monitor.agents.get("a")).status
+    }
+    assert.strictEqual(await statusAfter("119 seconds"), "alive")
+    assert.strictEqual(await statusAfter("1 second"), "stale")
+    assert.strictEqual(await statusAfter(180_000), "dead")
+    await monitor.advance("15 seconds")
+    assert.strictEqual((await monitor.summary()).open_incidents, 1)
+    await monitor.heartbeat(keyOf("a"), heartbeatOf("a", { observed_at: monitor.now() }))
+    await monitor.agents.remove("a")
+    await monitor.advance("3 hours")
+    assert.deepStrictEqual((await monitor.incidents.list()).items, [])
+    assert.strictEqual((await monitor.outbox.list()).items.length, 2)
+  })
+})

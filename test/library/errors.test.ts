@@ -1,0 +1,264 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { createMonitor, isTocsinError, memory, type Monitor, sqlite, TocsinError } from "tocsin"
+import { MemoryStorage, Storage, StorageError } from "tocsin/effect"
+import { Effect, Layer } from "effect"
+import { enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "tocsin-errors-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const TOKEN = "operators-token"
+const quiet = { log: false } as const
+
+const failureOf = async (call: Promise<unknown>): Promise<TocsinError> => {
+  try {
+    await call
+  } catch (error) {
+    if (isTocsinError(error)) return error
+    throw error
+  }
+  throw new Error("it did not fail")
+}
+
+/** What the HTTP API says to a request. */
+const overHttp = async (monitor: Monitor, path: string, key: string, body?: unknown) => {
+  const response = await monitor.fetch(
+    new Request(`http://host${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${key}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  )
+  const { error } = (await response.json()) as { error?: { code: string; message: string } }
+  return [error?.code, error?.message]
+}
+
+describe("what the library refuses, HTTP refuses, in the same words", () => {
+  const odd = "\0"
+  const heartbeats: ReadonlyArray<[string, unknown]> = [
+    ["a missing field", { ...heartbeatOf("a"), hostname: undefined }],
+    ["an unknown field", { ...heartbeatOf("a"), colour: "red" }],
+    ["an id with a space", heartbeatOf("a b")],
+    ["an offset", heartbeatOf("a", { observed_at: "2026-01-01T00:00:00+01:00" })],
+    ["a secret-like label", heartbeatOf("a", { labels: { password: "x" } })],
+    ["a control character", heartbeatOf("a", { hostname: odd })],
+    ["an array", []],
+    ["null", null],
+  ]
+  it.each(heartbeats)("heartbeat: %s", async (_name, body) => {
+    await using monitor = await createMonitor({ ...quiet, storage: memory() })
+    const error = await failureOf(monitor.heartbeat(keyOf("a"), body as never))
+    assert.deepStrictEqual(
+      [error.code, error.message],
+      await overHttp(monitor, "/api/v1/heartbeat", keyOf("a"), body),
+    )
+  })
+
+  it.each<[string, unknown]>([
+    ["no events", { agent_id: "a", events: [] }],
+    ["201 events", { agent_id: "a", events: Array.from({ length: 201 }, () => resultOf("ok")) }],
+    ["an id of version 4", { agent_id: "a", events: [resultOf("ok", { event_id: crypto.randomUUID() })] }],
+    ["a long output", { agent_id: "a", events: [resultOf("ok", { output: "ä".repeat(4_097) })] }],
+    ["a fraction", { agent_id: "a", events: [resultOf("ok", { exit_code: 1.5 })] }],
+  ])("events: %s", async (_name, body) => {
+    await using monitor = await createMonitor({ ...quiet, storage: memory() })
+    const error = await failureOf(monitor.events(keyOf("a"), body as never))
+    assert.deepStrictEqual(
+      [error.code, error.message],
+      await overHttp(monitor, "/api/v1/events", keyOf("a"), body),
+    )
+  })
+
+  it.each<[string, (monitor: Monitor) => Promise<unknown>, string]>([
+    ["a limit of 0", (m) => m.agents.list({ limit: 0 }), "/api/v1/agents?limit=0"],
+    ["a limit of 1.5", (m) => m.checks.list({ limit: 1.5 }), "/api/v1/checks?limit=1.5"],
+    ["a limit of 501", (m) => m.history.list({ limit: 501 }), "/api/v1/events/query?limit=501"],
+    ["an unknown state", (m) => m.incidents.list({ state: "x" as never }), "/api/v1/incidents?state=x"],
+    ["an empty cursor", (m) => m.outbox.list({ cursor: "" }), "/api/v1/notifiers/outbox?cursor="],
+    ["a foreign cursor", (m) => m.outbox.list({ cursor: "abc" }), "/api/v1/notifiers/outbox?cursor=abc"],
+    ["an odd id", (m) => m.agents.get("a b"), "/api/v1/agents/a%20b"],
+    ["an odd incident", (m) => m.incidents.get("x"), "/ops/v1/incidents/x"],
+    [
+      "an odd check",
+      (m) => m.checks.explain({ agent_id: "a", check_id: "" }),
+      "/ops/v1/explain?agent_id=a&check_id=",
+    ],
+  ])("parameters: %s", async (_name, call, path) => {
+    await using monitor = await createMonitor({ ...quiet, storage: memory(), uiTokens: [TOKEN] })
+    const error = await failureOf(call(monitor))
+    assert.deepStrictEqual([error.code, error.message], await overHttp(monitor, path, TOKEN))
+  })
+})
+
+describe("errors", () => {
+  it("tell what to do in terms of the library", async () => {
+    await using monitor = await createMonitor({ ...quiet, storage: memory() })
+    const id = "01900000-0000-7000-8000-000000000001"
+    const messages = [
+      await failureOf(monitor.agents.get("nobody")),
+      await failureOf(monitor.incidents.get(id)),
+      await failureOf(monitor.outbox.replay(id)),
+      await failureOf(monitor.notifiers.test("pager")),
+    ].map(({ code, message }) => `${code}: ${message}`)
+    assert.deepStrictEqual(messages, [
+      "not_found: there is no agent with this agent_id; monitor.agents.list() shows those there are",
+      "not_found: there is no incident with this id; monitor.incidents.list() shows those there are",
+      'not_found: there is no outbox item with this id; monitor.outbox.list({ state: "failed" }) shows what can be replayed',
+      "not_found: there is no notifier of this name; give it to createMonitor first",
+    ])
+    await enroll(monitor, "a")
+    const noCheck = await failureOf(monitor.checks.explain({ agent_id: "a", check_id: "x" }))
+    assert.match(noCheck.message, /monitor\.checks\.list/)
+  })
+
+  it("name what an agent's key is refused for", async () => {
+    await using monitor = await createMonitor({
+      ...quiet,
+      storage: memory(),
+      uiTokens: [TOKEN],
+      readTokens: ["reads"],
+    })
+    const codeOf = async (call: Promise<unknown>) => (await failureOf(call)).code
+    for (const key of ["", "two words", "x".repeat(513), TOKEN, "reads", undefined as never])
+      assert.strictEqual(await codeOf(monitor.heartbeat(key, heartbeatOf("a"))), "unauthorized")
+    assert.strictEqual(await codeOf(send(monitor, "a", resultOf("ok"))), "agent_not_accepted")
+    await enroll(monitor, "a")
+    assert.strictEqual(await codeOf(monitor.heartbeat(keyOf("a"), heartbeatOf("b"))), "conflict")
+  })
+
+  it("tell when to come back", async () => {
+    await using monitor = await createMonitor({
+      ...quiet,
+      storage: memory(),
+      heartbeatRate: { perMinute: 1, burst: 1 },
+      registrationRate: { perMinute: 60, burst: 1 },
+    })
+    await monitor.heartbeat(keyOf("a"), heartbeatOf("a"), { address: "192.0.2.1" })
+    const again = await failureOf(monitor.heartbeat(keyOf("a"), heartbeatOf("a")))
+    assert.deepStrictEqual([again.code, again.retryAfterSeconds], ["rate_limited", 60])
+    const other = await failureOf(monitor.heartbeat(keyOf("b"), heartbeatOf("b"), { address: "192.0.2.1" }))
+    assert.deepStrictEqual([other.code, other.retryAfterSeconds], ["rate_limited", 1])
+    await monitor.heartbeat(keyOf("c"), heartbeatOf("c"), { address: "192.0.2.2" })
+  })
+
+  it("are values for who asks for the outcome, and nobody is told of a rejection that nobody handles", async () => {
+    const unhandled: Array<unknown> = []
+    const note = (reason: unknown) => void unhandled.push(reason)
+    process.on("unhandledRejection", note)
+    await using monitor = await createMonitor({ ...quiet, storage: memory() })
+    const outcome = await monitor.agents.get("nobody").outcome()
+    assert.isFalse(outcome.ok)
+    if (!outcome.ok) assert.strictEqual(outcome.error.code, "not_found")
+    const fine = await monitor.summary().outcome()
+    assert.isTrue(fine.ok)
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off("unhandledRejection", note)
+    assert.deepStrictEqual(unhandled, [])
+  })
+
+  it("tell how the storage failed, and go away with it", async () => {
+    let isAway = false
+    const away = new StorageError({ reason: "unavailable", message: "the database cannot be reached" })
+    const layer = Layer.effect(
+      Storage,
+      Effect.map(Storage, (storage) => ({
+        ...storage,
+        transact: ((command) =>
+          isAway ? Effect.fail(away) : storage.transact(command)) as typeof storage.transact,
+      })),
+    ).pipe(Layer.provide(Layer.fresh(MemoryStorage.layer)))
+    await using monitor = await createMonitor({ ...quiet, storage: layer, housekeeping: false })
+    isAway = true
+    const error = await failureOf(monitor.heartbeat(keyOf("a"), heartbeatOf("a")))
+    assert.deepStrictEqual([error.code, error.reason], ["storage", "unavailable"])
+    assert.strictEqual(error.message, away.message)
+    isAway = false
+    await monitor.heartbeat(keyOf("a"), heartbeatOf("a"))
+  })
+
+  it("are known by a mark, not by their class alone", () => {
+    const error = new TocsinError("closed", "x")
+    assert.instanceOf(error, Error)
+    assert.isTrue(isTocsinError(error))
+    assert.isFalse(isTocsinError(new Error("x")))
+    assert.isFalse(isTocsinError(null))
+    assert.strictEqual(String(error), "TocsinError: x")
+  })
+})
+
+describe("a start", () => {
+  it("tells of all bad options at once", async () => {
+    const options = {
+      storage: "memory",
+      staleafter: 1,
+      staleAfter: "5 apples",
+      deadAfter: "1 minute",
+      heartbeatRate: { perMinute: 0, burst: 1 },
+      maxPendingAgents: -1,
+      uiTokens: ["two words"],
+      acceptFingerprints: ["xyz"],
+      basePath: "monitoring/",
+      retention: { history: 0 },
+      delivery: "yes",
+      notifiers: [{ name: "Pager", send: () => {} }, { name: "alert_router", send: () => {} }, {}],
+    }
+    const error = await failureOf(createMonitor(options as never))
+    assert.strictEqual(error.code, "options")
+    assert.deepStrictEqual(
+      error.message.split("\n").map((line) => line.split(" ")[0]),
+      [
+        "staleafter",
+        "storage",
+        "notifiers:",
+        "notifiers:",
+        "notifiers",
+        "staleAfter",
+        "deadAfter",
+        "acceptFingerprints",
+        "heartbeatRate",
+        "maxPendingAgents",
+        "retention.history",
+        "basePath",
+        "uiTokens",
+        "delivery",
+      ],
+    )
+    assert.notInclude(error.message, "two words")
+    assert.strictEqual((await failureOf(createMonitor(undefined as never))).code, "options")
+  })
+
+  it("is refused for notifiers that cannot be made, with no secret in what is said", async () => {
+    const { slack, telegram, webhook } = await import("tocsin")
+    const notifiers = [
+      webhook({ url: "https://example.org", secret: "not base64!" }),
+      slack({ url: "gopher://s3cret" }),
+      telegram({ name: "family", token: "", chat: "1" }),
+    ]
+    const error = await failureOf(createMonitor({ ...quiet, storage: memory(), notifiers }))
+    assert.strictEqual(error.code, "options")
+    assert.lengthOf(error.message.split("\n"), 3)
+    assert.notMatch(error.message, /s3cret|not base64!/)
+    assert.match(error.message, /secret of webhook must/)
+  })
+
+  it("is refused for two notifiers of one name", async () => {
+    const { slack, telegram } = await import("tocsin")
+    const notifiers = [slack({ url: "https://example.org" }), telegram({ token: "t", chat: "1" })]
+    const error = await failureOf(createMonitor({ ...quiet, storage: memory(), notifiers }))
+    assert.match(error.message, /messenger is the name of two/)
+  })
+
+  it("is refused for another pepper, and for a file that is no database", async () => {
+    const file = join(folder, "peppered.db")
+    await (await createMonitor({ ...quiet, storage: sqlite(file), keyPepper: "one" })).close()
+    const other = await failureOf(createMonitor({ ...quiet, storage: sqlite(file), keyPepper: "two" }))
+    assert.deepStrictEqual([other.code, /keyPepper/.test(other.message)], ["pepper_changed", true])
+    const none = join(folder, "letter.db")
+    writeFileSync(none, "Dear database, ".repeat(100))
+    const letter = await failureOf(createMonitor({ ...quiet, storage: sqlite(none) }))
+    assert.deepStrictEqual([letter.code, letter.reason], ["storage", "damaged"])
+  })
+})
