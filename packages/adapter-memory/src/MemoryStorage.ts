@@ -4,13 +4,11 @@ import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
-import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
-import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { expireRows } from "./expireRows.ts"
-import { loadScope } from "./loadScope.ts"
-import { MemoryTables, outboxOf } from "./MemoryTables.ts"
-import { forget, persistChanges } from "./persistChanges.ts"
+import { MemoryTables, outboxOf } from "@tocsin/core/tables/MemoryTables"
+import { forget } from "@tocsin/core/tables/persistChanges"
+import { transact } from "@tocsin/core/tables/transact"
 import { readRows } from "./readRows.ts"
 
 /** Storage in Maps: nothing outlives the process. The reference for the other storages, and the fast one for tests. */
@@ -21,7 +19,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
   Storage.of({
     transact: (command) =>
       Clock.clockWith((clock) =>
-        Effect.succeed(transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe()))),
+        Effect.succeed(transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply),
       ),
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
@@ -54,13 +52,6 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
       }),
     probe: Effect.void,
   })
-
-const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant.Instant): A => {
-  const workspace = new Workspace()
-  const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
-  persistChanges(tables, workspace.changes())
-  return reply
-}
 
 const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SystemCounts => {
   const agents = Array.from(tables.agents.values())

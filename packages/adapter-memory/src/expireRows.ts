@@ -1,6 +1,6 @@
 import type { RetentionBounds } from "@tocsin/core/ports/Storage"
-import type { MemoryTables } from "./MemoryTables.ts"
-import { forget } from "./persistChanges.ts"
+import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
+import { forget } from "@tocsin/core/tables/persistChanges"
 
 const ENDED = new Set(["sent", "failed", "discarded"])
 

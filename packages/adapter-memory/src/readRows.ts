@@ -8,7 +8,7 @@ import {
   type SortValue,
 } from "@tocsin/core/lists/ListDefinitions"
 import type { PageRequest } from "@tocsin/core/lists/PageRequest"
-import type { MemoryTables } from "./MemoryTables.ts"
+import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 
 type Source<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
 

@@ -2,15 +2,14 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckResultEvent } from "../contract/EventBatchRequest.ts"
 import type { EventId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import { incidentRefOf } from "../incidents/incidentRefOf.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import { severityOf } from "../incidents/Severity.ts"
 import { firstLine } from "../notifications/firstLine.ts"
 import type { Decision } from "../workspace/Decision.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import type { BatchInput } from "./applyBatch.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
-import { type CheckTransition, checkTransition } from "./CheckTransitions.ts"
+import { checkTransition } from "./CheckTransitions.ts"
+import { followStatus } from "./followStatus.ts"
 import { hasNewFirstLine } from "./hasNewFirstLine.ts"
 
 /** What became of one event: `changed` is stored and counted as accepted, all others as deduplicated (decisions §6). */
@@ -117,7 +116,7 @@ function* change(
   if (check !== undefined && !isStatusChange && isShown(check, event))
     yield* repeatShown(context, check, event)
   const incident_id = isStatusChange
-    ? yield* follow(context, transition, { check, event })
+    ? yield* followStatus(context, transition, { check, event })
     : check?.incident_id
   workspace.checks.put({
     agent_id,
@@ -133,35 +132,4 @@ function* change(
     incident_id,
   })
   return "changed"
-}
-
-/** Moves a check between incidents after a change of its status. Returns the incident that it is a member of now. */
-function* follow(
-  context: BatchContext,
-  { membership }: CheckTransition,
-  { check, event }: { readonly check: CheckRecord | undefined; readonly event: CheckResultEvent },
-): Decision<IncidentId | undefined> {
-  const { workspace, input, incidents } = context
-  const { agent_id } = input.request
-  const { check_id, notifications_enabled: notify } = event
-  const severity = severityOf(event.status)
-  const current = check?.incident_id
-  if (membership === "none") return current
-  if (severity === undefined) {
-    if (current !== undefined)
-      yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
-    return undefined
-  }
-  const ref = incidentRefOf(agent_id, event, input.sha256)
-  const memberChange = { member: { agent_id, check_id, severity, summary: firstLine(event.output) }, notify }
-  if (current !== undefined) {
-    if (!workspace.incidents.isLoaded(current)) yield { incidents: [current] }
-    const incident = workspace.incidents.get(current)
-    if (incident?.kind === ref.kind && incident.incident_key === ref.incident_key) {
-      yield* incidents.change(current, memberChange)
-      return current
-    }
-    yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
-  }
-  return yield* incidents.join(ref, memberChange)
 }

@@ -47,14 +47,24 @@ export const Labels = Schema.Record(Schema.String, Schema.String.check(isPlainTe
 )
 export type Labels = typeof Labels.Type
 
+// Agents send the same few keys all the time, and to see that one is no secret takes as long as all the rest.
+const HARMLESS_KEPT = 1_000
+const harmless = new Set<string>()
+
+const isLabelKey = (key: string): boolean => {
+  if (harmless.has(key)) return true
+  if (!LABEL_KEY.test(key) || isSecretLikeLabelKey(key)) return false
+  if (harmless.size < HARMLESS_KEPT) harmless.add(key)
+  return true
+}
+
 /** Whether a value is {@link Labels}, without the schema's machinery. */
 export const isLabels = (value: unknown): value is Labels => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-  let count = 0
-  for (const [key, text] of Object.entries(value)) {
-    count += 1
-    if (count > MAX_LABELS || typeof text !== "string" || !VALUE_TEXT.test(text)) return false
-    if (!LABEL_KEY.test(key) || isSecretLikeLabelKey(key)) return false
+  const entries = Object.entries(value)
+  if (entries.length > MAX_LABELS) return false
+  for (const [key, text] of entries) {
+    if (!isLabelKey(key) || typeof text !== "string" || !VALUE_TEXT.test(text)) return false
   }
   return true
 }

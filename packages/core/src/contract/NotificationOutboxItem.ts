@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { IncidentId, OutboxId } from "./Identifiers.ts"
 import { NonNegativeInteger } from "./NonNegativeInteger.ts"
-import { NotificationType, NotifierKind, OutboxState } from "./Status.ts"
+import { NotificationType, NotifierName, OutboxState } from "./Status.ts"
 import { timestamp } from "./timestamp.ts"
 
 /** One notification on its way to one notifier (contract, NotificationOutboxItem; decisions §8). */
 export const NotificationOutboxItem = Schema.Struct({
   id: OutboxId.annotateKey({ description: "Constant over all attempts, so that receivers can deduplicate." }),
-  notifier: NotifierKind,
+  notifier: NotifierName,
   state: OutboxState,
   incident_id: IncidentId,
   event_type: NotificationType,

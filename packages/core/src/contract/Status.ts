@@ -59,6 +59,16 @@ export const NotifierKind = Schema.Literals(["debug", "messenger", "webhook", "a
 })
 export type NotifierKind = typeof NotifierKind.Type
 
+/** The name of a notifier: its kind or, where the service is embedded, a name of the host's own (contract: a string). */
+export const NotifierName = Schema.String.check(
+  Schema.isPattern(/^[a-z][a-z0-9_]{0,63}$/u, {
+    identifier: "NotifierName",
+    description: "debug, messenger, webhook or alert_router; embedded, also a name of the host's own.",
+    expected: "1 to 64 lower-case letters, digits or _",
+  }),
+)
+export type NotifierName = typeof NotifierName.Type
+
 /** What a notification says of its incident (contract, outbound notification events). */
 export const NotificationType = Schema.Literals(["firing", "resolved"]).annotate({
   identifier: "NotificationType",

@@ -1,10 +1,12 @@
-import { type Duration, Effect, Fiber, Layer } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer } from "effect"
 import { Storage, StorageError } from "./Storage.ts"
 
-const timedOut = new StorageError({
-  reason: "timed_out",
-  message: "the storage did not answer in time; look at its load, its disk and its locks",
-})
+const timedOut = Effect.fail(
+  new StorageError({
+    reason: "timed_out",
+    message: "the storage did not answer in time; look at its load, its disk and its locks",
+  }),
+)
 
 /**
  * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT, decisions §1). A command that was given
@@ -15,7 +17,8 @@ export const boundedStorage = (limit: Duration.Duration) =>
     Storage,
     Effect.gen(function* () {
       const storage = yield* Storage
-      const bounded = <A>(effect: Effect.Effect<A, StorageError>) => within(effect, limit)
+      const deadlines = new Deadlines(limit)
+      const bounded = <A>(effect: Effect.Effect<A, StorageError>) => within(effect, deadlines)
       return Storage.of({
         ...storage,
         transact: (command) => bounded(storage.transact(command)),
@@ -36,33 +39,70 @@ export const boundedStorage = (limit: Duration.Duration) =>
     }),
   )
 
+/** Callers whose time began at nearly the same moment, and the one timer for all of them. */
+interface Deadline {
+  readonly openedAt: bigint
+  readonly onTimeout: Set<() => void>
+  readonly timer: Fiber.Fiber<void>
+}
+
+/** How much of its time a caller may lose by sharing a timer: a hundredth. A timer for each request would cost more than it. */
+const SHARED_PART = 100n
+
+class Deadlines {
+  #current: Deadline | undefined
+  readonly #limit: Duration.Duration
+  readonly #sharedNanos: bigint
+
+  constructor(limit: Duration.Duration) {
+    this.#limit = limit
+    this.#sharedNanos = Duration.toNanosUnsafe(limit) / SHARED_PART
+  }
+
+  /** Has `onTimeout` called once the time of a caller who begins now is over, unless what is returned is called before. */
+  begin(caller: Fiber.Fiber<unknown, unknown>, onTimeout: () => void): () => void {
+    const now = caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+    const isShared = this.#current !== undefined && now - this.#current.openedAt < this.#sharedNanos
+    const deadline = isShared && this.#current ? this.#current : this.#open(caller, now)
+    deadline.onTimeout.add(onTimeout)
+    return () => {
+      deadline.onTimeout.delete(onTimeout)
+      if (deadline.onTimeout.size > 0) return
+      // An open timer would keep a process that has ended its work from ending.
+      deadline.timer.interruptUnsafe()
+      if (this.#current === deadline) this.#current = undefined
+    }
+  }
+
+  #open(caller: Fiber.Fiber<unknown, unknown>, openedAt: bigint): Deadline {
+    const onTimeout = new Set<() => void>()
+    const end = Effect.sync(() => {
+      for (const call of Array.from(onTimeout)) call()
+    })
+    const timer = Effect.runForkWith(caller.context)(Effect.andThen(Effect.sleep(this.#limit), end))
+    this.#current = { openedAt, onTimeout, timer }
+    return this.#current
+  }
+}
+
 /**
  * Unlike Effect.timeout does not wait for the end of what it interrupts: a statement is cancelled on a database that does
  * not answer, and that takes as long again. Interrupted itself, it does wait: the storage may be closed after it.
  */
-const within = <A>(effect: Effect.Effect<A, StorageError>, limit: Duration.Duration) =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const work = yield* Effect.forkDetach(effect, { startImmediately: true })
+const within = <A>(effect: Effect.Effect<A, StorageError>, deadlines: Deadlines) =>
+  Effect.withFiber<A, StorageError>((caller) =>
+    Effect.callback((resume) => {
+      const work = Effect.runForkWith(caller.context)(effect)
       const ended = work.pollUnsafe()
-      if (ended !== undefined) return yield* ended
-      const timer = yield* Effect.forkDetach(Effect.sleep(limit), { startImmediately: true })
-      return yield* restore(firstOf(work, timer))
+      if (ended !== undefined) return resume(ended)
+      const end = deadlines.begin(caller, () => {
+        resume(timedOut)
+        work.interruptUnsafe()
+      })
+      work.addObserver((exit) => {
+        end()
+        resume(exit)
+      })
+      return Fiber.interrupt(work)
     }),
   )
-
-const firstOf = <A>(
-  work: Fiber.Fiber<A, StorageError>,
-  timer: Fiber.Fiber<void>,
-): Effect.Effect<A, StorageError> =>
-  Effect.callback((resume) => {
-    work.addObserver((exit) => {
-      resume(exit)
-      timer.interruptUnsafe()
-    })
-    timer.addObserver(() => {
-      resume(Effect.fail(timedOut))
-      work.interruptUnsafe()
-    })
-    return Fiber.interruptAll([timer, work])
-  })

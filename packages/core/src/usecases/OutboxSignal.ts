@@ -19,24 +19,27 @@ export class OutboxSignal extends Context.Service<
       const storage = yield* Storage
       let count = 0
       let next = Deferred.makeUnsafe<void>()
-      const raise = Effect.suspend(() => {
+      const raiseUnsafe = () => {
         const raised = next
         count += 1
         next = Deferred.makeUnsafe<void>()
-        return Deferred.succeed(raised, undefined)
-      })
+        Deferred.doneUnsafe(raised, Effect.void)
+      }
+      const raise = Effect.sync(raiseUnsafe)
       const watched = Storage.of({
         ...storage,
         transact: (command) =>
           Effect.suspend(() => {
             let touchesOutbox = false
-            const observed: typeof command = (workspace, now) =>
-              (function* () {
-                const reply = yield* command(workspace, now)
-                touchesOutbox = workspace.touchesOutbox
-                return reply
-              })()
-            return Effect.tap(storage.transact(observed), () => (touchesOutbox ? raise : Effect.void))
+            const observed: typeof command = function* (workspace, now) {
+              const reply = yield* command(workspace, now)
+              touchesOutbox = workspace.touchesOutbox
+              return reply
+            }
+            return Effect.map(storage.transact(observed), (reply) => {
+              if (touchesOutbox) raiseUnsafe()
+              return reply
+            })
           }),
       })
       yield* Effect.forkScoped(Stream.runForEach(storage.hints, () => raise))
@@ -45,7 +48,7 @@ export class OutboxSignal extends Context.Service<
         OutboxSignal.of({
           count: Effect.sync(() => count),
           after: (seen) => Effect.suspend(() => (count > seen ? Effect.void : Deferred.await(next))),
-          raise: Effect.asVoid(raise),
+          raise,
         }),
       ).pipe(Context.add(Storage, watched))
     }),

@@ -26,6 +26,29 @@ describe("a bounded storage", () => {
     }),
   )
 
+  it.effect("bounds each of those that begin at nearly the same time, whatever becomes of the others", () =>
+    Effect.gen(function* () {
+      const begin = (mark: Storage["Service"]["mark"]) =>
+        Effect.forkChild(Effect.flatMap(Storage, (storage) => Effect.result(storage.agent(mark as never))))
+      const storage = { agent: (mark: unknown) => mark as Storage["Service"]["mark"] }
+      yield* Effect.gen(function* () {
+        const quick = yield* begin(Effect.delay(Effect.undefined, "1 second"))
+        const slow = yield* begin(Effect.never)
+        yield* TestClock.adjust("50 millis")
+        const alike = yield* begin(Effect.never)
+        yield* TestClock.adjust("1 second")
+        assert.deepInclude(yield* Fiber.join(quick), { _tag: "Success" })
+        const later = yield* begin(Effect.never)
+        yield* TestClock.adjust("8950 millis")
+        for (const fiber of [slow, alike])
+          assert.nestedInclude(yield* Fiber.join(fiber), { _tag: "Failure", "failure.reason": "timed_out" })
+        assert.isUndefined(later.pollUnsafe())
+        yield* TestClock.adjust("1050 millis")
+        assert.nestedInclude(yield* Fiber.join(later), { _tag: "Failure", "failure.reason": "timed_out" })
+      }).pipe(bound(storage as never))
+    }),
+  )
+
   it.effect("interrupts what takes longer", () =>
     Effect.gen(function* () {
       let isInterrupted = false

@@ -1,8 +1,8 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { Scope } from "@tocsin/core/workspace/Scope"
-import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { Scope } from "../workspace/Scope.ts"
+import type { WithIncident, Workspace } from "../workspace/Workspace.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"

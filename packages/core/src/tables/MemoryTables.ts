@@ -1,6 +1,6 @@
-import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { AgentKeyRecord } from "../admission/AgentKeyRecord.ts"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type {
   AgentId,
   BlacklistId,
@@ -9,16 +9,16 @@ import type {
   IncidentKey,
   KeyHash,
   OutboxId,
-} from "@tocsin/core/contract/Identifiers"
-import type { Severity } from "@tocsin/core/contract/Status"
-import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import type { IncidentKind, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
-import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
-import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { EstablishedName } from "@tocsin/core/ports/Storage"
+} from "../contract/Identifiers.ts"
+import type { Severity } from "../contract/Status.ts"
+import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
+import type { IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { StoredHistoryRecord } from "../lists/ListDefinitions.ts"
+import type { MarkRecord } from "../liveness/MarkRecord.ts"
+import type { AlertRecord } from "../notifications/AlertRecord.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { EstablishedName } from "../ports/Storage.ts"
 
 /** All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and shared. */
 export class MemoryTables {

@@ -1,8 +1,8 @@
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import { compareMembers } from "@tocsin/core/incidents/compareMembers"
-import type { Scope } from "@tocsin/core/workspace/Scope"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import { compareMembers } from "../incidents/compareMembers.ts"
+import type { Scope } from "../workspace/Scope.ts"
+import type { Workspace } from "../workspace/Workspace.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { search } from "./search.ts"
 

@@ -1,0 +1,186 @@
+import { Duration } from "effect"
+import { heartbeat } from "../admission/heartbeat.ts"
+import { applyBatch } from "../checks/applyBatch.ts"
+import type { HeartbeatRequest } from "../contract/HeartbeatRequest.ts"
+import { type AgentId, KeyFingerprint, KeyHash, type RegistrationId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentOptions } from "../incidents/Incidents.ts"
+import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
+import { claimOutbox } from "../notifications/claimOutbox.ts"
+import type { Notification } from "../notifications/Notification.ts"
+import { settleAttempt } from "../notifications/settleAttempt.ts"
+import type { KeyIdentity } from "../ports/Hashing.ts"
+import type { PolicyOptions } from "../ports/Policy.ts"
+import { MemoryTables } from "../tables/MemoryTables.ts"
+import { transact } from "../tables/transact.ts"
+import { incidentOptions, newId } from "../usecases/incidentOptions.ts"
+import type { Command } from "../workspace/Decision.ts"
+import { countingIds } from "./countingIds.ts"
+import type { ResultsEntry } from "./SimulationEntry.ts"
+import type { SimulationPorts } from "./SimulationSettings.ts"
+import { type EndedIncident, takeIncident } from "./takeIncident.ts"
+
+/** A notification, and when it would have been sent. */
+export interface SentNotification {
+  readonly at: Instant.Instant
+  readonly notification: Notification
+}
+
+/** All keys have it, so that the policy accepts agents on sight. */
+const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
+/** As often as housekeeping looks for dead agents (decisions §5). */
+const SWEEP_EVERY = 5_000_000n
+const CLAIMED_AT_ONCE = 500
+const LEASE = Duration.seconds(60)
+
+/**
+ * The service without its surroundings: the same commands on tables in memory, by a clock that stands where it is told to.
+ * Every agent is accepted on sight, the service is never away, and every notification arrives at the first attempt.
+ */
+export class SimulatedService {
+  readonly incidents: Array<EndedIncident> = []
+  readonly notifications: Array<SentNotification> = []
+  changes = 0
+  readonly #tables = new MemoryTables()
+  readonly #ids = countingIds()
+  readonly #keys = new Map<AgentId, KeyIdentity>()
+  /** Agents of which a heartbeat is known: of the others nobody knows when they fell silent. */
+  readonly #watched = new Set<AgentId>()
+  readonly #policy: PolicyOptions
+  readonly #ports: SimulationPorts
+  readonly #options: IncidentOptions
+  /** When the next sweep is. */
+  #sweepAt: Instant.Instant
+  /** No agent turns dead before; absent where none can. */
+  #quietUntil: Instant.Instant | undefined
+
+  constructor(policy: PolicyOptions, ports: SimulationPorts, start: Instant.Instant) {
+    this.#policy = { ...policy, acceptFingerprints: new Set([FINGERPRINT]) }
+    this.#ports = ports
+    this.#options = incidentOptions(this.#ids, policy)
+    this.#sweepAt = start
+  }
+
+  /** How many agents were heard of. */
+  get agents(): number {
+    return this.#keys.size
+  }
+
+  /** Takes a heartbeat. */
+  heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
+    this.#watched.add(request.agent_id)
+    this.#quietUntil ??= Instant.plus(at, this.#policy.deadAfter)
+    this.#heartbeat(request, at)
+  }
+
+  /** Takes results. An agent of which no heartbeat is known yet registers first. */
+  results({ agent_id, events, received_at: at }: ResultsEntry): void {
+    if (!this.#keys.has(agent_id)) this.#heartbeat(registrationOf(agent_id), at)
+    if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#policy.deadAfter)
+    const { key_hash } = this.#keyOf(agent_id)
+    const { sha256 } = this.#ports
+    const request = { agent_id, events }
+    const batch = this.#run(applyBatch({ request, key_hash, incidents: this.#options, sha256 }), at)
+    if (batch.outcome !== "applied") throw new Error(`results of ${agent_id} were refused: ${batch.outcome}`)
+    this.changes += batch.events.filter((outcome) => outcome === "changed").length
+  }
+
+  /** Lets time pass: agents that turn dead until then open their incidents, at the sweep that finds them. */
+  passUntil(until: Instant.Instant): void {
+    while (this.#quietUntil !== undefined) {
+      const late = this.#quietUntil - this.#sweepAt
+      if (late > 0n) this.#sweepAt = addSweeps(this.#sweepAt, (late + SWEEP_EVERY - 1n) / SWEEP_EVERY)
+      if (this.#sweepAt > until) return
+      this.#sweep(this.#sweepAt)
+      this.#sweepAt = addSweeps(this.#sweepAt, 1n)
+    }
+  }
+
+  /** Ends the simulation: takes the incidents that are open still. */
+  end(): void {
+    for (const incident of Array.from(this.#tables.incidents.values())) this.#take(incident)
+  }
+
+  #sweep(at: Instant.Instant): void {
+    const since = Instant.minus(at, this.#policy.deadAfter)
+    const silent: Array<AgentId> = []
+    let oldest: Instant.Instant | undefined
+    for (const agentId of this.#watched) {
+      const agent = this.#tables.agents.get(agentId)
+      if (agent === undefined || agent.heartbeat_incident_id !== undefined) continue
+      if (agent.last_seen_at <= since) silent.push(agentId)
+      else if (oldest === undefined || agent.last_seen_at < oldest) oldest = agent.last_seen_at
+    }
+    this.#quietUntil = oldest && Instant.plus(oldest, this.#policy.deadAfter)
+    if (silent.length === 0) return
+    const agents = silent.toSorted()
+    this.#run(sweepDeadAgents({ policy: this.#policy, incidents: this.#options, agents }), at)
+  }
+
+  #heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
+    const outcome = this.#run(
+      heartbeat({
+        request,
+        key: this.#keyOf(request.agent_id),
+        policy: this.#policy,
+        mayRegister: true,
+        incidents: this.#options,
+        newRegistrationId: newId<RegistrationId>(this.#ids),
+      }),
+      at,
+    )
+    if (outcome !== "seen" && outcome !== "preseeded")
+      throw new Error(`a heartbeat of ${request.agent_id} was not taken: ${outcome}`)
+  }
+
+  #keyOf(agentId: AgentId): KeyIdentity {
+    const known = this.#keys.get(agentId)
+    if (known !== undefined) return known
+    // No key stands behind it: agents are told apart by it, as ever.
+    const key_hash = KeyHash.make(this.#keys.size.toString(16).padStart(64, "0"))
+    const key = { key_hash, key_fingerprint: FINGERPRINT }
+    this.#keys.set(agentId, key)
+    return key
+  }
+
+  #run<A>(command: Command<A>, at: Instant.Instant): A {
+    const { reply, changes } = transact(this.#tables, command, at)
+    // What is known of past events stays; nobody lists the rows.
+    this.#tables.history = []
+    if (changes.outbox.length > 0) this.#deliver(at)
+    for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
+    return reply
+  }
+
+  #deliver(at: Instant.Instant): void {
+    const { notifiers } = this.#policy
+    const claim = claimOutbox({ notifiers, limit: CLAIMED_AT_ONCE, lease: LEASE, random: 0 })
+    for (;;) {
+      const { reply: claimed } = transact(this.#tables, claim, at)
+      if (claimed.length === 0) return
+      for (const item of claimed) {
+        this.notifications.push({ at, notification: item.notification })
+        transact(this.#tables, settleAttempt(item.claim, { outcome: "delivered" }, 0), at)
+      }
+    }
+  }
+
+  /** Takes an incident out of the tables, with all that belongs to it: one that is resolved is never looked at again. */
+  #take(incident: IncidentRecord): void {
+    this.incidents.push(takeIncident(this.#tables, incident))
+  }
+}
+
+const addSweeps = (at: Instant.Instant, count: bigint): Instant.Instant =>
+  Instant.fromMicros(at + count * SWEEP_EVERY)
+
+/** Older than any heartbeat, so that what the agent says of itself later counts. */
+const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
+
+const registrationOf = (agent_id: AgentId): HeartbeatRequest => ({
+  agent_id,
+  observed_at: LONG_AGO,
+  hostname: agent_id,
+  features: { push: true, metrics: false },
+})

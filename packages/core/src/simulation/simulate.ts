@@ -1,0 +1,89 @@
+import { defaultPolicy } from "../ports/Policy.ts"
+import { toIncident } from "../usecases/resources.ts"
+import { readLines } from "./readLines.ts"
+import { type SentNotification, SimulatedService } from "./SimulatedService.ts"
+import type { SimulationEntry } from "./SimulationEntry.ts"
+import type { SimulatedIncident, SimulatedNotification, SimulationReport } from "./SimulationReport.ts"
+import type { SimulationPorts, SimulationSettings } from "./SimulationSettings.ts"
+import type { EndedIncident } from "./takeIncident.ts"
+
+/**
+ * Tells which incidents and notifications would have come of what a service received: recorded heartbeats and batches, or the
+ * history of a service, see `readLine` for the forms of a line. Pure and synchronous: it folds the service's own decisions.
+ *
+ * Every agent counts as accepted. Agents of which there are heartbeats are watched for silence, from the first one on; the
+ * history alone, which holds changes only, does not tell when an agent was heard of. Notifications count as delivered at
+ * once; that the alert router is told the same again is left out.
+ */
+export const simulate = (
+  lines: Iterable<unknown>,
+  settings: SimulationSettings,
+  ports: SimulationPorts,
+): SimulationReport => {
+  const { entries, refused } = readLines(lines)
+  const [first] = entries
+  const last = entries.at(-1)
+  if (first === undefined || last === undefined) return { ...NOTHING, refused }
+  const { until = last.received_at, ...policy } = settings
+  const service = new SimulatedService({ ...defaultPolicy, ...policy }, ports, first.received_at)
+  const taken = entries.filter((entry) => entry.received_at <= until)
+  for (const entry of taken) take(service, entry)
+  service.passUntil(until)
+  service.end()
+  return {
+    from: first.received_at,
+    until,
+    agents: service.agents,
+    heartbeats: taken.filter(({ entry }) => entry === "heartbeat").length,
+    results: taken.reduce((sum, entry) => sum + (entry.entry === "results" ? entry.events.length : 0), 0),
+    changes: service.changes,
+    incidents: service.incidents.map(shown).toSorted(byId),
+    notifications: service.notifications.map(sent),
+    refused,
+  }
+}
+
+const NOTHING: Omit<SimulationReport, "refused"> = {
+  from: null,
+  until: null,
+  agents: 0,
+  heartbeats: 0,
+  results: 0,
+  changes: 0,
+  incidents: [],
+  notifications: [],
+}
+
+const take = (service: SimulatedService, entry: SimulationEntry): void => {
+  service.passUntil(entry.received_at)
+  if (entry.entry === "heartbeat") service.heartbeat(entry.request, entry.received_at)
+  else service.results(entry)
+}
+
+// Ids begin with the time and are counted.
+const byId = (a: SimulatedIncident, b: SimulatedIncident): number => (a.id < b.id ? -1 : 1)
+
+const shown = ({ incident, changes }: EndedIncident): SimulatedIncident => ({
+  ...toIncident(incident),
+  timeline: changes.map(({ changed_at, change, agent_id, check_id, severity, incident_severity }) => ({
+    at: changed_at,
+    change,
+    agent_id,
+    check_id,
+    severity,
+    incident_severity: incident_severity ?? null,
+  })),
+})
+
+const sent = ({ at, notification }: SentNotification): SimulatedNotification => ({
+  at,
+  notifier: notification.notifier,
+  event_type: notification.event_type,
+  severity: notification.severity,
+  summary: notification.summary ?? null,
+  incident_id: notification.incident.id,
+  incident_key: notification.incident.incident_key,
+  agent_id: notification.incident.agent_id ?? null,
+  check_id: notification.incident.check_id ?? null,
+  members: notification.incident.members,
+})
