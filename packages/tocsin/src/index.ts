@@ -41,5 +41,14 @@ export type { IncidentNews } from "./incidents/IncidentNews.ts"
 export type { NodeListener } from "./http/nodeListener.ts"
 export type { HeartbeatOptions } from "./api/AgentCalls.ts"
 
+export { simulate } from "./simulation/simulate.ts"
+export type {
+  SimulatedIncident,
+  SimulatedNotification,
+  Simulation,
+  SimulationInput,
+  SimulationOptions,
+} from "./simulation/Simulation.ts"
+
 export type * from "@tocsin/client/Parameters"
 export type * from "@tocsin/client/Resources"

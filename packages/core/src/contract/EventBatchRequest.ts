@@ -34,7 +34,7 @@ export const MAX_EVENTS = 200
 export const BATCH_SIZE_RULE = `must hold 1 to ${MAX_EVENTS} events`
 
 /** The check that a batch holds 1 to 200 events (contract, limits). */
-export const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
+const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
   (events) => events.length >= 1 && events.length <= MAX_EVENTS,
   {
     message: BATCH_SIZE_RULE,

@@ -3,7 +3,7 @@ import { AgentId, IncidentId, IncidentKey } from "../contract/Identifiers.ts"
 import { Incident } from "../contract/Incident.ts"
 import { InstantFromString } from "../contract/Instant.ts"
 import { NonNegativeInteger } from "../contract/NonNegativeInteger.ts"
-import { NotificationType, NotifierKind, Severity } from "../contract/Status.ts"
+import { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 
 const Change = Schema.Struct({
   at: InstantFromString,
@@ -24,7 +24,7 @@ export type SimulatedIncident = typeof SimulatedIncident.Type
 /** A notification that would have been sent, taken as delivered by its first attempt. */
 export const SimulatedNotification = Schema.Struct({
   at: InstantFromString,
-  notifier: NotifierKind,
+  notifier: NotifierName,
   event_type: NotificationType,
   severity: Severity,
   summary: Schema.NullOr(Schema.String),

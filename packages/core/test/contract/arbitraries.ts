@@ -75,7 +75,7 @@ export const heartbeatWire: fc.Arbitrary<typeof HeartbeatRequest.Encoded> = fc.r
 )
 
 /** The encoded form of a valid CheckResultEvent. */
-export const eventWire: fc.Arbitrary<typeof CheckResultEvent.Encoded> = fc.record(
+const eventWire: fc.Arbitrary<typeof CheckResultEvent.Encoded> = fc.record(
   {
     event_id: fc.uuid({ version: 7 }),
     check_id: name,

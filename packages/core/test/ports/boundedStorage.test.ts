@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { AgentId } from "../../src/contract/Identifiers.ts"
 import * as Instant from "../../src/contract/Instant.ts"
 import { boundedStorage } from "../../src/ports/boundedStorage.ts"
 import { Storage, StorageError } from "../../src/ports/Storage.ts"
@@ -28,24 +29,27 @@ describe("a bounded storage", () => {
 
   it.effect("bounds each of those that begin at nearly the same time, whatever becomes of the others", () =>
     Effect.gen(function* () {
-      const begin = (mark: Storage["Service"]["mark"]) =>
-        Effect.forkChild(Effect.flatMap(Storage, (storage) => Effect.result(storage.agent(mark as never))))
-      const storage = { agent: (mark: unknown) => mark as Storage["Service"]["mark"] }
+      const begin = (agentId: string) =>
+        Effect.forkChild(
+          Effect.flatMap(Storage, (storage) => Effect.result(storage.agent(AgentId.make(agentId)))),
+        )
+      const agent: Storage["Service"]["agent"] = (agentId) =>
+        (agentId as string) === "quick" ? Effect.delay(Effect.undefined, "1 second") : Effect.never
       yield* Effect.gen(function* () {
-        const quick = yield* begin(Effect.delay(Effect.undefined, "1 second"))
-        const slow = yield* begin(Effect.never)
+        const quick = yield* begin("quick")
+        const slow = yield* begin("slow")
         yield* TestClock.adjust("50 millis")
-        const alike = yield* begin(Effect.never)
+        const alike = yield* begin("alike")
         yield* TestClock.adjust("1 second")
         assert.deepInclude(yield* Fiber.join(quick), { _tag: "Success" })
-        const later = yield* begin(Effect.never)
+        const later = yield* begin("later")
         yield* TestClock.adjust("8950 millis")
         for (const fiber of [slow, alike])
           assert.nestedInclude(yield* Fiber.join(fiber), { _tag: "Failure", "failure.reason": "timed_out" })
         assert.isUndefined(later.pollUnsafe())
         yield* TestClock.adjust("1050 millis")
         assert.nestedInclude(yield* Fiber.join(later), { _tag: "Failure", "failure.reason": "timed_out" })
-      }).pipe(bound(storage as never))
+      }).pipe(bound({ agent }))
     }),
   )
 

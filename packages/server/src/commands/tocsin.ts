@@ -7,6 +7,7 @@ import { incidents } from "./incidents.ts"
 import { migrate } from "./migrate.ts"
 import { outbox } from "./outbox.ts"
 import { serve } from "./serve.ts"
+import { simulate } from "./simulate.ts"
 import { summary } from "./summary.ts"
 
 /** `tocsin`: all commands. */
@@ -23,6 +24,7 @@ export const tocsin = Command.make("tocsin").pipe(
   Command.withSubcommands([
     { group: "The service", commands: [serve, doctor, migrate] },
     { group: "What it knows", commands: [agents, incidents, outbox, summary] },
+    { group: "What would be", commands: [simulate] },
     { group: "Where it is kept", commands: [backup, copy] },
   ]),
 )

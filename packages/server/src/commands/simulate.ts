@@ -1,0 +1,147 @@
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { NotifierKind } from "@tocsin/core/contract/Status"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { simulate as simulateLines } from "@tocsin/core/simulation/simulate"
+import { type SimulatedNotification, SimulationReport } from "@tocsin/core/simulation/SimulationReport"
+import { type Duration, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { CommandFailure, usageFailure } from "../CommandFailure.ts"
+import { jsonText } from "../output/jsonText.ts"
+import { type Column, makeTable } from "../output/makeTable.ts"
+import { Output } from "../output/Output.ts"
+import { drawTimeline } from "../output/timeline.ts"
+import { policyOf } from "../policy.ts"
+import { DurationText } from "../settings/values.ts"
+import * as flags from "./flags.ts"
+import { settingsOfCommand } from "./UseCases.ts"
+
+const encode = Schema.encodeSync(SimulationReport)
+
+const STDIN = "-"
+/** More than that nobody reads on a terminal. */
+const NOTIFICATIONS_SHOWN = 100
+const REFUSED_SHOWN = 5
+
+const NOTIFICATIONS: ReadonlyArray<Column<SimulatedNotification>> = [
+  { title: "AT", cell: ({ at }) => Instant.format(at) },
+  { title: "NOTIFIER", cell: ({ notifier }) => notifier },
+  { title: "TELLS", cell: ({ event_type }) => event_type, isState: true },
+  { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
+  { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
+  { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
+]
+
+/** The lines of a file, or of standard input. */
+const linesOf = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { stdin } = yield* Stdio.Stdio
+  const bytes = file === STDIN ? stdin : fs.stream(file)
+  return yield* bytes.pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.runCollect,
+    Effect.mapError(
+      () =>
+        new CommandFailure({ exit: "failed", message: `${file} cannot be read: is it there, and readable?` }),
+    ),
+  )
+})
+
+const plural = (count: number, of: string): string =>
+  `${count.toLocaleString("en-US")} ${of}${count === 1 ? "" : "s"}`
+
+const draw = (report: SimulationReport, output: Output["Service"]): string => {
+  const { agents, results, incidents, notifications } = report
+  const shown = notifications.slice(0, NOTIFICATIONS_SHOWN)
+  const table = makeTable(NOTIFICATIONS, shown, output)
+  const more = notifications.length - shown.length
+  return [
+    drawTimeline(report, output),
+    shown.length === 0 ? "" : table.header + table.lines(shown),
+    more === 0 ? "" : `${plural(more, "more notification")}: --json has them all\n`,
+    `${plural(incidents.length, "incident")} and ${plural(notifications.length, "notification")} ` +
+      `from ${plural(results, "result")} of ${plural(agents, "agent")}\n`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n")
+}
+
+/** Tells on standard error which lines were left out. */
+const noteRefused = Effect.fnUntraced(function* (refused: SimulationReport["refused"]) {
+  const { note } = yield* Output
+  for (const { line, reason } of refused.slice(0, REFUSED_SHOWN)) yield* note(`line ${line}: ${reason}\n`)
+  if (refused.length > REFUSED_SHOWN) yield* note(`… ${refused.length} lines were left out\n`)
+})
+
+interface Given {
+  readonly notifier: ReadonlyArray<NotifierKind>
+  readonly deadAfter: Option.Option<Duration.Duration>
+  readonly until: Option.Option<Instant.Instant>
+}
+
+/** What the settings say, and what the flags say instead. */
+const simulationOf = Effect.fnUntraced(function* (given: Given) {
+  const { notifiers, deadAfter } = policyOf(yield* settingsOfCommand)
+  return {
+    notifiers: given.notifier.length === 0 ? notifiers : given.notifier,
+    deadAfter: Option.getOrElse(given.deadAfter, () => deadAfter),
+    until: Option.getOrUndefined(given.until),
+  }
+})
+
+/** `tocsin simulate` */
+export const simulate = Command.make(
+  "simulate",
+  {
+    file: Argument.String("FILE").pipe(
+      Argument.withDescription("JSON lines: see the description; - reads standard input"),
+    ),
+    notifier: Flag.Literals("notifier", NotifierKind.literals).pipe(
+      Flag.withDescription(
+        "Suppose this notifier; several times for several (default: those of the settings)",
+      ),
+      Flag.between(0, NotifierKind.literals.length),
+    ),
+    deadAfter: Flag.String("dead-after").pipe(
+      Flag.withDescription("Suppose this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h"),
+      Flag.withSchema(DurationText),
+      Flag.optional,
+    ),
+    until: Flag.String("until").pipe(
+      Flag.withDescription("Let the clock go on to this moment (default: the last receipt)"),
+      Flag.withSchema(Instant.InstantFromString),
+      Flag.optional,
+    ),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ file, json, ...given }) {
+    const output = yield* Output
+    const settings = yield* simulationOf(given)
+    const lines = yield* linesOf(file)
+    const { sha256 } = yield* Hashing
+    const report = simulateLines(lines, settings, { sha256 })
+    if (!json) yield* noteRefused(report.refused)
+    if (report.from === null && report.refused.length > 0)
+      return yield* usageFailure(
+        `${file} holds no line that can be simulated: tocsin simulate --help has their forms`,
+      )
+    yield* output.write(
+      json ? `${jsonText(encode(report), output.columns !== undefined)}\n` : draw(report, output),
+    )
+  }, Effect.provide(NodeHashing.layer())),
+).pipe(
+  Command.withDescription(
+    "Tell what would have paged: incidents and notifications of what was recorded, without any storage.\n" +
+      "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
+      "  GET /api/v1/events/query, or a whole page of them.",
+  ),
+  Command.withExamples([
+    { command: "tocsin simulate history.jsonl --notifier webhook" },
+    {
+      command:
+        'curl -H "Authorization: Bearer $TOKEN" $URL/api/v1/events/query?limit=500 | tocsin simulate -',
+      description: "What the latest changes would lead to with these settings",
+    },
+  ]),
+)

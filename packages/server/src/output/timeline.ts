@@ -1,0 +1,154 @@
+import { plainLine } from "@tocsin/adapter-notify/text/plainLine"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Severity } from "@tocsin/core/contract/Status"
+import type {
+  SimulatedIncident,
+  SimulatedNotification,
+  SimulationReport,
+} from "@tocsin/core/simulation/SimulationReport"
+import { displayWidth } from "effect/cli/CliOutput"
+import { colourOf, paint } from "./colours.ts"
+import { cutToWidth, type TableStyle } from "./makeTable.ts"
+
+/** Where nobody sees how wide it is. */
+const USUAL_COLUMNS = 100
+/** A label takes at most this share of a line. */
+const LABEL_SHARE = 3
+const LEAST_CELLS = 10
+const GAP = "  "
+const NOTHING = "."
+
+interface Glyphs {
+  readonly severity: Readonly<Record<Severity, string>>
+  readonly firing: string
+  readonly resolved: string
+  readonly both: string
+}
+
+/** For files and other programs. */
+const LETTERS: Glyphs = {
+  severity: { warning: "W", unknown: "U", critical: "C" },
+  firing: "^",
+  resolved: "v",
+  both: "x",
+}
+const BLOCKS: Glyphs = {
+  severity: { warning: "▒", unknown: "▓", critical: "█" },
+  firing: "▲",
+  resolved: "▼",
+  both: "◆",
+}
+
+/** Worse ones hide others in the same cell. */
+const WORSE: ReadonlyArray<Severity> = ["warning", "unknown", "critical"]
+
+/** Which cell of a line a moment is in. */
+interface Scale {
+  readonly from: bigint
+  readonly span: bigint
+  readonly cells: number
+}
+
+const cellOf = ({ from, span, cells }: Scale, at: bigint): number =>
+  Math.min(cells - 1, Number(((at - from) * BigInt(cells)) / span))
+
+/** The incidents of one key, in one line. */
+interface Track {
+  readonly key: string
+  readonly incidents: Array<SimulatedIncident>
+  readonly notifications: Array<SimulatedNotification>
+}
+
+const tracksOf = ({ incidents, notifications }: SimulationReport): ReadonlyArray<Track> => {
+  const tracks = new Map<string, Track>()
+  const trackOfIncident = new Map<string, Track>()
+  for (const incident of incidents) {
+    const key = plainLine(incident.incident_key)
+    const track = tracks.get(key) ?? { key, incidents: [], notifications: [] }
+    tracks.set(key, track)
+    track.incidents.push(incident)
+    trackOfIncident.set(incident.id, track)
+  }
+  for (const notification of notifications)
+    trackOfIncident.get(notification.incident_id)?.notifications.push(notification)
+  return Array.from(tracks.values())
+}
+
+/** The worst severity of each cell. */
+const severities = ({ incidents }: Track, scale: Scale): ReadonlyArray<Severity | undefined> => {
+  const cells: Array<Severity | undefined> = Array.from({ length: scale.cells })
+  const rank = (severity: Severity | undefined) => (severity === undefined ? -1 : WORSE.indexOf(severity))
+  for (const { timeline } of incidents) {
+    for (const [index, { at, incident_severity: severity }] of timeline.entries()) {
+      if (severity === null) continue
+      const end = timeline[index + 1]?.at ?? scale.from + scale.span
+      for (let cell = cellOf(scale, at); cell <= cellOf(scale, end); cell += 1)
+        if (rank(severity) > rank(cells[cell])) cells[cell] = severity
+    }
+  }
+  return cells
+}
+
+const bar = (track: Track, scale: Scale, glyphs: Glyphs, hasColour: boolean): string => {
+  const cells = severities(track, scale)
+  let drawn = ""
+  for (let start = 0, end = 0; start < cells.length; start = end) {
+    const severity = cells[start]
+    while (end < cells.length && cells[end] === severity) end += 1
+    const run = (severity === undefined ? NOTHING : glyphs.severity[severity]).repeat(end - start)
+    const colour = severity === undefined ? "dim" : colourOf(severity)
+    drawn += hasColour && colour !== undefined ? paint(run, colour) : run
+  }
+  return drawn
+}
+
+const marks = ({ notifications }: Track, scale: Scale, glyphs: Glyphs): string => {
+  const cells: Array<string> = Array.from({ length: scale.cells }, () => " ")
+  for (const { at, event_type } of notifications) {
+    const cell = cellOf(scale, at)
+    const present = cells[cell]
+    cells[cell] = present === " " || present === glyphs[event_type] ? glyphs[event_type] : glyphs.both
+  }
+  return cells.join("").trimEnd()
+}
+
+const MINUTE_LENGTH = "2026-01-31T08:30".length
+const toMinutes = (moment: string): string => `${moment.slice(0, MINUTE_LENGTH)}Z`
+
+/** The moments of a line's ends, over its ends; to the minute, or the first one alone, where there is no room. */
+const axis = ({ from, span, cells }: Scale): string => {
+  const moments = [from, from + span].map((micros) => Instant.format(Instant.fromMicros(micros)))
+  const [left = "", right = ""] = moments.join(" ").length > cells ? moments.map(toMinutes) : moments
+  const room = cells - left.length - right.length
+  return room < 1 ? left : left + " ".repeat(room) + right
+}
+
+const legend = ({ severity, firing, resolved, both }: Glyphs): string =>
+  `${severity.warning} warning, ${severity.unknown} unknown, ${severity.critical} critical; ` +
+  `${firing} told that it fires, ${resolved} that it is resolved, ${both} both`
+
+/**
+ * Draws incidents over time, a line for each key, with marks below it where somebody would have been told. As wide as the
+ * terminal; in letters where there is none. Empty where there was no incident.
+ */
+export const drawTimeline = (report: SimulationReport, style: TableStyle): string => {
+  const tracks = tracksOf(report)
+  if (tracks.length === 0 || report.from === null || report.until === null) return ""
+  const columns = style.columns ?? USUAL_COLUMNS
+  const widest = Math.max(...tracks.map(({ key }) => displayWidth(key)))
+  const labels = Math.min(widest, Math.floor(columns / LABEL_SHARE))
+  const cells = Math.max(LEAST_CELLS, columns - labels - GAP.length)
+  const span = report.until - report.from
+  const scale = { from: report.from, span: span > 0n ? span : 1n, cells }
+  const glyphs = style.columns === undefined ? LETTERS : BLOCKS
+  const line = (label: string, content: string): string => {
+    const cut = cutToWidth(label, labels)
+    return `${cut}${" ".repeat(Math.max(0, labels - displayWidth(cut)))}${GAP}${content}`.trimEnd()
+  }
+  const drawn = tracks.flatMap((track) => {
+    const told = marks(track, scale, glyphs)
+    const incidents = line(track.key, bar(track, scale, glyphs, style.hasColour))
+    return told === "" ? [incidents] : [incidents, line("", told)]
+  })
+  return `${[line("", axis(scale)), ...drawn, cutToWidth(legend(glyphs), columns)].join("\n")}\n`
+}

@@ -1,0 +1,80 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { scratchFolder } from "../processes/scratch.ts"
+import { jsonOf, tocsin, warmUp } from "./tocsin.ts"
+
+const LINES = [
+  {
+    status: "critical",
+    exit_code: 2,
+    event_id: "01890a5d-ac96-774b-bcce-000000000001",
+    received_at: "2026-01-31T08:30:00Z",
+  },
+  {
+    status: "ok",
+    exit_code: 0,
+    event_id: "01890a5d-ac96-774b-bcce-000000000002",
+    received_at: "2026-01-31T09:30:00Z",
+  },
+].map((event) =>
+  JSON.stringify({
+    agent_id: "web-1",
+    check_id: "disk",
+    observed_at: event.received_at,
+    duration_ms: 1,
+    ...event,
+  }),
+)
+
+const recording = Effect.map(scratchFolder, (cwd) => {
+  writeFileSync(join(cwd, "history.jsonl"), [...LINES, "no JSON", ""].join("\n"))
+  return { cwd, environment: {} }
+})
+
+beforeAll(warmUp)
+
+describe("tocsin simulate", () => {
+  it.live("draws what would have paged, and tells what it left out", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* tocsin(
+        yield* recording,
+        "simulate",
+        "history.jsonl",
+        "--notifier",
+        "webhook",
+      )
+      assert.strictEqual(stderr, "line 3: a line must be JSON\n")
+      assert.match(stdout, /^web-1\/disk {2}C{88}$/m)
+      assert.match(stdout, /^2026-01-31T08:30:00\.000Z {2}webhook {3}firing {4}critical {2}web-1\/disk$/m)
+      assert.match(stdout, /^1 incident and 2 notifications from 2 results of 1 agent$/m)
+      assert.strictEqual(code, 0)
+    }),
+  )
+
+  it.live("writes the same as JSON", () =>
+    Effect.gen(function* () {
+      const report = yield* jsonOf(yield* recording, "simulate", "history.jsonl")
+      assert.containSubset(report, {
+        from: "2026-01-31T08:30:00.000Z",
+        incidents: [{ incident_key: "web-1/disk", state: "resolved" }],
+        notifications: [{ notifier: "debug" }, { notifier: "debug", event_type: "resolved" }],
+        refused: [{ line: 3, reason: "a line must be JSON" }],
+      })
+    }),
+  )
+
+  it.live("says what is wrong with a file", () =>
+    Effect.gen(function* () {
+      const place = yield* recording
+      const absent = yield* tocsin(place, "simulate", "nothing.jsonl")
+      assert.deepStrictEqual([absent.code, absent.stdout], [1, ""])
+      assert.match(absent.stderr, /nothing\.jsonl cannot be read/)
+      writeFileSync(join(place.cwd, "other.txt"), "hello\n")
+      const other = yield* tocsin(place, "simulate", "other.txt")
+      assert.strictEqual(other.code, 2)
+      assert.match(other.stderr, /holds no line that can be simulated/)
+    }),
+  )
+})

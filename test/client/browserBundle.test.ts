@@ -1,0 +1,89 @@
+import { builtinModules } from "node:module"
+import { fileURLToPath } from "node:url"
+import { createContext, runInContext } from "node:vm"
+import { assert, describe, it } from "@effect/vitest"
+import { rolldown } from "rolldown"
+
+const source = fileURLToPath(new URL("../../packages/client/src/index.ts", import.meta.url))
+
+/** The client as a browser would load it: one script that leaves its exports in a global `tocsin`. */
+const bundle = async () => {
+  const program = await rolldown({ input: source, platform: "browser", onwarn: () => {} })
+  const { output } = await program.generate({ format: "iife", name: "tocsin", minify: true })
+  await program.close()
+  return output[0]
+}
+
+describe("the client in a browser", () => {
+  it("loads nothing of Node's", async () => {
+    const { imports, dynamicImports, moduleIds } = await bundle()
+    assert.deepStrictEqual([...imports, ...dynamicImports], [])
+    const builtins = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]))
+    assert.deepStrictEqual(
+      moduleIds.filter(
+        (id) => builtins.has(id) || id.includes("browser-external") || id.includes("platform-node"),
+      ),
+      [],
+    )
+    assert.deepStrictEqual(
+      moduleIds.filter((id) => /packages\/adapter-http\/src\/(?!api(\/|\.ts$))/.test(id)),
+      [],
+    )
+  })
+
+  it("runs where there is nothing but what browsers have", async () => {
+    const { code } = await bundle()
+    const requests: Array<Request> = []
+    const summary = {
+      agents_online: 0,
+      agents_offline: 0,
+      checks_ok: 0,
+      checks_warning: 0,
+      checks_critical: 0,
+    }
+    const answer = {
+      ...summary,
+      checks_unknown: 0,
+      open_incidents: 3,
+      generated_at: "2026-01-31T08:30:00.000Z",
+    }
+    const page = createContext({
+      // Not the context's own: what fetch gives is made of these.
+      ArrayBuffer,
+      Uint8Array,
+      AbortController,
+      AbortSignal,
+      Headers,
+      Request,
+      Response,
+      ReadableStream,
+      TextDecoder,
+      TextEncoder,
+      URL,
+      URLSearchParams,
+      FormData,
+      clearTimeout,
+      console,
+      performance,
+      queueMicrotask,
+      setTimeout,
+      fetch: (...request: ConstructorParameters<typeof Request>) => {
+        requests.push(new Request(...request))
+        return Promise.resolve(Response.json(answer))
+      },
+    })
+    const call = `${code}
+      tocsin.createClient({ baseUrl: "https://monitoring.example", token: "a-token" }).summary()`
+    const given: unknown = await runInContext(call, page)
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(given)), answer)
+    assert.deepStrictEqual(
+      requests.map(({ url, headers }) => [url, headers.get("authorization")]),
+      [["https://monitoring.example/api/v1/system-summary", "Bearer a-token"]],
+    )
+  })
+
+  it("is small enough for a page: at most 350 kB before compression", async () => {
+    const { code } = await bundle()
+    assert.isBelow(Buffer.byteLength(code), 350_000)
+  })
+})

@@ -1,0 +1,146 @@
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { createClient, isTocsinClientError, TocsinClient } from "@tocsin/client"
+import type { PromiseClientOptions } from "@tocsin/client/createClient"
+import { Effect, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { errorBody, faultyServer, type Manner } from "./FaultyServer.ts"
+
+const SECRET = "tell-no-one-of-this-token"
+
+/** What a summary of such a server rejects with. */
+const failureOf = Effect.fnUntraced(function* (options: PromiseClientOptions) {
+  const client = createClient({ token: SECRET, agentKey: SECRET, retries: false, ...options })
+  return yield* Effect.promise(() =>
+    client.summary().then(
+      () => assert.fail("it did not reject"),
+      (error: unknown) =>
+        isTocsinClientError(error) ? error : assert.fail(`it rejected with ${String(error)}`),
+    ),
+  )
+})
+
+/** All that somebody who logs an error in any way could see of it. */
+const allOf = (error: Error): string =>
+  [
+    inspect(error, { depth: null, showHidden: true, getters: true }),
+    JSON.stringify(error),
+    String(error),
+    error.stack,
+  ].join()
+
+const cases: ReadonlyArray<readonly [name: string, manner: Manner, code: string, message: RegExp]> = [
+  ["a cut connection", "cut", "connection", /there is no connection to http:\/\/127\.0\.0\.1:\d+/],
+  ["half an answer", "cut half-way", "connection", /there is no connection/],
+  ["silence", "silent", "timeout", /did not answer in time/],
+  ["a redirect", { status: 308, headers: { location: "/" } }, "unexpected_answer", /sends elsewhere/],
+  ["a gateway's complaint", { status: 503, body: "<html>" }, "unavailable", /cannot be reached by/],
+  ["a proxy's limit", { status: 429, body: "<html>" }, "rate_limited", /too many requests/],
+  ["no JSON", { status: 200, body: "<html>" }, "unexpected_answer", /something else than this contract says/],
+  ["JSON of something else", { status: 200, body: "{}" }, "unexpected_answer", /something else than/],
+  ["nothing", { status: 200 }, "unexpected_answer", /something else than/],
+  ["a status of something else", { status: 418, body: "{}" }, "unexpected_answer", /answered 418/],
+  [
+    "an error of the contract",
+    { status: 403, body: errorBody("forbidden") },
+    "forbidden",
+    /because of forbidden/,
+  ],
+  [
+    "an error that the call does not know",
+    { status: 409, body: errorBody("conflict") },
+    "unexpected_answer",
+    /409/,
+  ],
+]
+
+describe("what a client fails with", () => {
+  for (const [name, manner, code, message] of cases) {
+    it.live(`${name}: ${code}`, () =>
+      Effect.gen(function* () {
+        const server = yield* faultyServer(manner)
+        const error = yield* failureOf({ baseUrl: server.address, timeout: 300 })
+        assert.strictEqual(error.code, code)
+        assert.match(error.message, message)
+        assert.strictEqual(server.arrivals[0]?.authorization, `Bearer ${SECRET}`)
+        assert.notInclude(allOf(error), SECRET)
+      }),
+    )
+  }
+
+  it.live("says that nobody listens", () =>
+    Effect.gen(function* () {
+      const { address } = yield* Effect.scoped(faultyServer("cut"))
+      const error = yield* failureOf({ baseUrl: address })
+      assert.strictEqual(error.code, "connection")
+      assert.include(error.message, "ECONNREFUSED")
+      assert.notInclude(allOf(error), SECRET)
+    }),
+  )
+
+  it.live("tells what the service told of itself: request id, status, when to come back", () =>
+    Effect.gen(function* () {
+      const headers = { "retry-after": "17" }
+      const server = yield* faultyServer({ status: 500, headers, body: errorBody("internal") })
+      const { code, status, requestId, retryAfterSeconds } = yield* failureOf({ baseUrl: server.address })
+      assert.deepStrictEqual(
+        { code, status, requestId, retryAfterSeconds },
+        { code: "internal", status: 500, requestId: "request-1", retryAfterSeconds: 17 },
+      )
+    }),
+  )
+
+  it.live("shows of an address its origin alone", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer("cut")
+      const error = yield* failureOf({ baseUrl: `${server.address}/secret/path/` })
+      assert.strictEqual(server.arrivals[0]?.path, "/secret/path/api/v1/system-summary")
+      assert.notInclude(error.message, "secret")
+    }),
+  )
+
+  it.live("sends no headers of tracing, which a browser would have to ask for", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer("cut")
+      yield* failureOf({ baseUrl: server.address })
+      const names = Object.keys(server.arrivals[0]?.headers ?? {})
+      assert.deepStrictEqual(
+        names.filter((name) => /^(traceparent|b3|x-b3)/.test(name)),
+        [],
+      )
+    }),
+  )
+})
+
+const address = "https://monitoring.example"
+const badOptions: ReadonlyArray<readonly [options: PromiseClientOptions, message: RegExp]> = [
+  [{ baseUrl: "monitoring.example" }, /^baseUrl must be an http or https address/],
+  [{ baseUrl: "ftp://monitoring.example" }, /^baseUrl must be an http or https address/],
+  [{ baseUrl: `https://me:${SECRET}@monitoring.example` }, /^baseUrl must not hold a user or a password/],
+  [{ baseUrl: `${address}?token=${SECRET}` }, /^baseUrl must be an address without \?/],
+  [{ baseUrl: address, token: `${SECRET}\n` }, /^token must be 1 to 512 visible ASCII/],
+  [{ baseUrl: address, agentKey: "" }, /^agentKey must be 1 to 512 visible ASCII/],
+  [{ baseUrl: address, token: Redacted.make(`${SECRET} `) }, /^token must be/],
+  [{ baseUrl: address, timeout: 0 }, /^timeout must be a time above 0/],
+  [{ baseUrl: address, retries: { times: -1 } }, /^retries\.times must be/],
+  [{ baseUrl: address, retries: { within: -1 } }, /^retries\.within must be/],
+]
+
+describe("options", () => {
+  for (const [options, message] of badOptions) {
+    it.effect(`that are refused: ${message.source}`, () =>
+      Effect.gen(function* () {
+        const thrown = yield* Effect.flip(
+          Effect.try({ try: () => createClient(options), catch: (error) => error }),
+        )
+        assert.isTrue(isTocsinClientError(thrown))
+        if (!isTocsinClientError(thrown)) return
+        assert.strictEqual(thrown.code, "options")
+        assert.match(thrown.message, message)
+        assert.notInclude(allOf(thrown), SECRET)
+        const failed = yield* Effect.flip(Effect.provide(TocsinClient.make(options), FetchHttpClient.layer))
+        assert.strictEqual(failed.message, thrown.message)
+      }),
+    )
+  }
+})

@@ -1,0 +1,237 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createClient, type TocsinClientError } from "@tocsin/client"
+import type { Calls } from "@tocsin/client/calls/Calls"
+import { Effect, Result } from "effect"
+import { errorBody, faultyServer, healthy, type Manner, SUMMARY } from "./FaultyServer.ts"
+import { courseOf } from "./SteppedAttempts.ts"
+
+const HEARTBEAT = {
+  agent_id: "web-1",
+  observed_at: "2026-01-31T08:30:00Z",
+  hostname: "web-1.example",
+  features: { push: true, metrics: false },
+}
+const EVENT = {
+  event_id: "01890a5d-ac96-774b-bcce-b302099a8057",
+  check_id: "disk",
+  observed_at: "2026-01-31T08:30:00Z",
+  status: "ok",
+  exit_code: 0,
+  duration_ms: 1,
+} as const
+const CHECK = { agent_id: "web-1", check_id: "disk" }
+const ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+const unavailable: Manner = { status: 503 }
+const asking = (retryAfter: string, date?: string): Manner => ({
+  status: 503,
+  headers: { "retry-after": retryAfter, ...(date !== undefined && { date }) },
+})
+
+const summary = (client: Calls) => client.summary()
+const codeOf = <A>(outcome: Result.Result<A, TocsinClientError>) =>
+  Result.isFailure(outcome) ? outcome.failure.code : "none"
+
+describe("a call that is safe to repeat", () => {
+  it.effect("is repeated after pauses that double", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(unavailable, { status: 502 }, { status: 500 }, healthy)
+      const { outcome, beganAt } = yield* courseOf(server, summary)
+      assert.deepStrictEqual(outcome, Result.succeed(SUMMARY))
+      assert.deepStrictEqual(beganAt, [0, 500, 1_500, 3_500])
+    }),
+  )
+
+  it.effect("waits half as long where chance has it so", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(unavailable, unavailable, unavailable, healthy)
+      const { beganAt } = yield* courseOf(server, summary, { random: 0 })
+      assert.deepStrictEqual(beganAt, [0, 250, 750, 1_750])
+    }),
+  )
+
+  it.effect("is repeated after a connection that was cut, before the answer or in its middle", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer("cut", "cut half-way", healthy)
+      const { outcome, beganAt } = yield* courseOf(server, summary)
+      assert.deepStrictEqual(outcome, Result.succeed(SUMMARY))
+      assert.deepStrictEqual(beganAt, [0, 500, 1_500])
+    }),
+  )
+
+  it.effect("is repeated after an answer that does not come, or does not end, in time", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer("silent", "silent half-way", healthy)
+      const { outcome, beganAt } = yield* courseOf(server, summary, { timeout: "2 seconds", moveOn: true })
+      assert.deepStrictEqual(outcome, Result.succeed(SUMMARY))
+      assert.deepStrictEqual(beganAt, [0, 2_500, 5_500])
+      assert.strictEqual(server.givenUp(), 2)
+    }),
+  )
+
+  it.effect("is not repeated before the seconds that the answer asks for", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(asking("7"), healthy)
+      const { beganAt } = yield* courseOf(server, summary, { random: 0 })
+      assert.deepStrictEqual(beganAt, [0, 7_000])
+    }),
+  )
+
+  it.effect("is repeated up to a fifth later, so that not all come back at once", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(asking("10"), healthy)
+      const { beganAt } = yield* courseOf(server, summary, { random: 1 })
+      assert.deepStrictEqual(beganAt, [0, 12_000])
+    }),
+  )
+
+  it.effect("takes what the answer asks for by date from the answer's own clock", () =>
+    Effect.gen(function* () {
+      // The server's clock is years away from the client's.
+      const server = yield* faultyServer(
+        asking("Wed, 05 Feb 2020 10:00:30 GMT", "Wed, 05 Feb 2020 10:00:10 GMT"),
+        // Asks for the past: the usual pause counts.
+        asking("Wed, 05 Feb 2020 10:00:00 GMT", "Wed, 05 Feb 2020 10:00:10 GMT"),
+        // Asks in no form that there is.
+        asking("soon"),
+        healthy,
+      )
+      const { beganAt } = yield* courseOf(server, summary, { random: 0 })
+      assert.deepStrictEqual(beganAt, [0, 20_000, 20_500, 21_500])
+    }),
+  )
+
+  it.effect("is given up after so many times", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(unavailable)
+      const { outcome, beganAt } = yield* courseOf(server, summary, { retries: { times: 2 } })
+      assert.strictEqual(codeOf(outcome), "unavailable")
+      assert.deepStrictEqual(beganAt, [0, 500, 1_500])
+    }),
+  )
+
+  it.effect("is given up at once where the pause would outlast the time that there is", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(asking("120"))
+      const { outcome, endedAt } = yield* courseOf(server, summary)
+      assert.strictEqual(endedAt, 0)
+      assert.isTrue(Result.isFailure(outcome))
+      if (Result.isFailure(outcome)) assert.strictEqual(outcome.failure.retryAfterSeconds, 120)
+    }),
+  )
+
+  it.effect("is given up when the time for all attempts is over, in the middle of one", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(unavailable, "silent")
+      const { outcome, beganAt, endedAt } = yield* courseOf(server, summary, {
+        timeout: "10 seconds",
+        retries: { within: "4 seconds" },
+        moveOn: true,
+      })
+      assert.strictEqual(codeOf(outcome), "timeout")
+      assert.deepStrictEqual(beganAt, [0, 500])
+      assert.strictEqual(endedAt, 4_000)
+    }),
+  )
+
+  it.effect("is not repeated where that is switched off", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer(unavailable)
+      const { beganAt } = yield* courseOf(server, summary, { retries: false })
+      assert.deepStrictEqual(beganAt, [0])
+    }),
+  )
+
+  for (const status of [408, 425, 429, 500, 502, 503, 504]) {
+    it.effect(`is repeated after ${status}`, () =>
+      Effect.gen(function* () {
+        const server = yield* faultyServer({ status }, healthy)
+        const { outcome } = yield* courseOf(server, summary)
+        assert.deepStrictEqual(outcome, Result.succeed(SUMMARY))
+      }),
+    )
+  }
+
+  for (const status of [301, 307, 400, 401, 403, 404, 409, 413, 418, 501, 505]) {
+    it.effect(`is not repeated after ${status}`, () =>
+      Effect.gen(function* () {
+        const server = yield* faultyServer({ status, headers: { location: "/elsewhere" } })
+        yield* courseOf(server, summary)
+        assert.strictEqual(server.arrivals.length, 1)
+      }),
+    )
+  }
+
+  it.effect("is not repeated after an answer that makes no sense", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer({ status: 200, body: '{"agents_online":' })
+      const { outcome } = yield* courseOf(server, summary)
+      assert.strictEqual(codeOf(outcome), "unexpected_answer")
+      assert.strictEqual(server.arrivals.length, 1)
+    }),
+  )
+})
+
+const page = { limit: 1 }
+
+/** Every call there is, and whether repeating it is safe. */
+const calls: Readonly<
+  Record<
+    string,
+    readonly [repeats: boolean, call: (client: Calls) => Effect.Effect<unknown, TocsinClientError>]
+  >
+> = {
+  heartbeat: [true, (client) => client.heartbeat(HEARTBEAT)],
+  events: [true, (client) => client.events({ agent_id: "web-1", events: [EVENT] })],
+  "agents.list": [true, (client) => client.agents.list(page)],
+  "agents.get": [true, (client) => client.agents.get("web-1")],
+  "agents.accept": [false, (client) => client.agents.accept("web-1")],
+  "agents.block": [false, (client) => client.agents.block("web-1")],
+  "agents.remove": [false, (client) => client.agents.remove("web-1")],
+  "agents.acceptAll": [false, (client) => client.agents.acceptAll()],
+  "agents.blockAll": [false, (client) => client.agents.blockAll()],
+  "agents.removeAll": [false, (client) => client.agents.removeAll()],
+  "blacklist.list": [true, (client) => client.blacklist.list(page)],
+  "blacklist.remove": [false, (client) => client.blacklist.remove("0".repeat(64))],
+  "blacklist.removeAll": [false, (client) => client.blacklist.removeAll()],
+  "checks.list": [true, (client) => client.checks.list(page)],
+  "checks.explain": [true, (client) => client.checks.explain(CHECK)],
+  "checks.resetClock": [false, (client) => client.checks.resetClock(CHECK)],
+  "checks.remove": [false, (client) => client.checks.remove(CHECK)],
+  "history.list": [true, (client) => client.history.list(page)],
+  "incidents.list": [true, (client) => client.incidents.list(page)],
+  "incidents.get": [true, (client) => client.incidents.get(ID)],
+  "outbox.list": [true, (client) => client.outbox.list(page)],
+  "outbox.replay": [false, (client) => client.outbox.replay(ID)],
+  "notifiers.test": [false, (client) => client.notifiers.test("debug")],
+  summary: [true, summary],
+  // What probes ask for is how things are now.
+  health: [false, (client) => client.health()],
+  isReady: [false, (client) => client.isReady()],
+}
+
+describe("what is sent once, whatever happens", () => {
+  for (const [name, [repeats, call]] of Object.entries(calls)) {
+    it.effect(`${name} is ${repeats ? "repeated" : "not repeated"}`, () =>
+      Effect.gen(function* () {
+        const busy = { status: 500, headers: { "retry-after": "1" }, body: errorBody("internal") }
+        const server = yield* faultyServer(busy, "cut", busy)
+        const { beganAt } = yield* courseOf(server, call, { retries: { times: 1 } })
+        assert.strictEqual(beganAt.length, repeats ? 2 : 1)
+        assert.strictEqual(server.arrivals.length, beganAt.length)
+      }),
+    )
+  }
+
+  it("leaves out no call", () => {
+    const client = createClient({ baseUrl: "http://127.0.0.1" })
+    // A whole list is read by calls of its pages.
+    const names = namesOf(client).filter((name) => !name.endsWith(".all"))
+    assert.deepStrictEqual(Object.keys(calls).toSorted(), names.toSorted())
+  })
+})
+
+const namesOf = (group: object): ReadonlyArray<string> =>
+  Object.entries(group).flatMap(([name, member]) =>
+    typeof member === "function" ? [name] : namesOf(member).map((inner) => `${name}.${inner}`),
+  )

@@ -1,0 +1,90 @@
+import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { Arbitrary } from "effect"
+import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
+import { eventId } from "../storage/samples.ts"
+
+/** The agents of every script; all are enrolled at its start. */
+export const AGENTS = ["db", "web-1", "web-2"].map((name) => AgentId.make(name))
+
+/** A result in a script. */
+interface ScriptedResult {
+  readonly check: number
+  readonly status: CheckStatus
+  readonly exitCode: number
+  /** Checks that name it share an incident. */
+  readonly key: string | undefined
+  readonly isLoud: boolean
+  /** Seconds that the agent's clock is off by. */
+  readonly skew: number
+  readonly output: string | undefined
+  /** Whether it has the id of the result before it. */
+  readonly isRepeated: boolean
+}
+
+/** What happens next. */
+export type Step =
+  | { readonly step: "wait"; readonly millis: number }
+  | { readonly step: "heartbeat"; readonly agent: number }
+  | { readonly step: "results"; readonly agent: number; readonly results: ReadonlyArray<ScriptedResult> }
+
+const result: Arbitrary.Arbitrary<ScriptedResult> = Arbitrary.all({
+  check: integer(0, 2),
+  status: oneOf<CheckStatus>("ok", "warning", "critical", "unknown"),
+  exitCode: integer(0, 1),
+  key: oneOf<string | undefined>(undefined, undefined, "shared", "db/0"),
+  isLoud: weighted([4, oneOf(true)], [1, boolean]),
+  skew: weighted([5, oneOf(0)], [1, integer(-30, 30)]),
+  output: oneOf(undefined, "all is well", "no space left\non /var", ""),
+  isRepeated: weighted([8, oneOf(false)], [1, boolean]),
+})
+
+const step: Arbitrary.Arbitrary<Step> = weighted<Step>(
+  [
+    3,
+    Arbitrary.map(oneOf(1, 250, 3_000, 5_000, 29_999, 31_000, 47_123), (millis) => ({
+      step: "wait",
+      millis,
+    })),
+  ],
+  [2, Arbitrary.map(integer(0, 2), (agent) => ({ step: "heartbeat", agent }))],
+  [
+    6,
+    Arbitrary.map(
+      Arbitrary.all({
+        agent: integer(0, 2),
+        results: Arbitrary.array(result, { minLength: 1, maxLength: 4 }),
+      }),
+      (batch) => ({ step: "results", ...batch }),
+    ),
+  ],
+)
+
+/** Steps in the life of a service. */
+export const script: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(step, {
+  minLength: 1,
+  maxLength: 30,
+})
+
+/** Turns scripted results into events of that moment; ids go on from one call to the next. */
+export const eventMaker = () => {
+  let made = 0
+  return (now: Instant.Instant, results: ReadonlyArray<ScriptedResult>): ReadonlyArray<CheckResultEvent> =>
+    results.map((scripted) => {
+      if (!scripted.isRepeated || made === 0) made += 1
+      return {
+        event_id: eventId(made),
+        check_id: CheckId.make(String(scripted.check)),
+        observed_at: Instant.fromMicros(now + BigInt(scripted.skew) * 1_000_000n),
+        status: scripted.status,
+        exit_code: scripted.exitCode,
+        duration_ms: 3,
+        output_truncated: false,
+        notifications_enabled: scripted.isLoud,
+        ...(scripted.output !== undefined && { output: scripted.output }),
+        ...(scripted.key !== undefined && { incident_key: IncidentKey.make(scripted.key) }),
+      }
+    })
+}

@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { simulate } from "@tocsin/core/simulation/simulate"
+import type { SimulationReport } from "@tocsin/core/simulation/SimulationReport"
+import type { SimulationSettings } from "@tocsin/core/simulation/SimulationSettings"
+import { toIncident } from "@tocsin/core/usecases/resources"
+import { Duration, Effect } from "effect"
+import { type Course, runService } from "./LiveService.ts"
+import { script, type Step } from "./Script.ts"
+
+const policy = {
+  notifiers: ["debug", "webhook", "alert_router"],
+  deadAfter: Duration.seconds(30),
+} as const satisfies SimulationSettings
+
+// Nothing that is simulated depends on it; in the service it must not be more than the time after which agents are dead.
+const STALE_AFTER = Duration.seconds(10)
+
+const ports = { sha256: (text: string) => createHash("sha256").update(text).digest("hex") }
+
+/** Something that two courses are compared by: ids, which each draws for itself, are left out. */
+type Comparable = ReadonlyArray<object>
+
+const texts = (facts: Comparable): ReadonlyArray<string> =>
+  facts.map((fact) =>
+    JSON.stringify(fact, (_, value: unknown) =>
+      typeof value === "bigint" ? Instant.format(Instant.fromMicros(value)) : value,
+    ),
+  )
+
+const incidentsOfService = ({ stories }: Course): Comparable =>
+  stories.map(({ incident, changes }) => ({
+    ...toIncident(incident),
+    id: undefined,
+    timeline: changes
+      .toReversed()
+      .map(({ changed_at, change, agent_id, check_id, severity, incident_severity }) => ({
+        at: changed_at,
+        change,
+        agent_id,
+        check_id,
+        severity,
+        incident_severity: incident_severity ?? null,
+      })),
+  }))
+
+const incidentsOfSimulation = ({ incidents }: SimulationReport): Comparable =>
+  incidents.map((incident) => ({ ...incident, id: undefined }))
+
+const notificationsOfService = ({ notifications }: Course): Comparable =>
+  notifications.map(({ at, notification }) => ({
+    at,
+    notifier: notification.notifier,
+    event_type: notification.event_type,
+    severity: notification.severity,
+    summary: notification.summary ?? null,
+    incident_key: notification.incident.incident_key,
+    agent_id: notification.incident.agent_id ?? null,
+    check_id: notification.incident.check_id ?? null,
+    members: notification.incident.members,
+  }))
+
+const notificationsOfSimulation = ({ notifications }: SimulationReport): Comparable =>
+  notifications.map(({ incident_id: _, ...notification }) => notification)
+
+const sorted = (facts: Comparable): ReadonlyArray<string> => texts(facts).toSorted()
+
+describe("a simulation", () => {
+  it.effect.prop(
+    "comes to the incidents and notifications of the service that received the same",
+    { steps: script },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const course = yield* runService(steps, { ...policy, staleAfter: STALE_AFTER })
+        const report = simulate(course.lines, { ...policy, until: course.endedAt }, ports)
+        assert.deepStrictEqual(report.refused, [])
+        assert.deepStrictEqual(sorted(incidentsOfSimulation(report)), sorted(incidentsOfService(course)))
+        assert.deepStrictEqual(
+          sorted(notificationsOfSimulation(report)),
+          sorted(notificationsOfService(course)),
+        )
+      }),
+    { arbitrary: { runs: 60 } },
+  )
+
+  it.effect.prop(
+    "comes to the same from the history that the service lists, but for what the history does not tell",
+    { steps: script },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const course = yield* runService(steps.flatMap(apart), { ...policy, staleAfter: STALE_AFTER })
+        const page = { items: course.history, next_cursor: null }
+        const report = simulate([JSON.stringify(page)], { ...policy, until: course.endedAt }, ports)
+        const oldestFirst = course.history.toReversed().map((item) => JSON.stringify(item))
+        assert.deepStrictEqual(simulate(oldestFirst, { ...policy, until: course.endedAt }, ports), report)
+        assert.deepStrictEqual(
+          sorted(incidentsOfSimulation(report).map(told)),
+          sorted(incidentsOfService(course).filter(isOfChecks).map(told)),
+        )
+        assert.deepStrictEqual(
+          sorted(notificationsOfSimulation(report).map(told)),
+          sorted(notificationsOfService(course).filter(isOfChecks).map(told)),
+        )
+      }),
+    { arbitrary: { runs: 60 } },
+  )
+})
+
+/** The history does not tell two batches of one moment from one of both. */
+const apart = (step: Step): ReadonlyArray<Step> =>
+  step.step === "results" ? [{ step: "wait", millis: 1 }, step] : [step]
+
+/** Heartbeats are not in the history, nor are results that only brought another text. */
+const isOfChecks = (fact: object): boolean =>
+  !("incident_key" in fact && String(fact.incident_key).endsWith("/@heartbeat"))
+const told = (fact: object): object => ({ ...fact, summary: undefined })
