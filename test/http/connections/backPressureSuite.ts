@@ -140,6 +140,21 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
   )
 
   withLimits(
+    "a body that is too large is refused at once, however many wait",
+    { bytes: 20 * KIB, ...patient },
+    (storage) =>
+      Effect.fnUntraced(function* () {
+        yield* storage.hold
+        const fibers = yield* inFlight(Array.from({ length: 20 }, () => whole(250)))
+        yield* until(() => storage.told.commands > 0)
+        const [start] = parts(2 * 1_024 * KIB)
+        assert.deepStrictEqual(statusesOf(yield* exchange(start)), [413])
+        yield* storage.release
+        yield* assertAllTaken(fibers)
+      }),
+  )
+
+  withLimits(
     "one connection with many requests is read as slowly as they are answered",
     { bytes: 100 * KIB, ...patient },
     (storage) =>

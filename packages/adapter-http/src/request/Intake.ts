@@ -6,14 +6,14 @@ import { MAX_BODY_BYTES } from "./RequestBody.ts"
 
 /** How much of the agents' requests a server holds at a time, and how long one may keep others waiting. */
 export interface IntakeLimits {
-  /** Bytes of bodies, and {@link REQUEST_BYTES} for each request. */
+  /** Bytes of bodies, and 4 KiB for each request. */
   readonly bytes: number
   /** How long a body may take to arrive, at least, once others wait for its place. */
   readonly turnMillis: number
 }
 
 /** What a request costs besides its body, roughly: so that many small ones are bounded, too. */
-export const REQUEST_BYTES = 4_096
+const REQUEST_BYTES = 4_096
 
 // Some 30 bodies of the largest size, or 8,000 heartbeats, at a time.
 const defaultLimits: IntakeLimits = { bytes: 32 * MAX_BODY_BYTES, turnMillis: 1_000 }
@@ -25,6 +25,10 @@ export const IntakeLimits = Context.Reference<IntakeLimits>("@tocsin/adapter-htt
 
 /** Node reads so much at once: that of a body may come along with its headers, before anybody can stop it. */
 const READ_BYTES = 65_536
+
+/** How long a body is by its headers; in chunks, at most. */
+const announcedBytes = ({ headers }: IncomingMessage): number =>
+  Number(headers["content-length"] ?? MAX_BODY_BYTES)
 
 /** node:http reads on by itself after a small body that was complete already; what may follow it must wait as well. */
 function pauseAgain(this: Socket): void {
@@ -72,7 +76,7 @@ export class Intake {
   enter(message: IncomingMessage, onAdmitted: () => void): Place {
     const place: Place = {
       message,
-      bytes: Number(message.headers["content-length"] ?? MAX_BODY_BYTES) + REQUEST_BYTES,
+      bytes: announcedBytes(message) + REQUEST_BYTES,
       onAdmitted,
       held: 0,
       bytesReadBefore: message.socket.bytesRead,
@@ -98,7 +102,8 @@ export class Intake {
     { source }: HttpServerRequest.HttpServerRequest,
     effect: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E, R> {
-    if (!(source instanceof IncomingMessage)) return effect
+    // What is too large is refused without being read, and need not wait for that.
+    if (!(source instanceof IncomingMessage) || announcedBytes(source) > MAX_BODY_BYTES) return effect
     return Effect.suspend(() => {
       let place: Place | undefined
       const admitted = Effect.callback<void>((resume) => {
