@@ -91,7 +91,8 @@ export const layer = ({
         ...defaults,
         ...options,
         ...groupOptions,
-        maxConnections: lanes + 1,
+        // One for each lane of agents, for cached decisions, and for the outbox.
+        maxConnections: lanes + 2,
       })
       yield* migrate(database.sql)
       const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows })

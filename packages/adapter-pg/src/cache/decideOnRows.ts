@@ -4,8 +4,8 @@ import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Result } from "effect"
-import { agentScopeOf, asksOnlyFor } from "../groups/askedFirst.ts"
-import type { AgentScope, Submission } from "../groups/Submission.ts"
+import { type AgentScope, asksOnlyFor, groupScopeOf } from "../groups/GroupScope.ts"
+import type { Submission } from "../groups/Submission.ts"
 import { isOnlyRefreshed, isOnlySeen } from "./movesOnly.ts"
 
 /** Rows of one agent that a command may be tried on. */
@@ -19,7 +19,7 @@ export interface KnownRows {
 export type Tried<Rows> =
   /** It needs a transaction of its own. */
   | { readonly kind: "alone" }
-  /** It has to be decided on locked rows; it will ask for `foreseen` then, if that could be seen. */
+  /** It has to be decided on locked rows, with others; it will ask for `foreseen` then, if that could be seen. */
   | { readonly kind: "locked"; readonly foreseen: Scope | undefined }
   /** It is decided, and changes nothing but the moved columns of the agent and of every check that it looked at. */
   | {
@@ -33,8 +33,8 @@ export type Tried<Rows> =
 const ALONE = { kind: "alone" } as const
 const LOCKED = { kind: "locked", foreseen: undefined } as const
 
-/** What a group of commands loads once its agents are locked; further agents would be locked out of order. */
-const groupParts: ReadonlySet<keyof Scope> = new Set([
+/** What decisions on one agent may ask for in a shared transaction; further agents would be locked out of order. */
+const sharedParts: ReadonlySet<keyof Scope> = new Set([
   "history",
   "incidents",
   "openIncidents",
@@ -42,8 +42,8 @@ const groupParts: ReadonlySet<keyof Scope> = new Set([
   "worstMembers",
 ])
 
-/** Whether a scope can be asked for in a transaction that other commands share. */
-export const isForGroups = (scope: Scope): boolean => asksOnlyFor(scope, groupParts)
+/** Whether a decision on one agent may ask for a scope in a transaction that other commands share. */
+export const mayShare = (scope: Scope): boolean => asksOnlyFor(scope, sharedParts)
 
 /**
  * Tries a command on rows that may be stale. What is decided holds only if the statement that writes it finds the versions
@@ -67,13 +67,14 @@ const attempt = <Rows extends KnownRows>(
   const decision = submission.command(workspace, submission.now())
   let step = decision.next()
   if (step.done === true) return ALONE
-  const asked = agentScopeOf(step.value)
+  const asked = groupScopeOf(step.value)
   submission.asked = asked
   if (asked === undefined) return ALONE
+  if (asked.kind !== "agent") return LOCKED
   const rows = find(asked)
   if (rows === undefined || !seed(workspace, asked, rows)) return LOCKED
   step = decision.next()
-  if (step.done !== true) return isForGroups(step.value) ? { kind: "locked", foreseen: step.value } : ALONE
+  if (step.done !== true) return mayShare(step.value) ? { kind: "locked", foreseen: step.value } : ALONE
   const changed = changedRows(workspace, asked)
   return changed === undefined ? LOCKED : { kind: "decided", rows, reply: step.value, ...changed }
 }

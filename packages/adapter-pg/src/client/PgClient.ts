@@ -28,7 +28,7 @@ export class PgClient extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
     /**
      * Runs a named prepared statement whose only parameter, `$1`, is a value as JSON text, for `json_to_recordset($1)`:
-     * faster than arrays for `unnest`. A 64-bit integer goes in as a string of its digits.
+     * faster than arrays that the driver encodes. A 64-bit integer goes in as a string of its digits.
      */
     readonly queryJson: (
       statement: PgStatement,

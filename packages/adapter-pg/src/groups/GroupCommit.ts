@@ -1,4 +1,3 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
@@ -9,13 +8,16 @@ import type { Database } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { retryTransient } from "../transactions/retryTransient.ts"
 import { transactAlone } from "../transactions/transactAlone.ts"
-import { groupTransaction, type Member } from "./groupTransaction.ts"
+import { agentGroup } from "./agentGroup.ts"
+import type { GroupScope } from "./GroupScope.ts"
+import { type GroupKind, groupTransaction } from "./groupTransaction.ts"
 import { Lane } from "./Lane.ts"
-import { Submission } from "./Submission.ts"
+import { outboxGroup } from "./outboxGroup.ts"
+import { type Asking, Submission } from "./Submission.ts"
 
 /** A transaction of so much takes some ten milliseconds, in which the next group gathers. */
 const MAX_COMMANDS = 64
-const MAX_CHECKS = 1_600
+const MAX_ROWS = 1_600
 
 /** How long a storage that is closed goes on with what it was asked before: a group, and the one that gathered meanwhile. */
 const FINISH_FOR = Duration.seconds(10)
@@ -46,20 +48,21 @@ interface GroupCommitOptions {
  *
  * A command takes the first of three ways that will do:
  * 1. decided on cached rows, and written with others by one statement that verifies them;
- * 2. decided on locked rows, in a transaction with others that ask for one agent first;
+ * 2. decided on locked rows, in a transaction with others of its kind: of one agent, or of outbox items;
  * 3. in a transaction of its own, in its caller's fiber: what searches, what has no agent, whoever fails with others.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #cache: AgentCache
   readonly #arrivals = new Lane<Submission>()
-  readonly #locked: ReadonlyArray<Lane<Member>>
+  readonly #agents: ReadonlyArray<Lane<Submission>>
+  readonly #outbox = new Lane<Submission>()
   #isClosed = false
 
   private constructor(options: GroupCommitOptions) {
     this.#options = options
     this.#cache = new AgentCache(options.cachedRows)
-    this.#locked = Array.from({ length: options.lanes }, () => new Lane<Member>())
+    this.#agents = Array.from({ length: options.lanes }, () => new Lane<Submission>())
   }
 
   /** Starts one whose groups run until the scope closes. Then it finishes what it has begun, and refuses the rest. */
@@ -68,7 +71,9 @@ export class GroupCommit {
       const groups = new GroupCommit(options)
       yield* Effect.addFinalizer(() => Effect.sync(() => groups.#refuseAll()))
       yield* Effect.forkScoped(groups.#arrivals.work(groups.#runArrivals))
-      for (const lane of groups.#locked) yield* Effect.forkScoped(lane.work(groups.#runLocked(lane)))
+      const ofAgents = agentGroup(groups.#cache)
+      for (const lane of groups.#agents) yield* Effect.forkScoped(groups.#work(lane, ofAgents))
+      yield* Effect.forkScoped(groups.#work(groups.#outbox, outboxGroup))
       yield* Effect.addFinalizer(() => groups.#finish)
       return groups
     })
@@ -87,7 +92,7 @@ export class GroupCommit {
         this.#arrivals.add(submission)
         return Effect.sync(() => {
           this.#arrivals.remove(submission)
-          if (isMember(submission)) this.#laneOf(submission.asked.agent_id)?.remove(submission)
+          this.#laneOf(submission)?.remove(submission)
         })
       }),
     )
@@ -120,16 +125,15 @@ export class GroupCommit {
     )
   }
 
-  #runLocked(lane: Lane<Member>): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const members = takeMembers(lane)
-      const evict = (member: Member) => {
+  #work<Asked extends GroupScope>(lane: Lane<Submission>, kind: GroupKind<Asked>): Effect.Effect<never> {
+    const { groupDatabase } = this.#options
+    const runGroup = Effect.suspend(() => {
+      const members = takeMembers(lane, kind)
+      const evict = (member: Asking<Asked>) => {
         members.delete(member)
         this.#transactAlone(member)
       }
-      const { groupDatabase: database } = this.#options
-      const attempt = groupTransaction({ database, cache: this.#cache, evict }, members)
-      return retryTransient(attempt).pipe(
+      return retryTransient(groupTransaction(groupDatabase, kind, { members, evict })).pipe(
         Effect.matchCause({
           onSuccess: (replies) => {
             for (const { member, reply } of replies) member.reply(reply)
@@ -139,44 +143,43 @@ export class GroupCommit {
         Effect.onInterrupt(() => Effect.sync(() => refuse(members))),
       )
     })
+    return lane.work(runGroup)
   }
 
   /** Nothing of a group was kept: each member tries alone, unless that cannot help. */
-  #recover(members: ReadonlySet<Member>, cause: Cause.Cause<StorageError>): void {
+  #recover(members: Iterable<Submission>, cause: Cause.Cause<StorageError>): void {
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
     const isOfAll = error !== undefined && reasonsOfAll.has(error.reason)
     for (const member of members) {
-      this.#cache.drop(member.asked.agent_id)
       if (isOfAll) member.answer(Effect.fail(error))
       else this.#transactAlone(member)
     }
   }
 
   #passOn(submission: Submission): void {
-    if (isMember(submission)) this.#laneOf(submission.asked.agent_id)?.add(submission)
-    else this.#transactAlone(submission)
+    const lane = this.#laneOf(submission)
+    if (lane === undefined) this.#transactAlone(submission)
+    else lane.add(submission)
   }
 
   #transactAlone(submission: Submission): void {
     submission.answer(transactAlone(this.#options.database, submission.command))
   }
 
-  #laneOf(agentId: AgentId): Lane<Member> | undefined {
-    const { length } = this.#locked
-    if (length === 1) return this.#locked[0]
-    let hash = 0
-    for (let at = 0; at < agentId.length; at++) hash = (hash * 31 + agentId.charCodeAt(at)) | 0
-    return this.#locked[Math.abs(hash) % length]
+  #laneOf({ asked }: Submission): Lane<Submission> | undefined {
+    if (asked?.kind !== "agent") return asked && this.#outbox
+    const { length } = this.#agents
+    return this.#agents[length === 1 ? 0 : hashOf(asked.agent_id) % length]
   }
 
   readonly #finish: Effect.Effect<void> = Effect.suspend(() => {
     this.#isClosed = true
-    const lanes = Effect.forEach(this.#locked, (lane) => lane.atRest, { discard: true })
+    const lanes = Effect.forEach([...this.#agents, this.#outbox], (lane) => lane.atRest, { discard: true })
     return Effect.race(Effect.andThen(this.#arrivals.atRest, lanes), RealTime.pause(FINISH_FOR))
   })
 
   #refuseAll(): void {
-    for (const lane of [this.#arrivals, ...this.#locked]) refuse(lane.takeAll())
+    for (const lane of [this.#arrivals, ...this.#agents, this.#outbox]) refuse(lane.takeAll())
   }
 }
 
@@ -184,16 +187,32 @@ const refuse = (submissions: Iterable<Submission>): void => {
   for (const submission of submissions) submission.answer(closed)
 }
 
-const isMember = (submission: Submission): submission is Member => submission.asked !== undefined
+const hashOf = (text: string): number => {
+  let hash = 0
+  for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) >>> 0
+  return hash
+}
 
-const takeMembers = (lane: Lane<Member>): Set<Member> => {
-  const members = new Set<Member>()
-  let checks = 0
-  while (members.size < MAX_COMMANDS && checks < MAX_CHECKS) {
+const asksFor = <Asked extends GroupScope>(
+  submission: Submission,
+  { scope }: GroupKind<Asked>,
+): submission is Asking<Asked> => submission.asked?.kind === scope
+
+const takeMembers = <Asked extends GroupScope>(
+  lane: Lane<Submission>,
+  kind: GroupKind<Asked>,
+): Set<Asking<Asked>> => {
+  const members = new Set<Asking<Asked>>()
+  let rows = 0
+  while (members.size < MAX_COMMANDS && rows < MAX_ROWS) {
     const member = lane.take()
-    if (member === undefined) break
+    // A lane holds members of one kind only.
+    if (member === undefined || !asksFor(member, kind)) break
     members.add(member)
-    checks += member.asked.check_ids.length
+    rows += rowsOf(member.asked)
   }
   return members
 }
+
+const rowsOf = (asked: GroupScope): number =>
+  asked.kind === "agent" ? asked.check_ids.length : asked.outbox_ids.length

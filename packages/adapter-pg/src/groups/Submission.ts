@@ -1,25 +1,19 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import { type Clock, Effect } from "effect"
+import type { GroupScope } from "./GroupScope.ts"
 
 const NANOS_PER_MICRO = 1_000n
-
-/** One agent, with the checks of it that a command asks for first. */
-export interface AgentScope {
-  readonly agent_id: AgentId
-  readonly check_ids: ReadonlyArray<CheckId>
-}
 
 /** A command from its arrival to the answer of its caller. */
 export class Submission {
   readonly command: Command<unknown>
   readonly #clock: Clock.Clock
   readonly #resume: (answer: Effect.Effect<unknown, StorageError>) => void
-  /** What it asked for first, once it has been looked at. */
-  asked: AgentScope | undefined
+  /** What it asked for first, once it has been looked at; `undefined` where it cannot share a transaction. */
+  asked: GroupScope | undefined
   /** What it will ask for next, as far as cached rows tell. */
   foreseen: Scope | undefined
 
@@ -48,3 +42,6 @@ export class Submission {
     this.#resume(Effect.succeed(reply))
   }
 }
+
+/** A command that asked for a scope of this kind first. */
+export type Asking<Asked extends GroupScope> = Submission & { readonly asked: Asked }

@@ -1,141 +1,101 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Scope } from "@tocsin/core/workspace/Scope"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
-import type { AgentCache, Versioned } from "../cache/AgentCache.ts"
-import { decideOnRows, isForGroups, type KnownRows } from "../cache/decideOnRows.ts"
-import { versionOf } from "../cache/verifyingUpdate.ts"
+import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import type { Database } from "../Database.ts"
 import { decide } from "../transactions/decide.ts"
 import { loadScope } from "../transactions/loadScope.ts"
 import { persistChanges, type TransactionMark } from "../transactions/persistChanges.ts"
 import { settledTransaction } from "../transactions/settledTransaction.ts"
-import { loadAgents, loadForeseen, type Loading } from "./loadGroup.ts"
-import type { AgentScope, Submission } from "./Submission.ts"
+import { asksOnlyFor, type GroupScope } from "./GroupScope.ts"
+import type { Asking } from "./Submission.ts"
 
-/** A member of a group: a command that asks for one agent first. */
-export type Member = Submission & { readonly asked: AgentScope }
+/** One attempt to decide a group. */
+export interface Attempt<Asked extends GroupScope> {
+  readonly pg: PgClient["Service"]
+  readonly workspace: Workspace
+  /** In the order in which they arrived. */
+  readonly members: Set<Asking<Asked>>
+  /** Takes a member out of the group, to be decided alone. */
+  readonly evict: (member: Asking<Asked>) => void
+}
 
-interface GroupContext {
-  readonly database: Database
-  readonly cache: AgentCache
-  /** Takes over a member that cannot stay in the group; it is gone from the group then. */
-  readonly evict: (member: Member) => void
+/** Commands that ask for the same kind of rows first, and how they are decided together. */
+export interface GroupKind<Asked extends GroupScope> {
+  readonly scope: Asked["kind"]
+  /** Locks and loads what the members asked for first, in one order for all transactions. */
+  readonly load: (attempt: Attempt<Asked>) => Effect.Effect<void, SqlError.SqlError>
+  /** Whether a member may ask for more. */
+  readonly mayAsk: (scope: Scope) => boolean
+  /** Called once the group is committed. */
+  readonly committed: (attempt: Attempt<Asked>, mark: TransactionMark) => void
 }
 
 /** A member with the reply of its decision. */
-export interface Replied {
-  readonly member: Member
+export interface Replied<Asked extends GroupScope> {
+  readonly member: Asking<Asked>
   readonly reply: unknown
 }
 
-/** PostgreSQL's own settings for plans are those of the connection; see `PgStorage`. */
+/** What indexes are used is a setting of the connection; see `PgStorage`. */
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-/**
- * Decides a group of commands, one after the other on shared rows, in one transaction. Succeeds once that is durable.
- * Agents are locked first, all in one step that waits for nobody, then the incidents that the decisions are foreseen to
- * need, in the order of their ids; a member whose agent is missing or held by somebody else is evicted.
- */
-export const groupTransaction = (
-  context: GroupContext,
-  members: Set<Member>,
-): Effect.Effect<ReadonlyArray<Replied>, SqlError.SqlError | StorageError> =>
+/** Decides commands one after the other on shared rows, in one transaction. Succeeds once that is durable. */
+export const groupTransaction = <Asked extends GroupScope>(
+  { pg, sql }: Database,
+  kind: GroupKind<Asked>,
+  group: Pick<Attempt<Asked>, "members" | "evict">,
+): Effect.Effect<ReadonlyArray<Replied<Asked>>, SqlError.SqlError | StorageError> =>
   Effect.suspend(() => {
-    const { pg, sql } = context.database
-    const loading: Loading = { pg, workspace: new Workspace(), versions: new Map() }
+    const workspace = new Workspace()
+    const attempt: Attempt<Asked> = { pg, workspace, ...group }
     const body = Effect.gen(function* () {
-      yield* loadGroup(context, loading, members)
-      const replies: Array<Replied> = []
-      for (const member of members) {
+      yield* kind.load(attempt)
+      const replies: Array<Replied<Asked>> = []
+      for (const member of group.members) {
         const now = member.now()
-        const decision = member.command(loading.workspace, now)
-        const reply = yield* decide(decision, (scope) =>
-          isForGroups(scope) ? loadScope(pg, loading.workspace, scope, now) : refuse,
-        )
-        replies.push({ member, reply })
+        const load = (scope: Scope) => {
+          if (isLoaded(workspace, scope)) return Effect.void
+          return kind.mayAsk(scope) ? loadScope(pg, workspace, scope, now) : refuse
+        }
+        replies.push({ member, reply: yield* decide(member.command(workspace, now), load) })
       }
-      return { reply: replies, mark: yield* persistChanges(pg, loading.workspace.changes(), "inserted") }
+      return { reply: replies, mark: yield* persistChanges(pg, workspace.changes(), "inserted") }
     })
     const begin = <A, E>(effect: Effect.Effect<A, E>) =>
       Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, BEGIN)
     return Effect.map(settledTransaction(pg, begin, body), ({ mark, reply }) => {
-      if (mark !== undefined) remember(context.cache, loading, members, mark)
+      if (mark !== undefined) kind.committed(attempt, mark)
       return reply
     })
   })
 
-/** Rows were not as the cache had told, and a command turns out to need more than a group may lock. */
+const firstParts: ReadonlySet<keyof Scope> = new Set(["agents", "checks", "outboxItems"])
+
+/** Whether a scope asks again for what the group has loaded at once. */
+const isLoaded = (workspace: Workspace, scope: Scope): boolean => {
+  const { agents = [], checks, outboxItems = [] } = scope
+  return (
+    asksOnlyFor(scope, firstParts) &&
+    agents.every((id) => workspace.agents.isLoaded(id)) &&
+    outboxItems.every((id) => workspace.outbox.isLoaded(id)) &&
+    (checks === undefined || areLoaded(workspace, checks))
+  )
+}
+
+const areLoaded = (workspace: Workspace, { agent_id, check_ids }: NonNullable<Scope["checks"]>): boolean => {
+  if (!workspace.agents.isLoaded(agent_id)) return false
+  const registration_id = workspace.agents.get(agent_id)?.registration_id
+  if (registration_id === undefined) return true
+  return check_ids.every((check_id) => workspace.checks.isLoaded({ agent_id, registration_id, check_id }))
+}
+
+/** A command needs more than a group may lock. */
 const refuse = sqlError("UnknownError", {
   message: "A command of a group needs a transaction of its own",
   operation: "execute",
 })
-
-const loadGroup = Effect.fnUntraced(function* (
-  { evict }: GroupContext,
-  loading: Loading,
-  members: Set<Member>,
-): Effect.fn.Return<void, SqlError.SqlError> {
-  const { workspace } = loading
-  yield* loadAgents(
-    loading,
-    Array.from(members, ({ asked }) => asked),
-  )
-  for (const member of members) {
-    if (!workspace.agents.isLoaded(member.asked.agent_id)) evict(member)
-    else if (member.foreseen === undefined) foresee(workspace, member, evict)
-  }
-  yield* loadForeseen(
-    loading,
-    Array.from(members).flatMap(({ foreseen }) => foreseen ?? []),
-  )
-})
-
-/** Looks, on rows of its own, what a member is going to ask for. */
-const foresee = (workspace: Workspace, member: Member, evict: GroupContext["evict"]): void => {
-  const tried = decideOnRows(member, (asked) => rowsIn(workspace, asked))
-  if (tried.kind === "alone") evict(member)
-  else if (tried.kind === "locked") member.foreseen = tried.foreseen
-}
-
-const rowsIn = (workspace: Workspace, { agent_id }: AgentScope): KnownRows | undefined => {
-  const agent = workspace.agents.get(agent_id)
-  if (agent === undefined) return undefined
-  const { registration_id } = agent
-  return {
-    agent,
-    check: (check_id) => workspace.checks.get({ agent_id, registration_id, check_id }) ?? "absent",
-  }
-}
-
-/** Brings the cache up to date with what a committed group loaded and wrote. */
-const remember = (
-  cache: AgentCache,
-  { versions, workspace }: Loading,
-  members: Iterable<Member>,
-  { server_run, transaction_id }: TransactionMark,
-): void => {
-  const written = versionOf(transaction_id)
-  const versioned = <Row extends AgentRecord | CheckRecord>(row: Row): Versioned<Row> => ({
-    row,
-    version: versions.get(row) ?? written,
-  })
-  for (const { asked } of members) {
-    const { agent_id, check_ids } = asked
-    const agent = workspace.agents.get(agent_id)
-    if (agent === undefined) {
-      cache.drop(agent_id)
-      continue
-    }
-    const { registration_id } = agent
-    const checks = check_ids.map((check_id) => {
-      const row = workspace.checks.get({ agent_id, registration_id, check_id })
-      return [check_id, row && versioned(row)] as const
-    })
-    cache.keep({ agent: versioned(agent), checks }, server_run)
-  }
-}

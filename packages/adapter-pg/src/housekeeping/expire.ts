@@ -1,5 +1,5 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
-import { NotificationType, NotifierKind } from "@tocsin/core/contract/Status"
+import { NotificationType } from "@tocsin/core/contract/Status"
 import type { RetentionBounds } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -28,14 +28,28 @@ const deleteIncidents: PgStatement = {
 
 const quoted = (values: ReadonlyArray<string>): string => values.map((value) => `'${value}'`).join(", ")
 
-/** Deletes at most `$2` outbox items that ended before `$1`: a range of the index for each kind of item. */
+/**
+ * Deletes at most `$2` outbox items that ended before `$1`: a range of the index for each kind of item. `kinds` steps from one
+ * notifier's name that occurs to the next.
+ */
 const deleteOutbox: PgStatement = {
   name: "expire_outbox",
-  text: `WITH doomed AS MATERIALIZED (
-           SELECT id FROM outbox
-           WHERE state IN ('sent', 'failed', 'discarded') AND notifier IN (${quoted(NotifierKind.literals)})
-             AND event_type IN (${quoted(NotificationType.literals)}) AND updated_at < $1
-           LIMIT $2 FOR UPDATE SKIP LOCKED
+  text: `WITH RECURSIVE kinds AS (
+           SELECT ended.state, (SELECT min(o.notifier) FROM outbox AS o WHERE o.state = ended.state) AS notifier
+           FROM (VALUES ('sent'), ('failed'), ('discarded')) AS ended (state)
+           UNION ALL
+           SELECT kinds.state,
+                  (SELECT min(o.notifier) FROM outbox AS o WHERE o.state = kinds.state AND o.notifier > kinds.notifier)
+           FROM kinds WHERE kinds.notifier IS NOT NULL
+         ),
+         doomed AS MATERIALIZED (
+           SELECT of_kind.id FROM kinds CROSS JOIN LATERAL (
+             SELECT o.id FROM outbox AS o
+             WHERE o.state = kinds.state AND o.notifier = kinds.notifier
+               AND o.event_type IN (${quoted(NotificationType.literals)}) AND o.updated_at < $1
+             LIMIT $2 FOR UPDATE SKIP LOCKED
+           ) AS of_kind
+           LIMIT $2
          ),
          removed AS (DELETE FROM outbox AS o USING doomed WHERE o.id = doomed.id RETURNING 1)
          SELECT count(*)::int4 AS removed FROM removed`,

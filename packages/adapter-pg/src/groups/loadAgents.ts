@@ -1,7 +1,6 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
@@ -9,19 +8,13 @@ import type { RowVersion } from "../cache/AgentCache.ts"
 import type { PgClient } from "../client/PgClient.ts"
 import { decodeAgent, lockFreeAgents } from "../tables/AgentTable.ts"
 import { decodeCheck, findChecksOfAgents } from "../tables/CheckTable.ts"
-import { findKnownEventsOfAgents } from "../tables/HistoryTable.ts"
-import { loadIncidents } from "../transactions/loadIncidents.ts"
-import { loadMembers } from "../transactions/loadMembers.ts"
-import type { AgentScope } from "./Submission.ts"
-
-type Pg = PgClient["Service"]
+import type { AgentScope } from "./GroupScope.ts"
 
 /** The rows that were loaded, each with its version. Rows are immutable, so a row that is found here is unchanged. */
 export type LoadedVersions = Map<AgentRecord | CheckRecord, RowVersion>
 
-/** A workspace that is filled in a transaction. */
-export interface Loading {
-  readonly pg: Pg
+interface Loading {
+  readonly pg: PgClient["Service"]
   readonly workspace: Workspace
   readonly versions: LoadedVersions
 }
@@ -72,55 +65,5 @@ export const loadAgents = Effect.fnUntraced(function* (
   for (const { agent_id, registration_id, check_ids } of wanted) {
     for (const check_id of check_ids)
       workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
-  }
-})
-
-/** Loads what several decisions of loaded agents are about to ask for, each table once, so that locks keep their order. */
-export const loadForeseen = Effect.fnUntraced(function* (
-  { pg, workspace }: Loading,
-  foreseen: ReadonlyArray<Scope>,
-): Effect.fn.Return<void, SqlError.SqlError> {
-  yield* loadHistory(pg, workspace, foreseen)
-  const incidents = Array.from(new Set(foreseen.flatMap((scope) => scope.incidents ?? [])))
-  const refs = foreseen.flatMap((scope) => scope.openIncidents ?? [])
-  const openIncidents = Array.from(
-    new Map(refs.map((ref) => [`${ref.kind}/${ref.incident_key}`, ref])).values(),
-  )
-  if (incidents.length > 0 || openIncidents.length > 0) {
-    yield* loadIncidents(pg, workspace, { incidents, openIncidents })
-  }
-  const members = foreseen.flatMap((scope) => scope.members ?? [])
-  if (members.length > 0) yield* loadMembers(pg, workspace, { members })
-})
-
-const loadHistory = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
-  foreseen: ReadonlyArray<Scope>,
-) {
-  const eventIds = new Map<AgentId, Set<EventId>>()
-  for (const { history } of foreseen) {
-    if (history === undefined || history.event_ids.length === 0) continue
-    const ids = eventIds.get(history.agent_id) ?? new Set()
-    for (const id of history.event_ids) ids.add(id)
-    eventIds.set(history.agent_id, ids)
-  }
-  if (eventIds.size === 0) return
-  const wanted = Array.from(eventIds, ([agent_id, ids]) => ({
-    agent_id,
-    // Decisions foresee events of agents that they have seen.
-    registration_id: workspace.agents.get(agent_id)?.registration_id ?? null,
-    event_ids: Array.from(ids),
-  }))
-  // The column holds nothing but what was an EventId when it was written.
-  const found = new Set(
-    (yield* pg.queryJson(findKnownEventsOfAgents, wanted)).map(
-      (row) => `${row["registration_id"]}/${row["event_id"]}`,
-    ),
-  )
-  for (const { event_ids, registration_id } of wanted) {
-    if (registration_id === null) continue
-    const known = new Set(event_ids.filter((id) => found.has(`${registration_id}/${id}`)))
-    workspace.knownEvents.load(registration_id, event_ids, known)
   }
 })

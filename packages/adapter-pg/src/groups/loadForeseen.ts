@@ -1,0 +1,62 @@
+import type { AgentId, EventId } from "@tocsin/core/contract/Identifiers"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import { findKnownEventsOfAgents } from "../tables/HistoryTable.ts"
+import { loadIncidents } from "../transactions/loadIncidents.ts"
+import { loadMembers } from "../transactions/loadMembers.ts"
+
+type Pg = PgClient["Service"]
+
+/** Loads what several decisions of loaded agents are about to ask for, each table once, so that locks keep their order. */
+export const loadForeseen = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  foreseen: ReadonlyArray<Scope>,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  yield* loadHistory(pg, workspace, foreseen)
+  const incidents = Array.from(new Set(foreseen.flatMap((scope) => scope.incidents ?? [])))
+  const refs = foreseen.flatMap((scope) => scope.openIncidents ?? [])
+  const openIncidents = Array.from(
+    new Map(refs.map((ref) => [`${ref.kind}/${ref.incident_key}`, ref])).values(),
+  )
+  if (incidents.length > 0 || openIncidents.length > 0) {
+    yield* loadIncidents(pg, workspace, { incidents, openIncidents })
+  }
+  const members = foreseen.flatMap((scope) => scope.members ?? [])
+  if (members.length > 0) yield* loadMembers(pg, workspace, { members })
+})
+
+const loadHistory = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  foreseen: ReadonlyArray<Scope>,
+) {
+  const eventIds = new Map<AgentId, Set<EventId>>()
+  for (const { history } of foreseen) {
+    if (history === undefined || history.event_ids.length === 0) continue
+    const ids = eventIds.get(history.agent_id) ?? new Set()
+    for (const id of history.event_ids) ids.add(id)
+    eventIds.set(history.agent_id, ids)
+  }
+  if (eventIds.size === 0) return
+  const wanted = Array.from(eventIds, ([agent_id, ids]) => ({
+    agent_id,
+    // Decisions foresee events of agents that they have seen.
+    registration_id: workspace.agents.get(agent_id)?.registration_id ?? null,
+    event_ids: Array.from(ids),
+  }))
+  // The column holds nothing but what was an EventId when it was written.
+  const found = new Set(
+    (yield* pg.queryJson(findKnownEventsOfAgents, wanted)).map(
+      (row) => `${row["registration_id"]}/${row["event_id"]}`,
+    ),
+  )
+  for (const { event_ids, registration_id } of wanted) {
+    if (registration_id === null) continue
+    const known = new Set(event_ids.filter((id) => found.has(`${registration_id}/${id}`)))
+    workspace.knownEvents.load(registration_id, event_ids, known)
+  }
+})

@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { agentRecord, registrationIdOf } from "@tocsin/test/storage/records"
+import { start } from "@tocsin/test/storage/samples"
+import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
+
+const idOf = (name: string) => AgentId.make(name)
+
+const known = (name: string, { checks = 0, version = 1 } = {}): KnownAgent => ({
+  agent: { row: agentRecord(name), version },
+  checks: Array.from({ length: checks }, (_, n) => {
+    const check_id = CheckId.make(`check-${n}`)
+    const row = {
+      agent_id: idOf(name),
+      registration_id: registrationIdOf(name),
+      check_id,
+      status: "ok" as const,
+      exit_code: 0,
+      last_observed_at: start,
+      received_at: start,
+      incident_key: undefined,
+      summary: undefined,
+      seen_event_ids: [],
+      incident_id: undefined,
+    }
+    return [check_id, { row, version }] as const
+  }),
+})
+
+describe("AgentCache", () => {
+  it("keeps as many rows as it may; what was not used for longest makes room", () => {
+    const cache = new AgentCache(10)
+    for (const name of ["a", "b"]) cache.keep(known(name, { checks: 3 }), "run")
+    cache.keep(known("a", { version: 2 }), "run")
+    cache.keep(known("c", { checks: 3 }), "run")
+    assert.isUndefined(cache.find(idOf("b")))
+    assert.strictEqual(cache.find(idOf("a"))?.version, 2)
+    assert.strictEqual(cache.find(idOf("a"))?.checks.size, 3)
+    cache.keep(known("huge", { checks: 10 }), "run")
+    assert.deepStrictEqual(
+      ["a", "c", "huge"].map((name) => cache.find(idOf(name))),
+      [undefined, undefined, undefined],
+    )
+  })
+
+  it("keeps nothing where it may keep no rows", () => {
+    const cache = new AgentCache(0)
+    cache.keep(known("a"), "run")
+    assert.isUndefined(cache.find(idOf("a")))
+  })
+
+  it("forgets checks that are gone, and those of a former registration", () => {
+    const cache = new AgentCache(10)
+    cache.keep(known("a", { checks: 3 }), "run")
+    cache.keep({ ...known("a"), checks: [[CheckId.make("check-0"), undefined]] }, "run")
+    assert.strictEqual(cache.find(idOf("a"))?.checks.size, 2)
+    const row = agentRecord("a", { registration_id: registrationIdOf("another") })
+    cache.keep({ agent: { row, version: 2 }, checks: [] }, "run")
+    assert.strictEqual(cache.find(idOf("a"))?.checks.size, 0)
+  })
+
+  it("forgets all when the server has crashed or another one has taken over", () => {
+    const cache = new AgentCache(10)
+    cache.keep(known("a"), "run")
+    cache.keep(known("b"), "another run")
+    assert.isUndefined(cache.find(idOf("a")))
+    assert.strictEqual(cache.serverRun, "another run")
+  })
+
+  it("leaves an agent alone for a while that turned out stale twice in a row", () => {
+    const cache = new AgentCache(10)
+    const keep = () => cache.keep(known("a"), "run")
+    const isKept = () => cache.find(idOf("a")) !== undefined
+    keep()
+    cache.dropStale(idOf("a"))
+    keep()
+    assert.isTrue(isKept())
+    cache.confirm(idOf("a"))
+    cache.dropStale(idOf("a"))
+    keep()
+    assert.isTrue(isKept())
+    cache.dropStale(idOf("a"))
+    let transactions = 0
+    while (!isKept() && transactions < 100) {
+      keep()
+      transactions += 1
+    }
+    assert.strictEqual(transactions, 33)
+    cache.dropStale(idOf("a"))
+    keep()
+    assert.isFalse(isKept())
+  })
+})

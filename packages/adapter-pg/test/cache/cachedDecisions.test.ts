@@ -1,0 +1,248 @@
+import { assert, layer } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
+import { type Replica as Connection, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { newPlace, type Replica } from "@tocsin/test/storage/Replica"
+import { enroll, eventOf, heartbeatOf, keyOf, send, START_MILLIS } from "@tocsin/test/storage/samples"
+import { Effect, Fiber, Layer } from "effect"
+import { eventually } from "../client/eventually.ts"
+import type { PgStorageOptions } from "../../src/PgStorage.ts"
+import * as PgStorage from "../../src/PgStorage.ts"
+import { waitingForLocks } from "../waitingForLocks.ts"
+
+const TABLES =
+  "agent, agent_key, check_state, check_event, incident, incident_member, incident_change, outbox"
+
+/** An empty database, of which replicas are opened that keep rows or not. All of them draw different ids. */
+const emptied = Effect.gen(function* () {
+  const scratch = yield* ScratchPostgres
+  const observer = yield* scratch.replica({ maxConnections: 1 })
+  let next: PgStorageOptions = { url: scratch.url }
+  const client = Layer.unwrap(Effect.sync(() => PgStorage.layer(next)))
+  const openNext = yield* newPlace({ name: "PostgreSQL", place: Layer.empty, client })
+  const open = (options: Partial<PgStorageOptions> = {}) =>
+    Effect.suspend(() => {
+      next = { url: scratch.url, ...options }
+      return openNext
+    })
+  const cached = yield* open()
+  yield* observer.sql.unsafe(`TRUNCATE ${TABLES}`)
+  return { scratch, observer, open, cached, uncached: yield* open({ cachedRows: 0 }) }
+})
+
+/** The same, with accepted agents of two checks each. */
+const setUp = (...agents: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const parts = yield* emptied
+    const { cached } = parts
+    yield* enroll(cached, ...agents)
+    for (const agent of agents) {
+      yield* send(cached, agent, [eventOf(1), eventOf(2, { check_id: "cpu" })])
+      yield* beat(cached, agent, 1)
+    }
+    return parts
+  })
+
+const observedAt = (n: number) => Instant.fromMillis(START_MILLIS + n * 1_000)
+
+/** The n-th heartbeat of an agent. */
+const beat = (replica: Replica, agent: string, n: number) =>
+  replica.ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at: observedAt(n) }))
+
+const agentRow = ({ sql }: Connection, agent: string) =>
+  Effect.map(
+    sql<{ observed_at: bigint; checks_warning: number }>`
+      SELECT observed_at, checks_warning FROM agent WHERE agent_id = ${agent}
+    `,
+    ([row]) => row,
+  )
+
+/** When the verifying statement last began, as text. */
+const lastVerified = ({ sql }: Connection) =>
+  Effect.map(
+    sql<{ at: string }>`
+      SELECT max(query_start)::text AS at FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE 'WITH locked AS MATERIALIZED%'
+    `,
+    ([row]) => row?.at,
+  )
+
+layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
+  it.effect("is written by one statement: heartbeats, and results that change nothing", () =>
+    Effect.gen(function* () {
+      const { cached, observer, uncached } = yield* setUp("quick")
+      const first = yield* lastVerified(observer)
+      assert.isString(first)
+      yield* send(uncached, "quick", [eventOf(3)])
+      yield* beat(uncached, "quick", 2)
+      assert.strictEqual(yield* lastVerified(observer), first)
+      yield* beat(cached, "quick", 3)
+      yield* beat(cached, "quick", 4)
+      const second = yield* lastVerified(observer)
+      assert.notStrictEqual(second, first)
+      yield* send(cached, "quick", [eventOf(5), eventOf(6, { check_id: "cpu" })])
+      assert.deepStrictEqual(yield* send(cached, "quick", [eventOf(7), eventOf(8, { check_id: "cpu" })]), {
+        accepted: 0,
+        deduplicated: 2,
+      })
+      assert.notStrictEqual(yield* lastVerified(observer), second)
+      assert.strictEqual((yield* agentRow(observer, "quick"))?.observed_at, observedAt(4))
+    }),
+  )
+
+  it.effect("gives way to what somebody else made of the agent", () =>
+    Effect.gen(function* () {
+      const agents = Array.from({ length: 20 }, (_, n) => `written-${n}`)
+      const { cached, observer } = yield* setUp(...agents)
+      yield* observer.sql`UPDATE agent SET checks_warning = 7 WHERE agent_id = 'written-5'`
+      const replies = yield* Effect.forEach(agents, (agent) => beat(cached, agent, 2), {
+        concurrency: "unbounded",
+      })
+      assert.deepStrictEqual(
+        replies,
+        agents.map(() => ({ accepted: true })),
+      )
+      for (const agent of agents) {
+        assert.deepStrictEqual(yield* agentRow(observer, agent), {
+          observed_at: observedAt(2),
+          checks_warning: agent === "written-5" ? 7 : 0,
+        })
+      }
+    }),
+  )
+
+  it.effect("gives way to what somebody else made of its key, as without the cache", () =>
+    Effect.gen(function* () {
+      for (const change of [
+        "UPDATE agent SET accepted_key_hash = NULL WHERE agent_id = 'key'; DELETE FROM agent_key",
+        "UPDATE agent_key SET state = 'superseded' WHERE agent_id = 'key'",
+        "DELETE FROM agent_key WHERE agent_id = 'key'",
+        "DELETE FROM agent WHERE agent_id = 'key'",
+      ]) {
+        const { cached, observer, uncached } = yield* setUp("key")
+        yield* observer.sql.unsafe(change)
+        const outcomes = [
+          yield* Effect.exit(send(cached, "key", [eventOf(3)])),
+          yield* Effect.exit(send(uncached, "key", [eventOf(3)])),
+        ]
+        assert.deepStrictEqual(outcomes[0]?._tag, outcomes[1]?._tag, change)
+      }
+    }),
+  )
+
+  it.effect("gives way to what somebody else made of a check, and is never half written", () =>
+    Effect.gen(function* () {
+      const { cached, observer } = yield* setUp("check")
+      const both = (n: number) => [eventOf(n), eventOf(n + 1, { check_id: "cpu" })]
+      yield* observer.sql`UPDATE check_state SET exit_code = 1 WHERE agent_id = 'check' AND check_id = 'cpu'`
+      assert.deepStrictEqual(yield* send(cached, "check", both(3)), { accepted: 1, deduplicated: 1 })
+      yield* observer.sql`DELETE FROM check_state WHERE agent_id = 'check' AND check_id = 'disk'`
+      assert.deepStrictEqual(yield* send(cached, "check", both(5)), { accepted: 1, deduplicated: 1 })
+      assert.deepStrictEqual(yield* send(cached, "check", both(7)), { accepted: 0, deduplicated: 2 })
+      const rows = yield* observer.sql<{ last_observed_at: bigint }>`
+        SELECT last_observed_at FROM check_state WHERE agent_id = 'check' ORDER BY check_id
+      `
+      assert.deepStrictEqual(
+        rows.map((row) => row.last_observed_at),
+        [observedAt(8), observedAt(7)],
+      )
+    }),
+  )
+
+  it.effect("gives way to another instance that takes turns with it", () =>
+    Effect.gen(function* () {
+      const { cached, observer, open } = yield* setUp("turns")
+      const instances = [cached, yield* open()] as const
+      for (let n = 2; n < 80; n++) {
+        const instance = instances[n % 2 === 0 ? 0 : 1]
+        const event = eventOf(n, n % 10 === 0 ? { status: "ok", exit_code: n } : {})
+        const { accepted } = yield* send(instance, "turns", [event])
+        assert.strictEqual(accepted, n % 10 < 2 && n > 2 ? 1 : 0, String(n))
+        assert.isTrue((yield* beat(instance, "turns", n)).accepted)
+        assert.strictEqual((yield* agentRow(observer, "turns"))?.observed_at, observedAt(n))
+      }
+    }),
+  )
+
+  it.effect("relies on no version of a former run of the server", () =>
+    Effect.gen(function* () {
+      const { cached, observer } = yield* setUp("run")
+      // What a recovery does, among other things.
+      yield* observer.sql`SELECT pg_stat_reset_shared('bgwriter')`
+      for (const n of [2, 3, 4]) {
+        assert.deepStrictEqual(yield* beat(cached, "run", n), { accepted: true })
+        assert.strictEqual((yield* agentRow(observer, "run"))?.observed_at, observedAt(n))
+      }
+    }),
+  )
+
+  it.effect("is made again where the answer of its statement is lost", () =>
+    Effect.gen(function* () {
+      const { observer, open, scratch } = yield* setUp("lost")
+      const network = yield* faultyNetwork(scratch.url)
+      const replica = yield* open({ url: network.url })
+      yield* beat(replica, "lost", 2)
+      yield* network.holdReplies
+      const fiber = yield* Effect.forkChild(beat(replica, "lost", 3))
+      yield* eventually(Effect.map(agentRow(observer, "lost"), (row) => row?.observed_at === observedAt(3)))
+      yield* network.cut
+      yield* network.passReplies
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { accepted: true })
+      assert.strictEqual((yield* agentRow(observer, "lost"))?.observed_at, observedAt(3))
+    }),
+  )
+})
+
+layer(ScratchPostgres.layer)("what waits for a commit under way", (it) => {
+  it.effect("is taken back when its caller goes away", () =>
+    Effect.gen(function* () {
+      const { cached, observer, scratch } = yield* setUp("first", "second")
+      const holder = yield* scratch.replica({ maxConnections: 1 })
+      const first = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* holder.sql`LOCK TABLE agent`
+          const fiber = yield* Effect.forkChild(beat(cached, "first", 2))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          const second = yield* Effect.forkChild(beat(cached, "second", 2), { startImmediately: true })
+          yield* Fiber.interrupt(second)
+          return fiber
+        }),
+      )
+      yield* Fiber.join(first)
+      assert.strictEqual((yield* agentRow(observer, "second"))?.observed_at, observedAt(1))
+      assert.isTrue((yield* beat(cached, "second", 3)).accepted)
+    }),
+  )
+
+  it.effect("does not fail with a neighbour", () =>
+    Effect.gen(function* () {
+      const agents = Array.from({ length: 12 }, (_, n) => `neighbour-${n}`)
+      const { cached, observer } = yield* setUp(...agents)
+      const spoil = (agent: string) =>
+        cached.storage.transact(function* (workspace) {
+          const agent_id = AgentId.make(agent)
+          yield { agents: [agent_id] }
+          const row = workspace.agents.get(agent_id)
+          // PostgreSQL keeps no such text.
+          if (row !== undefined) workspace.putAgent({ ...row, hostname: "\0" })
+        })
+      const exits = yield* Effect.forEach(
+        agents,
+        (agent, n) => {
+          const change = send(cached, agent, [eventOf(3, { exit_code: 9 })])
+          return Effect.exit(n === 5 ? spoil(agent) : change)
+        },
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(
+        exits.map((exit) => exit._tag),
+        agents.map((_, n) => (n === 5 ? "Failure" : "Success")),
+      )
+      const rows = yield* observer.sql`
+        SELECT 1 FROM check_state WHERE agent_id LIKE 'neighbour-%' AND exit_code = 9
+      `
+      assert.strictEqual(rows.length, agents.length - 1)
+    }),
+  )
+})

@@ -1,0 +1,18 @@
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import { describe } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { EmptiedPostgres } from "./EmptiedPostgres.ts"
+import { inTurn } from "./inTurn.ts"
+import { modelSuite } from "./model/modelSuite.ts"
+
+const client = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url })))
+
+const subject = {
+  name: "two instances on one PostgreSQL, in turn",
+  place: EmptiedPostgres.layerOfFile(),
+  client: inTurn(client),
+}
+
+describe(`storage: ${subject.name}`, { timeout: 120_000 }, () => {
+  modelSuite(subject)
+})

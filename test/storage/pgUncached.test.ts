@@ -1,0 +1,21 @@
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import { describe } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { EmptiedPostgres } from "./EmptiedPostgres.ts"
+import { ingestRaceSuite } from "./ingestRaceSuite.ts"
+import { modelSuite } from "./model/modelSuite.ts"
+import { rollbackSuite } from "./rollbackSuite.ts"
+
+const subject = {
+  name: "PostgreSQL without cached rows, in two lanes",
+  place: EmptiedPostgres.layerOfFile(),
+  client: Layer.unwrap(
+    Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url, cachedRows: 0, lanes: 2 })),
+  ),
+}
+
+describe(`storage: ${subject.name}`, { timeout: 120_000 }, () => {
+  rollbackSuite(subject)
+  ingestRaceSuite(subject)
+  modelSuite(subject)
+})
