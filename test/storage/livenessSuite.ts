@@ -3,8 +3,8 @@ import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { leaveMark } from "@tocsin/core/liveness/outage"
-import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { sweepSilentAgents } from "@tocsin/core/usecases/sweepSilentAgents"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { inconsistencies } from "./inconsistencies.ts"
@@ -43,12 +43,55 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
         workspace.agents.put(agentRecord("pending", { ...at(-5n), ...pending("pending") }))
       })
       const silent = (limit: number) =>
-        observe(replica, [{ silentAgents: { seenBefore: start, limit } }], ({ found, agents }) =>
-          found.silentAgents.map((id): string | undefined => agents.get(id)?.agent_id),
-        )
-      assert.sameMembers(yield* silent(10), ["then", "earlier"])
+        Effect.map(replica.storage.silentAgents(start, limit), (ids) => ids.map((id): string => id))
+      assert.deepStrictEqual(yield* silent(10), ["earlier", "then"])
       assert.strictEqual((yield* silent(1)).length, 1)
     }),
+  )
+
+  it.effect(
+    "silent agents and the summary: right among thousands, whoever comes and goes between two looks",
+    () =>
+      Effect.gen(function* () {
+        const { staleAfter, deadAfter } = defaultPolicy
+        const replica = yield* openReplica(subject)
+        yield* TestClock.setTime(START_MILLIS)
+        const names = Array.from({ length: 4_100 }, (_, n) => `agent-${n}`)
+        const seen = (name: string, n: number) => agentRecord(name, at(BigInt(-n) * 50_000n))
+        yield* write(replica, [], (workspace) => {
+          for (const [n, name] of names.entries()) workspace.agents.put(seen(name, n))
+        })
+        const look = Effect.gen(function* () {
+          const now = yield* Instant.now
+          const { agents_online, agents_offline } = yield* replica.queries.summary
+          const agents = yield* rowsOf(replica, "agents")
+          const accepted = agents.filter((agent) => agent.admission_state === "accepted")
+          const online = accepted.filter(
+            (agent) => agent.last_seen_at > Instant.minus(now, staleAfter),
+          ).length
+          assert.deepStrictEqual(
+            { agents_online, agents_offline },
+            { agents_online: online, agents_offline: accepted.length - online },
+          )
+          const dead = accepted.filter((agent) => agent.last_seen_at <= Instant.minus(now, deadAfter))
+          const silent = yield* replica.storage.silentAgents(Instant.minus(now, deadAfter), 500)
+          assert.isTrue(silent.every((id) => dead.some((agent) => agent.agent_id === id)))
+          assert.strictEqual(silent.length, Math.min(500, dead.length))
+        })
+        // As one after the other falls silent: from the first to all of them.
+        for (const seconds of [0, 1, 30, 30, 40, 60, 100, 60]) {
+          yield* TestClock.adjust(`${seconds} seconds`)
+          yield* look
+        }
+        const lateStart = agentRecord("accepted-late", { ...at(-1n), ...pending("accepted-late") })
+        yield* write(replica, [], (workspace) => workspace.agents.put(lateStart))
+        yield* look
+        yield* write(replica, [{ agents: [lateStart.agent_id, AgentId.make("agent-7")] }], (workspace) => {
+          workspace.agents.put({ ...lateStart, ...agentRecord("accepted-late", at(-1n)) })
+          workspace.agents.delete(AgentId.make("agent-7"))
+        })
+        yield* look
+      }),
   )
 
   it.effect("idle pending agents: pending, seen then or earlier", () =>
@@ -95,9 +138,11 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
         for (const name of names) workspace.agents.put(agentRecord(name))
       })
       const sweep = (n: number) =>
-        replica(n).storage.transact(
-          sweepDeadAgents({ policy: defaultPolicy, incidents: replica(n).incidents, limit: 7 }),
-        )
+        sweepSilentAgents(replica(n).storage, {
+          policy: defaultPolicy,
+          incidents: replica(n).incidents,
+          limit: 7,
+        })
       const counts = yield* Effect.forEach(
         Array.from({ length: 12 }),
         (_, n) => Effect.all([sweep(n), sweep(n)]),
@@ -105,7 +150,7 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
           concurrency: "unbounded",
         },
       )
-      // Agents that another one holds are passed over, so some may be left for the next round.
+      // Several look for the same agents, so some may be left for the next round.
       let [opened, more] = [counts.flat().reduce((sum, count) => sum + count, 0), 1]
       while (more > 0) opened += more = yield* sweep(0)
       assert.strictEqual(opened, names.length)

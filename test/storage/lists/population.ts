@@ -4,6 +4,7 @@ import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
 import { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
@@ -68,11 +69,14 @@ const members: ReadonlyArray<MemberRecord> = incidents.flatMap((_, n) => {
   return n % 3 === 2 ? [first] : [first, of(pick(["b", "A", "a"], n), pick(["cpu", "disk"], n), n % 5 === 0)]
 })
 
+/** One beside the kinds that Tocsin brings: who builds on its library brings others. */
+const NOTIFIERS = ["debug", "messenger", "webhook", "alert_router", "pager" as NotifierKind] as const
+
 const outbox: ReadonlyArray<OutboxRecord> = Array.from({ length: 60 }, (_, n) => {
   const state = pick(["pending", "sending", "sent", "retry", "failed", "discarded"], n)
   return outboxRecord(`item ${n}`, `incident ${n % 36}`, {
     state,
-    notifier: pick(["debug", "messenger", "webhook", "alert_router"], n >> 1),
+    notifier: pick(NOTIFIERS, n >> 1),
     event_type: pick(["firing", "resolved"], n >> 2),
     incident_seq: n,
     next_attempt_at: state === "pending" || state === "retry" ? start : undefined,

@@ -1,0 +1,66 @@
+import { type ListName, orderColumns, type SortValue } from "@tocsin/core/lists/ListDefinitions"
+import type { Position } from "@tocsin/core/lists/PageRequest"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+import type { AnyQuery } from "./listings.ts"
+
+/** Runs a statement without parameters on the storage's database. */
+export type RunSql = (sql: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
+
+const TABLES: Readonly<Record<ListName, string>> = {
+  agents: "agent",
+  blacklist: "agent_key",
+  checks: "check_state",
+  history: "check_event",
+  incidents: "incident",
+  outbox: "outbox",
+}
+
+const condition = (name: string, value: unknown): string => {
+  if (name === "severity") return `severity_rank = ${SEVERITY_RANK[value as keyof typeof SEVERITY_RANK]}`
+  return `${name} = '${String(value)}'`
+}
+
+const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  const isOfMember = ([name]: readonly [string, unknown]): boolean =>
+    list === "incidents" && name.endsWith("_id")
+  const own = given.filter((entry) => !isOfMember(entry)).map(([name, value]) => condition(name, value))
+  const ofMember = given.filter(isOfMember).map(([name, value]) => condition(name, value))
+  return [
+    ...own,
+    ...(list === "blacklist" ? ["state = 'blocked'"] : []),
+    ...(ofMember.length === 0
+      ? []
+      : [`id IN (SELECT incident_id FROM incident_member WHERE ${ofMember.join(" AND ")})`]),
+  ]
+}
+
+/** The position behind `rows` rows of a list's order, found by counting; `undefined` where there are not as many. */
+export const deepPosition = async (
+  run: RunSql,
+  query: AnyQuery,
+  rows: number,
+): Promise<Position | undefined> => {
+  const columns = orderColumns(query.list, query.sort as never)
+  const conditions = conditionsOf(query)
+  const order = columns.map(({ name }) => `${name} ${query.direction}`).join(", ")
+  const [found] = await run(
+    `SELECT ${columns.map(({ name }) => name).join(", ")} FROM ${TABLES[query.list]}
+    ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`} ORDER BY ${order} LIMIT 1 OFFSET ${rows - 1}`,
+  )
+  if (found === undefined) return undefined
+  const values = columns.map(({ name, type }): SortValue => {
+    const value = String(found[name])
+    return type === "text" ? value : type === "bigint" ? BigInt(value) : Number(value)
+  })
+  return { values, isInclusive: false }
+}
+
+/** How many rows a list's order has. */
+export const rowsOf = async (run: RunSql, query: AnyQuery): Promise<number> => {
+  const conditions = conditionsOf(query)
+  const [found] = await run(
+    `SELECT count(*) AS count FROM ${TABLES[query.list]} ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`}`,
+  )
+  return Number(found?.["count"])
+}

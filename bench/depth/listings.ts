@@ -1,0 +1,80 @@
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import {
+  IncidentState,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "@tocsin/core/contract/Status"
+import {
+  type ListFilters,
+  type ListName,
+  ListOrders,
+  type ListSort,
+} from "@tocsin/core/lists/ListDefinitions"
+import type { ListQuery } from "@tocsin/core/lists/PageRequest"
+
+/** An agent of a seeded storage that has thousands of checks, and a check that nearly all agents have. */
+const LARGE_AGENT = AgentId.make("agent-0000000")
+const COMMON_CHECK = CheckId.make("check-00003")
+
+const maybe = <A>(values: ReadonlyArray<A>): ReadonlyArray<A | undefined> => [undefined, ...values]
+
+/** Every set of filters of each list; ids are of rows that a seeded storage holds. */
+const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
+  agents: [{}],
+  blacklist: [{}],
+  checks: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
+  history: maybe([LARGE_AGENT]).flatMap((agent_id) =>
+    maybe([COMMON_CHECK]).map((check_id) => ({ agent_id, check_id })),
+  ),
+  incidents: maybe(IncidentState.literals).flatMap((state) =>
+    maybe(Severity.literals).flatMap((severity) =>
+      maybe([LARGE_AGENT]).flatMap((agent_id) =>
+        maybe([COMMON_CHECK]).map((check_id) => ({ state, severity, agent_id, check_id })),
+      ),
+    ),
+  ),
+  outbox: maybe(OutboxState.literals).flatMap((state) =>
+    maybe(NotifierKind.literals).flatMap((notifier) =>
+      maybe(NotificationType.literals).map((event_type) => ({ state, notifier, event_type })),
+    ),
+  ),
+}
+
+/** A query of some list, of any. */
+export type AnyQuery = { readonly [L in ListName]: ListQuery<L> }[ListName]
+
+const queriesOf = <L extends ListName>(list: L): ReadonlyArray<ListQuery<L>> => {
+  // The keys of the list's own orders.
+  const sorts = Object.keys(ListOrders[list]) as ReadonlyArray<unknown> as ReadonlyArray<ListSort<L>>
+  return filters[list].flatMap((filter) =>
+    sorts.flatMap((sort) =>
+      (["asc", "desc"] as const).map((direction) => ({ list, filter, sort, direction })),
+    ),
+  )
+}
+
+/** Each list with each set of filters, in each order, in both directions. */
+export const everyQuery: ReadonlyArray<AnyQuery> = [
+  ...queriesOf("agents"),
+  ...queriesOf("blacklist"),
+  ...queriesOf("checks"),
+  ...queriesOf("history"),
+  ...queriesOf("incidents"),
+  ...queriesOf("outbox"),
+]
+
+/** Whether a query finds incidents by their members: it may read and sort all of these. */
+export const isByMember = ({ list, filter }: AnyQuery): boolean =>
+  list === "incidents" &&
+  "agent_id" in filter &&
+  (filter.agent_id !== undefined || filter.check_id !== undefined)
+
+/** A query in a few words: list, what it is narrowed by, order. */
+export const nameOf = ({ list, filter, sort, direction }: AnyQuery): string => {
+  const narrowed = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  )
+  return [list, ...narrowed, `by ${sort} ${direction}`].join(" ")
+}

@@ -1,0 +1,5 @@
+/** One statement of a seeding, and what it brings. */
+export interface SeedStep {
+  readonly name: string
+  readonly sql: string
+}

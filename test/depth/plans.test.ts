@@ -1,0 +1,195 @@
+import { assert, layer } from "@effect/vitest"
+import { pageStatement, type PageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
+import { type ListName, orderColumns } from "@tocsin/core/lists/ListDefinitions"
+import type { PageRequest, Position } from "@tocsin/core/lists/PageRequest"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"
+import { type AnyQuery, everyQuery, isByMember, nameOf } from "../../bench/depth/listings.ts"
+import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
+import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
+import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import { start } from "../storage/samples.ts"
+
+const size = partOfFullSize(50)
+
+const LIMIT = 10
+
+/**
+ * What a page may read. Outbox items are merged from the most ranges of an index: one for each state, notifier and kind of
+ * notification, each read as far as a page goes; the names of notifiers take a look each. A fortieth of the table at most.
+ */
+const MOST_ROWS = size.outbox / 40
+
+/** The most rows that a page of merged ranges sorts. */
+const MOST_SORTED = 6 * 4 * 2 * LIMIT
+
+interface PlanNode {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string | undefined
+  readonly "Index Cond"?: string | undefined
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number | undefined
+  readonly Plans?: ReadonlyArray<PlanNode> | undefined
+}
+
+const PlanNode: Schema.Codec<PlanNode> = Schema.suspend(() =>
+  Schema.Struct({
+    "Node Type": Schema.String,
+    "Relation Name": Schema.optional(Schema.String),
+    "Index Cond": Schema.optional(Schema.String),
+    "Actual Rows": Schema.Number,
+    "Actual Loops": Schema.Number,
+    "Rows Removed by Filter": Schema.optional(Schema.Number),
+    Plans: Schema.optional(Schema.Array(PlanNode)),
+  }),
+)
+
+const decode = Schema.decodeUnknownSync(Schema.Tuple([Schema.Struct({ Plan: PlanNode })]))
+
+const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+const literal = (value: unknown): string => {
+  if (Array.isArray(value)) return `'{${value.map((one) => `"${String(one)}"`).join()}}'`
+  return `'${String(value)}'`
+}
+
+/** Prepares a statement by itself, as a replica would, and runs it; returns all nodes of its plan. */
+const explain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { text, values }: PageStatement) {
+  yield* sql.unsafe(`PREPARE page AS ${text}`).unprepared
+  const [row] = yield* sql.unsafe<{ "QUERY PLAN": unknown }>(
+    `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page${values.length === 0 ? "" : `(${values.map(literal).join(", ")})`}`,
+  ).unprepared
+  yield* sql.unsafe("DEALLOCATE page").unprepared
+  return nodesOf(decode(row?.["QUERY PLAN"])[0].Plan)
+})
+
+/** How many rows of tables were read, those included that a filter dropped. */
+const rowsRead = (nodes: ReadonlyArray<PlanNode>): number =>
+  nodes
+    .filter((node) => node["Relation Name"] !== undefined)
+    .reduce((sum, node) => {
+      return sum + (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
+    }, 0)
+
+/** How many rows the nodes that sort took in. */
+const rowsSorted = (nodes: ReadonlyArray<PlanNode>): number =>
+  nodes
+    .filter((node) => node["Node Type"].endsWith("Sort"))
+    .flatMap((node) => node.Plans ?? [])
+    .reduce((sum, input) => sum + input["Actual Rows"] * input["Actual Loops"], 0)
+
+/**
+ * Whether an index is walked up to a position that it is not entered at: PostgreSQL enters it by the equality alone where
+ * a column that the position begins with is also fixed to a value.
+ */
+const isWalked = ({ "Index Cond": condition = "" }: PlanNode): boolean => {
+  const [, first] = /ROW\(([\w.]+)/.exec(condition) ?? []
+  return first !== undefined && condition.includes(`(${first} = `)
+}
+
+const assertIndexed = (name: string, nodes: ReadonlyArray<PlanNode>): void => {
+  const types = nodes.map((node) => node["Node Type"])
+  assert.isTrue(
+    types.every(
+      (type) => !type.endsWith("Seq Scan") && !type.startsWith("Hash") && !type.startsWith("Merge Join"),
+    ),
+    `${name}: ${types.join()}`,
+  )
+  assert.isFalse(nodes.some(isWalked), name)
+  assert.isAtMost(rowsRead(nodes), MOST_ROWS, name)
+  assert.isAtMost(rowsSorted(nodes), MOST_SORTED, name)
+}
+
+const pageOf = (query: AnyQuery, from: Position | undefined): PageStatement =>
+  // A query of any list is one of its own list.
+  pageStatement({ ...query, from, isBackward: false, limit: LIMIT } as PageRequest<ListName>)
+
+/** Past the end where a list has not as many rows: another statement all the same. */
+const END = "\u{10ffff}"
+
+const farOff = (query: AnyQuery): Position => ({
+  values: orderColumns(query.list, query.sort as never).map(({ type }) =>
+    type === "text" ? END : type === "bigint" ? 9_000_000_000_000_000_000n : 1_000_000_000,
+  ),
+  isInclusive: false,
+})
+
+class Seeded extends Context.Service<Seeded, { readonly sql: SqlClient.SqlClient; readonly run: RunSql }>()(
+  "@tocsin/test/depth/Seeded",
+) {}
+
+const seeded = Layer.effect(
+  Seeded,
+  Effect.gen(function* () {
+    const { replica, url } = yield* ScratchPostgres
+    yield* Effect.promise(() =>
+      seedPostgres(Redacted.value(url), { size, now: start, report: () => undefined }),
+    )
+    const { sql } = yield* replica({ maxConnections: 1, onConnect: "SET jit = off" })
+    const run: RunSql = (text) => Effect.runPromise(sql.unsafe<Record<string, unknown>>(text).unprepared)
+    return { sql, run }
+  }),
+).pipe(Layer.provide(ScratchPostgres.layer))
+
+layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of many rows", (it) => {
+  const queries = everyQuery.filter((query) => !isByMember(query))
+
+  for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+    it.effect(
+      `is read from indexes, the first one and a deep one: ${mode}`,
+      () =>
+        Effect.gen(function* () {
+          const { sql, run } = yield* Seeded
+          yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
+          for (const query of queries) {
+            const deep = yield* Effect.promise(() => deepPosition(run, query, 1_000))
+            for (const from of [undefined, deep ?? farOff(query)]) {
+              assertIndexed(nameOf(query), yield* explain(sql, pageOf(query, from)))
+            }
+          }
+        }),
+      120_000,
+    )
+  }
+
+  it.effect("by member: reads and sorts the incidents of that agent or check, and no others", () =>
+    Effect.gen(function* () {
+      const { sql, run } = yield* Seeded
+      yield* sql.unsafe("SET plan_cache_mode = auto").unprepared
+      for (const query of everyQuery.filter(isByMember)) {
+        const given = Object.entries(query.filter).filter(
+          ([name, value]) => name.endsWith("_id") && value !== undefined,
+        )
+        const conditions = given.map(([name, value]) => `${name} = '${String(value)}'`).join(" AND ")
+        const [own] = yield* Effect.promise(() =>
+          run(`SELECT count(*) AS count FROM incident_member WHERE ${conditions}`),
+        )
+        const nodes = yield* explain(sql, pageOf(query, undefined))
+        // Each membership, and its incident.
+        assert.isAtMost(rowsRead(nodes), 2 * Number(own?.["count"]), nameOf(query))
+      }
+    }),
+  )
+
+  it.effect("is not found indexed where it is not", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Seeded
+      const bySummary = { text: "SELECT * FROM incident ORDER BY summary LIMIT 10", values: [] }
+      const nodes = yield* explain(sql, bySummary)
+      assert.throws(() => assertIndexed("by summary", nodes))
+      const inverse = yield* explain(sql, {
+        text: "SELECT * FROM incident WHERE severity_rank = 1 ORDER BY opened_at LIMIT 10",
+        values: [],
+      })
+      assert.throws(() => assertIndexed("by opened_at", inverse))
+      const walked = yield* explain(sql, {
+        text: `SELECT * FROM incident WHERE state_rank = 0 AND (state_rank, severity_rank) < (0, 3)
+               ORDER BY state_rank DESC, severity_rank DESC LIMIT 10`,
+        values: [],
+      })
+      assert.throws(() => assertIndexed("by a fixed column", walked))
+    }),
+  )
+})

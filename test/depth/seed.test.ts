@@ -1,0 +1,80 @@
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import { Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
+import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
+import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
+import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import { inconsistencies } from "../storage/inconsistencies.ts"
+import { openReplica } from "../storage/Replica.ts"
+import { LISTS, rowsOf } from "../storage/rowsOf.ts"
+import { START_MILLIS, start } from "../storage/samples.ts"
+import { ScratchFolder } from "../storage/ScratchFolder.ts"
+import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+
+const options = { size: partOfFullSize(1_000), now: start, report: () => undefined }
+
+const seededSqlite: StorageUnderTest<ScratchFolder> = {
+  name: "SQLite",
+  place: ScratchFolder.layer,
+  client: Layer.unwrap(
+    Effect.gen(function* () {
+      const file = join((yield* ScratchFolder).path, "tocsin.db")
+      yield* Effect.promise(() => seedSqlite(file, options))
+      return SqliteStorage.layer({ file })
+    }),
+  ),
+}
+
+const seededPostgres: StorageUnderTest<ScratchPostgres> = {
+  name: "PostgreSQL",
+  place: ScratchPostgres.layer,
+  client: Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* ScratchPostgres
+      yield* Effect.promise(() => seedPostgres(Redacted.value(url), options))
+      return PgStorage.layer({ url })
+    }),
+  ),
+}
+
+const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe(`a seeded storage on ${subject.name}`, () => {
+    it.effect("holds rows as decisions would have left them, and as many as it was asked for", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const replica = yield* openReplica(subject)
+        assert.deepStrictEqual(yield* inconsistencies(replica), [])
+        const rows = yield* Effect.forEach(LISTS, (list) => rowsOf(replica, list))
+        const counts = Object.fromEntries(LISTS.map((list, index) => [list, rows[index]?.length]))
+        const { agents, checks, history, incidents, outbox } = options.size
+        assert.deepStrictEqual(counts, {
+          agents,
+          checks,
+          history,
+          incidents,
+          outbox,
+          blacklist: agents / 20,
+        })
+      }),
+    )
+
+    it.effect("is as lively as one that was left a moment ago", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const { queries, storage } = yield* openReplica(subject)
+        const summary = yield* queries.summary
+        assert.deepInclude(summary, { agents_online: 97, agents_offline: 2 })
+        assert.isAbove(summary.open_incidents, 30)
+        assert.isAbove(summary.checks_ok, 900)
+        assert.strictEqual((yield* storage.mark)?.marked_at, start)
+      }),
+    )
+  })
+}
+
+describeSeed(seededSqlite)
+describeSeed(seededPostgres)

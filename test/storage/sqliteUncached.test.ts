@@ -1,0 +1,15 @@
+import { join } from "node:path"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import { Effect, Layer } from "effect"
+import { ScratchFolder } from "./ScratchFolder.ts"
+import { storageSuite } from "./storageSuite.ts"
+
+storageSuite({
+  name: "SQLite without remembered rows",
+  place: ScratchFolder.layer,
+  client: Layer.unwrap(
+    Effect.map(ScratchFolder, ({ path }) =>
+      SqliteStorage.layer({ file: join(path, "tocsin.db"), cacheBytes: 0 }),
+    ),
+  ),
+})
