@@ -11,13 +11,13 @@ import { LogSync, type SyncFile } from "./LogSync.ts"
 export interface LogOptions {
   /** Syncs the log's file; `fs.fdatasync`. */
   readonly sync?: SyncFile | undefined
-  /** From how many pages (4 KiB) in use on the log is moved into the file; 8,192. */
+  /** From how many pages (4 KiB) in use on the log is moved into the file; 16,384, which is 64 MiB. */
   readonly checkpointPages?: number | undefined
   /** How many pages it may hold at most; 262,144, which is 1 GiB. */
   readonly mostPages?: number | undefined
 }
 
-const CHECKPOINT_PAGES = 8_192
+const CHECKPOINT_PAGES = 16_384
 const MOST_PAGES = 262_144
 const PAGE_BYTES = 4_096
 const BYTES_PER_MIB = 1_048_576

@@ -17,11 +17,25 @@ export const makeExpiredRows = (connection: SqliteConnection) => {
   )
   const outbox = connection.query(
     `DELETE FROM outbox WHERE id IN (
-      SELECT id FROM outbox WHERE state IN ('sent', 'failed', 'discarded')
-        AND notifier IN ('debug', 'messenger', 'webhook', 'alert_router')
-        AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?
+      SELECT id FROM outbox WHERE state = ? AND notifier = ? AND event_type IN ('firing', 'resolved')
+        AND updated_at < ? LIMIT ?
     )`,
   )
+  // Which notifiers there are is up to those who bring them: the next greater name each time is a look for each.
+  const nextNotifier = connection.query<[name: string | null]>(
+    "SELECT min(notifier) FROM outbox WHERE state = ? AND notifier > ?",
+  )
+  const removeOutbox = (bound: Instant, limit: number): number => {
+    let left = limit
+    for (const state of ["sent", "failed", "discarded"]) {
+      let notifier = nextNotifier.get(state, "")?.[0]
+      while (notifier !== null && notifier !== undefined && left > 0) {
+        left -= Number(outbox.run(state, notifier, bound, left).changes)
+        notifier = nextNotifier.get(state, notifier)?.[0]
+      }
+    }
+    return limit - left
+  }
   return {
     /** Removes at most `limit` of them. Returns how many; an incident counts as one, whatever belongs to it. */
     remove: (before: RetentionBounds, limit: number): number => {
@@ -31,7 +45,7 @@ export const makeExpiredRows = (connection: SqliteConnection) => {
       }
       removeFrom(history, before.history)
       removeFrom(incidents, before.incidents)
-      removeFrom(outbox, before.outbox)
+      if (before.outbox !== undefined && left > 0) left -= removeOutbox(before.outbox, left)
       return limit - left
     },
   }

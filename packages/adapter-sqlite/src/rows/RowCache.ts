@@ -27,7 +27,7 @@ export class RowCache {
   #youngBytes = 0
   #version: bigint | undefined
 
-  /** Holds about `bytes` at most; nothing when that is 0. */
+  /** Holds about `bytes` at most; with 0 nothing from one transaction to the next. */
   constructor(tables: Tables, { bytes }: { readonly bytes: number }) {
     this.#tables = tables
     this.#generationBytes = bytes / 2
@@ -35,7 +35,7 @@ export class RowCache {
 
   /** To be called in each transaction before all else, with its data version: forgets what another connection may have changed. */
   begin(version: bigint): void {
-    if (version === this.#version) return
+    if (version === this.#version && this.#generationBytes > 0) return
     this.clear()
     this.#version = version
   }

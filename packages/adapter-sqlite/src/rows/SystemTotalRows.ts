@@ -36,7 +36,7 @@ const toTotals = (row: TotalsRow): SystemTotals => ({
 })
 
 /** What a step of a pass over all agents found, and after whom the next one goes on; absent at the end. */
-interface Step {
+export interface Step {
   readonly quiet: ReadonlyArray<Seen>
   readonly dead: ReadonlyArray<Seen>
   readonly next: AgentId | undefined

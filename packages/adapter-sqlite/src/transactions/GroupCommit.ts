@@ -6,6 +6,7 @@ import { isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
 import type { StoredRows } from "./StoredRows.ts"
+import { TaskQueue } from "./TaskQueue.ts"
 import { makeTask, type Task, type Work } from "./Task.ts"
 import type { LockOptions } from "../connection/whileLocked.ts"
 
@@ -17,12 +18,6 @@ const GROUP_LIMIT = 256
  * the event loop answers nobody else.
  */
 const GROUP_MILLIS = 10
-
-/**
- * How many commands are the storage's to finish when it is closed; other callers wait in line for a place. Five seconds'
- * worth of the largest batches, a twentieth of a second of heartbeats.
- */
-const QUEUE_LIMIT = 4_096
 
 /** Work that searches the tables asks to be run on a workspace that holds nothing else, whose changes no search sees. */
 export class NeedsOwnWorkspace extends Error {}
@@ -48,8 +43,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #log: WriteAheadLog
   readonly #rows: StoredRows
-  readonly #queue = new Set<Task>()
-  readonly #line = new Set<Task>()
+  readonly #queue = new TaskQueue()
   #cancelNext: (() => void) | undefined
   #lockDelays: LockPatience | undefined
   #isClosed = false
@@ -71,12 +65,9 @@ export class GroupCommit {
     return Effect.callback((resume) => {
       if (this.#isClosed) return resume(this.#options.failures.closed)
       const task = makeTask(work, resume, { isAlone, patience: new LockPatience(this.#options.lockMillis) })
-      const place = this.#queue.size < QUEUE_LIMIT ? this.#queue : this.#line
-      place.add(task)
+      this.#queue.add(task)
       this.#scheduleNext()
-      return Effect.sync(() => {
-        if (!this.#queue.delete(task)) this.#line.delete(task)
-      })
+      return Effect.sync(() => this.#queue.remove(task))
     })
   }
 
@@ -91,23 +82,16 @@ export class GroupCommit {
   /** Goes on with closing, as far as the log allows by now. */
   #finish(): void {
     let isInTheWay = false
-    while (this.#queue.size > 0 && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
+    while (!this.#queue.isEmpty && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
     this.#cancelNext?.()
-    if (this.#queue.size > 0 && !isInTheWay) return
-    this.#refuseAll(this.#options.failures.closed)
+    if (!this.#queue.isEmpty && !isInTheWay) return
+    this.#queue.fail(this.#options.failures.closed)
     if (this.#log.isSettled) this.#onFinished?.()
-  }
-
-  #refuseAll(failure: Effect.Effect<never, StorageError>): void {
-    const tasks = [...this.#queue, ...this.#line]
-    this.#queue.clear()
-    this.#line.clear()
-    for (const task of tasks) task.fail(failure)
   }
 
   #scheduleNext(): void {
     if (this.#isClosed || this.#cancelNext !== undefined) return
-    if (this.#queue.size === 0 || !this.#log.isReady) return
+    if (this.#queue.isEmpty || !this.#log.isReady) return
     const next = setImmediate(() => this.#runGroup())
     this.#cancelNext = () => clearImmediate(next)
   }
@@ -121,9 +105,9 @@ export class GroupCommit {
   /** Runs the next group. Returns false when another process's lock is in the way. */
   #runGroup(): boolean {
     this.#cancelNext = undefined
-    if (this.#queue.size === 0 || !this.#log.isReady) return true
+    if (this.#queue.isEmpty || !this.#log.isReady) return true
     if (this.#log.refusal !== undefined) {
-      this.#refuseAll(this.#log.refusal)
+      this.#queue.fail(this.#log.refusal)
       return true
     }
     const group: Array<Task> = []
@@ -149,7 +133,7 @@ export class GroupCommit {
     for (const task of this.#queue) {
       const isFirst = group.length === 0
       if (!isFirst && (task.isAlone || group.length >= GROUP_LIMIT || performance.now() > endsAt)) break
-      this.#queue.delete(task)
+      this.#queue.remove(task)
       group.push(task)
       task.run(workspace, isFirst)
       if (task.isAlone) break
@@ -159,11 +143,7 @@ export class GroupCommit {
 
   #moveOn(): void {
     this.#lockDelays = undefined
-    for (const task of this.#line) {
-      if (this.#queue.size >= QUEUE_LIMIT) break
-      this.#line.delete(task)
-      this.#queue.add(task)
-    }
+    this.#queue.moveUp()
     this.#scheduleNext()
   }
 
@@ -177,35 +157,21 @@ export class GroupCommit {
     }
     if (cause instanceof NeedsOwnWorkspace) last.isAlone = true
     else for (const task of group) task.isAlone = true
-    this.#putBack(group)
+    this.#queue.putBack(group)
     this.#moveOn()
   }
 
   /** Not even a transaction could begin: the next command learns why, and the one after it tries again. */
   #failNext(cause: unknown): void {
-    const [next] = this.#queue
-    if (next !== undefined) this.#queue.delete(next)
+    const next = this.#queue.shift()
     this.#moveOn()
     next?.fail(this.#options.failures.toEffect(cause))
   }
 
   #waitForLock(group: ReadonlyArray<Task>, cause: unknown): false {
-    this.#putBack(group)
+    this.#queue.putBack(group)
     this.#scheduleAfterLock()
-    for (const place of [this.#queue, this.#line]) {
-      for (const task of place) {
-        if (!task.patience.isOver) continue
-        place.delete(task)
-        task.fail(this.#options.failures.toEffect(cause))
-      }
-    }
+    this.#queue.fail(this.#options.failures.toEffect(cause), (task) => task.patience.isOver)
     return false
-  }
-
-  #putBack(group: ReadonlyArray<Task>): void {
-    if (group.length === 0) return
-    const rest = Array.from(this.#queue)
-    this.#queue.clear()
-    for (const task of [...group, ...rest]) this.#queue.add(task)
   }
 }

@@ -17,9 +17,10 @@ const LOSSES = 200
 // How a write of a log's header begins.
 const LOG_HEADER = String.raw`"\x37\x7f\x06`
 
+const TRACER = "strace"
 const CALLS = "pwrite64,write,fsync,fdatasync,ftruncate"
 const strace = (...args: ReadonlyArray<string>) =>
-  spawnSync("strace", ["-f", "-y", "-qq", "-xx", "-s", "8192", "-e", `trace=${CALLS}`, ...args], {
+  spawnSync(TRACER, ["-f", "-y", "-qq", "-xx", "-s", "8192", "-e", `trace=${CALLS}`, ...args], {
     encoding: "utf8",
   })
 
