@@ -50,7 +50,8 @@ describe("servers that start at the same moment on one empty storage", { timeout
         assert.strictEqual(status, 200)
       }
       const database = new DatabaseSync(join(cwd, "data", "tocsin.db"), { readOnly: true })
-      assert.lengthOf(database.prepare("SELECT id FROM schema_migration").all(), 1)
+      const noted = database.prepare("SELECT count(*) AS rows, max(id) AS last FROM schema_migration").get()
+      assert.strictEqual(noted?.["rows"], noted?.["last"])
       database.close()
     }),
   )
