@@ -1,5 +1,5 @@
-// Writes docs/state-tables.md from the tables that the code follows: `node scripts/renderStateTables.ts > docs/state-tables.md`.
-import process from "node:process"
+// Writes docs/state-tables.md from the tables that the code follows: `node scripts/renderStateTables.ts`.
+import { writeFileSync } from "node:fs"
 import { stateTablesPage } from "../test/docs/stateTablesPage.ts"
 
-process.stdout.write(stateTablesPage())
+writeFileSync(new URL("../docs/state-tables.md", import.meta.url), stateTablesPage())

@@ -6,7 +6,7 @@ import type { SeedStep } from "./SeedStep.ts"
  * pending; some with a replacement key that is pending; a twentieth as many blocked keys as agents.
  */
 export const agentSteps = (names: SeedNames): ReadonlyArray<SeedStep> => [
-  { name: "agents", sql: agents(names) },
+  { name: "agents", sql: agents(names), reads: "check_state" },
   { name: "agent keys", sql: keys(names) },
   { name: "blocked keys", sql: blockedKeys(names) },
   { name: "registrations of deleted agents", sql: formerRegistrations(names) },

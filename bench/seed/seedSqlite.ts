@@ -16,6 +16,10 @@ PRAGMA temp_store = MEMORY;
 PRAGMA foreign_keys = OFF;
 `
 
+/** What the adapter counts as it writes. */
+const RECOUNT =
+  "UPDATE system_total SET incidents_open = (SELECT count(*) FROM incident WHERE state = 'open')"
+
 /** Fills an SQLite storage, which is made where there is none, and holds no agent yet. */
 export const seedSqlite = async (file: string, { size, now, report }: SeedOptions): Promise<void> => {
   assertSize(size)
@@ -39,6 +43,7 @@ export const seedSqlite = async (file: string, { size, now, report }: SeedOption
       report(`index ${String(name)}`)
       database.exec(String(sql))
     }
+    database.exec(RECOUNT)
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
   } finally {
     database.close()

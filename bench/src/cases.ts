@@ -52,7 +52,18 @@ export interface SoakCase {
   readonly growth: number
 }
 
-export type BenchCase = ThroughputCase | LatencyCase | HalfLoadCase | IdleCase | SoakCase
+/** As many requests as several servers on one PostgreSQL answer together, compared with one of them. */
+export interface ScaleOutCase {
+  readonly kind: "scale-out"
+  readonly name: string
+  readonly storage: "postgres"
+  readonly load: Load
+  readonly connections: number
+  /** How many servers run at most. */
+  readonly servers: number
+}
+
+export type BenchCase = ThroughputCase | LatencyCase | HalfLoadCase | IdleCase | SoakCase | ScaleOutCase
 
 const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArray<StorageName>
 
@@ -124,6 +135,14 @@ export const allCases: ReadonlyArray<BenchCase> = [
     connections: RESULT_CONNECTIONS,
     mostMiB: 300,
     growth: 1.05,
+  })),
+  ...(["heartbeat", "unchanged"] as const).map((step): ScaleOutCase => ({
+    kind: "scale-out",
+    name: `postgres-${step === "heartbeat" ? "heartbeats" : step}-scale-out`,
+    storage: "postgres",
+    load: [step],
+    connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
+    servers: 3,
   })),
 ]
 

@@ -8,6 +8,7 @@ import { dataFolder } from "./dataFolder.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
 import { measureLatency } from "./measure/latency.ts"
+import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measureSoak } from "./measure/soak.ts"
 import { measureThroughput } from "./measure/throughput.ts"
 import type { Options } from "./options.ts"
@@ -29,6 +30,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureIdle(bench, one)
     case "soak":
       return measureSoak(bench, one)
+    case "scale-out":
+      return measureScaleOut(bench, one)
   }
 }
 

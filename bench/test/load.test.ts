@@ -62,7 +62,7 @@ const KEYS = ["a", "b", "c", "d"].map((letter) => letter.repeat(43))
 const run = (load: Load, port: number, requestsPerSecond?: number): Effect.Effect<LoadResult> =>
   Effect.promise(() =>
     new LoadGenerator(KEYS).run({
-      port,
+      ports: [port],
       load,
       connections: 2,
       warmUpSeconds: 0.02,

@@ -5,31 +5,84 @@ import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import type { Transition } from "@tocsin/core/TransitionTable"
 
-const subjects: ReadonlyArray<readonly [title: string, file: string, rows: ReadonlyArray<Transition>]> = [
-  ["Agent key", "packages/core/src/admission/AgentKeyTransitions.ts", AgentKeyTransitions],
-  ["Agent", "packages/core/src/admission/AgentTransitions.ts", AgentTransitions],
-  ["Check", "packages/core/src/checks/CheckTransitions.ts", CheckTransitions],
-  ["Incident", "packages/core/src/incidents/IncidentTransitions.ts", IncidentTransitions],
-  ["Outbox item", "packages/core/src/notifications/OutboxTransitions.ts", OutboxTransitions],
+interface Subject {
+  readonly title: string
+  /** What it is, in a sentence. */
+  readonly meaning: string
+  readonly file: string
+  readonly rows: ReadonlyArray<Transition>
+}
+
+const subjects: ReadonlyArray<Subject> = [
+  {
+    title: "Agent key",
+    meaning: "One key that an agent made. Only its hash is kept; what it may do depends on its state.",
+    file: "packages/core/src/admission/AgentKeyTransitions.ts",
+    rows: AgentKeyTransitions,
+  },
+  {
+    title: "Agent",
+    meaning:
+      "One agent id, and whether its events count. That it is alive, stale or dead follows from when it was last seen.",
+    file: "packages/core/src/admission/AgentTransitions.ts",
+    rows: AgentTransitions,
+  },
+  {
+    title: "Check",
+    meaning: "One check of one agent. Its states are what agents report; any may follow any.",
+    file: "packages/core/src/checks/CheckTransitions.ts",
+    rows: CheckTransitions,
+  },
+  {
+    title: "Incident",
+    meaning:
+      "What is wrong under one key, from the first check that is not ok to the last one that recovers. A resolved one never opens again.",
+    file: "packages/core/src/incidents/IncidentTransitions.ts",
+    rows: IncidentTransitions,
+  },
+  {
+    title: "Outbox item",
+    meaning:
+      "One notification for one notifier, from the transaction that it tells of to its delivery or its end.",
+    file: "packages/core/src/notifications/OutboxTransitions.ts",
+    rows: OutboxTransitions,
+  },
 ]
 
 const words = (trigger: string): string => trigger.replaceAll("_", " ")
 
+const anchor = (title: string): string => title.toLowerCase().replaceAll(" ", "-")
+
 const tableRow = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
 
-const diagram = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> => {
-  const node = (state: string) => (state === "absent" ? "[*]" : state)
-  const lines = rows.map((row) => `  ${node(row.from)} --> ${node(row.to)}: ${words(row.trigger)}`)
-  return ["```mermaid", "stateDiagram-v2", ...lines, "```"]
+const node = (state: string): string => (state === "absent" ? "[*]" : state)
+
+/** One arrow for each pair of states, with all that leads from the one to the other. */
+const arrows = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> => {
+  const triggers = new Map<string, Array<string>>()
+  for (const { from, to, trigger } of rows) {
+    const arrow = `${node(from)} --> ${node(to)}`
+    triggers.set(arrow, [...(triggers.get(arrow) ?? []), words(trigger)])
+  }
+  return Array.from(triggers, ([arrow, labels]) => `  ${arrow}: ${labels.join(", ")}`)
 }
 
-const section = ([title, file, rows]: (typeof subjects)[number]): string =>
+/** In the order in which the rows first name them. */
+const statesOf = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> =>
+  Array.from(new Set(rows.flatMap(({ from, to }) => [from, to]))).filter((state) => state !== "absent")
+
+const section = ({ title, meaning, file, rows }: Subject): string =>
   [
     `## ${title}`,
     "",
+    meaning,
+    "",
     `Source: [${file}](../${file})`,
     "",
-    ...diagram(rows),
+    "```mermaid",
+    "stateDiagram-v2",
+    ...arrows(rows),
+    "```",
     "",
     tableRow(["from", "trigger", "condition", "to", "effects"]),
     tableRow(["---", "---", "---", "---", "---"]),
@@ -37,13 +90,22 @@ const section = ([title, file, rows]: (typeof subjects)[number]): string =>
     "",
   ].join("\n")
 
+const summary = ({ title, rows }: Subject): string =>
+  tableRow([`[${title}](#${anchor(title)})`, statesOf(rows).join(", "), String(rows.length)])
+
 /** The page docs/state-tables.md, drawn from the tables that decisions follow. */
 export const stateTablesPage = (): string =>
   [
     "# State tables",
     "",
-    "Every state that Tocsin keeps, and every move it can make. This page is generated from the data that the code follows;",
-    "`absent` (a dot in the diagrams) means that the subject does not exist.",
+    "For those who want to know what can happen: every state that Tocsin keeps, and every move it can make. This page is generated from the",
+    "data that the code follows. `absent`, a dot in the diagrams, means that the subject does not exist.",
+    "",
+    tableRow(["subject", "states", "moves"]),
+    tableRow(["---", "---", "---"]),
+    ...subjects.map(summary),
+    "",
+    "A pair of state and trigger that is in no table does not compile, so nothing moves in another way. A move and its effects are one transaction.",
     "",
     ...subjects.map(section),
   ].join("\n")

@@ -71,10 +71,11 @@ export class LoadGenerator {
     }
   }
 
-  async #connect({ port, load, connections }: LoadRun): Promise<void> {
+  async #connect({ ports, load, connections }: LoadRun): Promise<void> {
     this.#slots = await Promise.all(
       // An agent has one connection, so that its results arrive in the order of their times.
       Array.from({ length: connections }, async (_, index): Promise<Slot> => {
+        const port = ports[index % ports.length] ?? 0
         const agents = this.#agents.filter((_agent, agent) => agent % connections === index)
         const sender = new Sender(load, agents, `127.0.0.1:${port}`)
         const connection = await Connection.open(

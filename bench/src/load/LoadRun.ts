@@ -2,7 +2,8 @@ import type { Load } from "./Load.ts"
 
 /** A run of the load generator. */
 export interface LoadRun {
-  readonly port: number
+  /** Of one server, or of several that connections are dealt to in turn. */
+  readonly ports: ReadonlyArray<number>
   readonly load: Load
   /** Each keeps one request in flight. */
   readonly connections: number

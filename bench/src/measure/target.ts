@@ -16,7 +16,9 @@ import type { Sample } from "../report/Results.ts"
 export type Pressure = Pick<
   LoadRun,
   "load" | "connections" | "requestsPerSecond" | "warmUpSeconds" | "seconds"
->
+> &
+  // Fewer servers than there are, where several run.
+  Partial<Pick<LoadRun, "ports">>
 
 /** Something that answers requests, and the load generator that sends them. */
 export interface Target {
@@ -37,8 +39,9 @@ const present = (entries: Readonly<Record<string, number | undefined>>): Readonl
     Object.entries(entries).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 
-const target = Effect.fnUntraced(function* (
-  port: number,
+/** The load generator as these agents, against what listens there. */
+export const target = Effect.fnUntraced(function* (
+  ports: ReadonlyArray<number>,
   keys: ReadonlyArray<string>,
   watched: Readonly<Record<string, number>>,
 ): Effect.fn.Return<Target, BenchFailure, Scope.Scope> {
@@ -52,7 +55,7 @@ const target = Effect.fnUntraced(function* (
   }
   return {
     run: (pressure) =>
-      load.ask({ type: "run", run: { ...pressure, port, watched } }).pipe(
+      load.ask({ type: "run", run: { ports, ...pressure, watched } }).pipe(
         // The process answers a run with what it saw in it.
         Effect.map((reply) => reply as LoadResult),
         Effect.tap(() => Effect.sync(lookAtPostgres)),
@@ -66,7 +69,8 @@ const target = Effect.fnUntraced(function* (
   }
 })
 
-const newKeys = (count: number): ReadonlyArray<string> =>
+/** Keys of new agents. */
+export const newKeys = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, () => randomBytes(KEY_BYTES).toString("base64url"))
 
 /** Starts a server on an empty storage, without agents. */
@@ -92,14 +96,14 @@ export const subject = Effect.fnUntraced(function* (
   const keys = newKeys(bench.measures.agents)
   yield* enrol(server, keys)
   const watched = { server: server.pid, ...(postgres !== undefined && { postgres: postgres.pid }) }
-  return { server, ...(yield* target(server.port, keys, watched)) }
+  return { server, ...(yield* target([server.port], keys, watched)) }
 })
 
 /** Starts the raw limit for requests of this step. */
 export const rawLimit = Effect.fnUntraced(function* (bench: Bench, step: Step) {
   const raw = yield* worker<RawCommand, number>(new URL("../limits/rawProcess.ts", import.meta.url))
   const port = yield* raw.ask({ step })
-  return yield* target(port, newKeys(bench.measures.agents), { server: raw.pid })
+  return yield* target([port], newKeys(bench.measures.agents), { server: raw.pid })
 })
 
 /** A result as a sample of the report. */

@@ -1,0 +1,136 @@
+import { execFile } from "node:child_process"
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { promisify } from "node:util"
+import { Effect, Redacted } from "effect"
+import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
+import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { type Environment, type ServerProcess, startServer } from "../processes/ServerProcess.ts"
+import { secretOf } from "../processes/secrecy.ts"
+import { until } from "../processes/until.ts"
+import type { CodeBlock } from "./CodeBlock.ts"
+import { fileOf, type Modules } from "./Modules.ts"
+import { openShell } from "./Shell.ts"
+
+const run = promisify(execFile)
+
+/** The address that pages name, where the session's server is meant. */
+const SHOWN_ADDRESS = "http://127.0.0.1:8080"
+
+const PATIENCE_MILLIS = 60_000
+
+/** What a page takes for granted. */
+export interface PageSetting {
+  /** Where the server keeps its state; no server runs unless it is given. */
+  readonly server?: "sqlite" | "memory" | "postgres"
+  /** Puts the address of an empty PostgreSQL database into this variable. */
+  readonly databaseIn?: string
+  readonly environment?: Environment
+}
+
+/** What a block did. */
+export interface BlockOutcome {
+  readonly code: number
+  readonly output: string
+}
+
+interface Place {
+  readonly cwd: string
+  readonly environment: Environment
+  readonly server: ServerProcess | undefined
+}
+
+const databaseAddress = Effect.map(scratchPostgres, ({ url }) => Redacted.value(url))
+
+const storageOf = Effect.fnUntraced(function* (server: NonNullable<PageSetting["server"]>) {
+  if (server === "sqlite") return {}
+  const SERVICE_AUTH_TOKEN = OPERATOR_TOKEN
+  return server === "memory"
+    ? { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN }
+    : { DATABASE_URL: yield* databaseAddress, SERVICE_AUTH_TOKEN }
+})
+
+/** A folder as a clone has it for those who sit in its root, and a server that was started there. */
+const placeFor = Effect.fnUntraced(function* ({ server, databaseIn, environment = {} }: PageSetting) {
+  const cwd = yield* scratchFolder
+  symlinkSync(join(process.cwd(), "examples"), join(cwd, "examples"))
+  const own = databaseIn === undefined ? {} : { [databaseIn]: yield* databaseAddress }
+  const shared = { ...environment, ...own }
+  if (server === undefined) return { cwd, environment: shared, server }
+  const storage = yield* storageOf(server)
+  const started = yield* startServer({ cwd, environment: { ...storage, ...environment } })
+  if (server !== "sqlite") {
+    // These storages keep no token file; the pages read one.
+    mkdirSync(join(cwd, "data"), { recursive: true })
+    writeFileSync(join(cwd, "data", "ui-token"), OPERATOR_TOKEN)
+  }
+  // Where examples/agent.sh looks for it; its own default is the port that a reader's server has.
+  const TOCSIN_URL = started.baseUrl
+  return { cwd, environment: { TOCSIN_URL, ...storage, ...shared }, server: started }
+})
+
+/** Waits until nothing is on its way to a notifier, so that what is shown afterwards does not depend on speed. */
+const settled = Effect.fnUntraced(function* ({ cwd, server }: Place) {
+  if (server === undefined) return
+  const token = readFileSync(join(cwd, "data", "ui-token"), "utf8").trim()
+  const isDone = (state: string) =>
+    Effect.map(operate(server, "GET", `/api/v1/notifiers/outbox?state=${state}`, { token }), ({ text }) =>
+      text.startsWith('{"items":[]'),
+    )
+  const isSettled = Effect.map(
+    Effect.all([isDone("pending"), isDone("sending")]),
+    ([nonePending, noneSending]) => nonePending && noneSending,
+  )
+  yield* until("notifications are sent", isSettled)
+})
+
+/** Runs a module as a reader would, by Node.js alone. */
+const runModule = Effect.fnUntraced(function* (
+  modules: Modules,
+  { marks }: CodeBlock,
+  place: Place,
+  file: string,
+) {
+  const args = marks.has("test") ? ["--test", file] : [file]
+  // Shared by all modules, it saves half of their time.
+  const NODE_COMPILE_CACHE = join(modules.folder, ".compiled")
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: place.cwd,
+    NO_COLOR: "1",
+    NODE_COMPILE_CACHE,
+    ...place.environment,
+  }
+  return yield* Effect.promise(() =>
+    run(process.execPath, args, { cwd: place.cwd, env, timeout: PATIENCE_MILLIS }).then(
+      ({ stdout, stderr }): BlockOutcome => ({ code: 0, output: stdout + stderr }),
+      ({ code, stdout, stderr }: { code?: number; stdout: string; stderr: string }): BlockOutcome => ({
+        code: code ?? 1,
+        output: stdout + stderr,
+      }),
+    ),
+  )
+})
+
+/** Reads a page as its reader does: block after block, at one place. */
+export const openPage = Effect.fnUntraced(function* (setting: PageSetting, modules: Modules) {
+  const place: Place = yield* placeFor(setting)
+  const shell = yield* openShell(place)
+  const here = (text: string) =>
+    text
+      .replaceAll(SHOWN_ADDRESS, place.server?.baseUrl ?? SHOWN_ADDRESS)
+      // Recognised wherever the server would show it.
+      .replaceAll(/^KEY=\$\(.*\)/gm, `KEY=${secretOf("web-1")}`)
+  const perform = Effect.fnUntraced(function* (block: CodeBlock) {
+    if (block.language === "sh") {
+      const outcome = yield* shell.run(here(block.text), block.marks.has("exits"))
+      yield* settled(place)
+      return outcome
+    }
+    const file = fileOf(modules, block)
+    writeFileSync(file, here(block.text))
+    return yield* runModule(modules, block, place, file)
+  })
+  return { perform, here, server: place.server }
+})

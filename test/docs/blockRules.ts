@@ -1,0 +1,94 @@
+import type { CodeBlock } from "./CodeBlock.ts"
+
+/** How a block is seen to. */
+export interface BlockRule {
+  readonly language: string
+  /** The mark that chooses this rule; the first word of a block's marks that any rule of its language names. */
+  readonly mark?: string
+  /** `session`: run in the session of its page; `shown`: what the block before it printed. */
+  readonly by: "session" | "shown" | "test"
+  /** Why it is not simply run, where it is not. */
+  readonly because?: string
+}
+
+/** All kinds of blocks that pages may have. A block of another kind fails the test: nothing is skipped silently. */
+export const blockRules: ReadonlyArray<BlockRule> = [
+  { language: "sh", by: "session" },
+  { language: "sh", mark: "exits", by: "session" },
+  {
+    language: "sh",
+    mark: "scripts",
+    by: "test",
+    because: "npm test within npm test would never end: the scripts that it names are in package.json",
+  },
+  {
+    language: "sh",
+    mark: "elsewhere",
+    by: "test",
+    because:
+      "it needs what no machine of the tests has to have (docker, a published package): a shell parses it",
+  },
+  { language: "ts", by: "session" },
+  { language: "ts", mark: "name", by: "session" },
+  { language: "ts", mark: "test", by: "session" },
+  { language: "js", by: "session" },
+  {
+    language: "ts",
+    mark: "of",
+    by: "test",
+    because: "it is part of a file that another test runs, and stands there letter for letter",
+  },
+  { language: "text", by: "shown" },
+  { language: "json", by: "shown" },
+  { language: "text", mark: "log", by: "shown" },
+  {
+    language: "text",
+    mark: "folders",
+    by: "test",
+    because: "it is a list of folders, which are there",
+  },
+  {
+    language: "dockerfile",
+    by: "test",
+    because: "no image is built: its command is run with its environment",
+  },
+  {
+    language: "mermaid",
+    by: "test",
+    because: "it is generated; that it can be drawn is seen by its grammar",
+  },
+  { language: "sql", by: "test" },
+  {
+    language: "sql",
+    mark: "citus",
+    by: "test",
+    because: "Citus is no part of the PostgreSQL of the tests, which parses it",
+  },
+  {
+    language: "sql",
+    mark: "role",
+    by: "test",
+    because: "there is no such role: it is run for the role of the tests, and rolled back",
+  },
+  {
+    language: "sql",
+    mark: "quarters",
+    by: "test",
+    because: "its bounds are what a reader puts in: it is run with those that its comment begins",
+  },
+]
+
+/** Pages of which some blocks are no promise. */
+export const keptOutput: ReadonlyMap<string, string> = new Map([
+  ["docs/performance.md", "what benchmarks printed on their day"],
+  ["docs/scaling.md", "what benchmarks printed on their day"],
+])
+
+/** The rule of a block; nothing where no rule is for it. */
+export const ruleOf = ({ language, marks }: CodeBlock): BlockRule | undefined => {
+  const rules = blockRules.filter((rule) => rule.language === language)
+  const marked = rules.find(({ mark }) => mark !== undefined && marks.has(mark))
+  const known = new Set(rules.map(({ mark }) => mark))
+  if (Array.from(marks.keys()).some((mark) => !known.has(mark))) return undefined
+  return marked ?? rules.find(({ mark }) => mark === undefined)
+}

@@ -1,0 +1,188 @@
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { migratedPostgres } from "./migratedPostgres.ts"
+import { blockRules, keptOutput, ruleOf } from "./blockRules.ts"
+import { blocksOf, type CodeBlock, pages, placeOf } from "./CodeBlock.ts"
+import { isModule, type Modules, removeModules, typeErrorsIn, writeModules } from "./Modules.ts"
+import { carryOutQuarters } from "./carryOutQuarters.ts"
+import { pageSettings } from "./pageSettings.ts"
+import { walkPage } from "./walkPage.ts"
+import { runDockerfile } from "./runDockerfile.ts"
+
+const blocks = pages.flatMap(blocksOf)
+const read = (path: string) => readFileSync(path, "utf8")
+
+/** Blocks of one language and mark, as rows of a table of tests; there may be none. */
+const those = (language: string, mark?: string): ReadonlyArray<readonly [place: string, block: CodeBlock]> =>
+  blocks
+    .filter((block) => block.language === language && ruleOf(block)?.mark === mark)
+    .map((block) => [placeOf(block), block])
+
+/** Which test runs what an example holds, and how that test calls it: pages may show parts of such files alone. */
+const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = {
+  "examples/custom-notifier/pager.ts": ["examples/custom-notifier/pager.test.ts", "./pager.ts"],
+  "examples/custom-storage/logFile.test.ts": [
+    "test/packages/stranger/vitest.config.js",
+    "examples/custom-*/*.test.ts",
+  ],
+  "examples/effect/program.ts": ["test/library/examples.test.ts", "@tocsin/examples/effect/program"],
+  "examples/express/app.ts": ["test/library/examples.test.ts", "examples/express/app.ts"],
+  "examples/hono/app.ts": ["test/library/hosts.test.ts", "@tocsin/examples/hono/app"],
+  "examples/testing-an-agent/agent.test.ts": [
+    "test/library/examples.test.ts",
+    "examples/testing-an-agent/agent.test.ts",
+  ],
+}
+
+/** The JSON documents of a text, one after another; throws where the last one is none. */
+const documentsOf = (text: string): ReadonlyArray<unknown> => {
+  const documents: Array<unknown> = []
+  let pending = ""
+  for (const line of text.trim().split("\n")) {
+    pending += line
+    const document = Result.try(() => JSON.parse(pending))
+    if (Result.isFailure(document)) continue
+    documents.push(document.success)
+    pending = ""
+  }
+  if (pending !== "") JSON.parse(pending)
+  return documents
+}
+
+const isRun = (file: string): boolean => {
+  const [test, name] = RUN_BY[file] ?? []
+  return test !== undefined && name !== undefined && read(test).includes(name)
+}
+
+describe("code blocks of pages", { timeout: 60_000 }, () => {
+  it("are found", () => {
+    assert.isAbove(blocks.length, 50)
+  })
+
+  it("are of kinds that are seen to: add a rule to test/docs/blockRules.ts, with a test that keeps it", () => {
+    const unknown = blocks.filter((block) => ruleOf(block) === undefined).map(placeOf)
+    assert.deepStrictEqual(unknown, [])
+  })
+
+  it("have a reason where they are not simply run", () => {
+    const unexplained = blockRules.filter(({ by, because }) => by === "test" && because === undefined)
+    assert.deepStrictEqual(
+      unexplained.map(({ language }) => language),
+      ["sql"],
+    )
+  })
+
+  it("stand, where they are run, in pages whose settings are known: add them to test/docs/pageSettings.ts", () => {
+    const homeless = blocks.filter(
+      (block) => ruleOf(block)?.by === "session" && !(block.page in pageSettings),
+    )
+    assert.deepStrictEqual(homeless.map(placeOf), [])
+  })
+
+  it("show what the block before them printed, or what a test of its own compares", () => {
+    const documentation = read("packages/adapter-notify/test/documentation.test.ts")
+    const unfounded = blocks.filter((block, at) => {
+      const rule = ruleOf(block)
+      if (rule?.by !== "shown" || rule.mark === "log" || keptOutput.has(block.page)) return false
+      if (block.example !== undefined) return !documentation.includes(`"${block.example}"`)
+      const before = blocks[at - 1]
+      return before?.page !== block.page || ruleOf(before)?.by !== "session"
+    })
+    assert.deepStrictEqual(unfounded.map(placeOf), [])
+  })
+
+  it.each(those("json"))("is JSON: %s", (_, block) => {
+    assert.isAbove(documentsOf(block.text).length, 0)
+  })
+
+  it.each(blocks.filter(({ marks }) => marks.has("of")).map((block) => [placeOf(block), block] as const))(
+    "is part of a file that a test runs: %s",
+    (_, block) => {
+      const file = block.marks.get("of") ?? ""
+      assert.isTrue(existsSync(file), `${file} is not there`)
+      assert.include(read(file), block.text, `${file} does not hold this, letter for letter`)
+      assert.isTrue(isRun(file), `no test runs ${file}: name it in RUN_BY`)
+    },
+  )
+
+  it.each(those("sh", "scripts"))("names scripts that there are: %s", (_, { text }) => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(read("package.json"))
+    const named = Array.from(text.matchAll(/^npm (?:run )?([a-z]+)/gm), ([, name = ""]) => name)
+    assert.lengthOf(named, text.trim().split("\n").length)
+    assert.includeMembers(Object.keys(scripts), named)
+  })
+
+  it.each(those("sh", "elsewhere"))("is parsed by a shell: %s", (_, { text }) => {
+    execFileSync("sh", ["-n"], { input: text })
+  })
+
+  it.each(those("text", "folders"))("lists folders that there are: %s", (_, { text }) => {
+    const folders = text.split("\n").flatMap((line) => /^[a-z][\w/-]*/.exec(line)?.[0] ?? [])
+    assert.isAbove(folders.length, 0)
+    assert.deepStrictEqual(
+      folders.filter((folder) => !existsSync(folder)),
+      [],
+    )
+  })
+
+  it.each(those("mermaid"))("can be drawn: %s", (_, { text }) => {
+    const [kind, ...lines] = text.trim().split("\n")
+    assert.strictEqual(kind, "stateDiagram-v2")
+    for (const line of lines) {
+      assert.match(line, /^ {2}(direction (LR|TB)|(\[\*\]|[a-z_]+) --> (\[\*\]|[a-z_]+): [a-z][a-z ,]*)$/)
+    }
+  })
+
+  it.live.each(those("dockerfile"))("starts a server that is ready and stops: %s", ([, { text }]) =>
+    runDockerfile(text),
+  )
+})
+
+describe("programs of pages", { timeout: 180_000, concurrent: true }, () => {
+  let modules: Modules
+  beforeAll(() => {
+    modules = writeModules(blocks)
+  })
+  afterAll(() => removeModules(modules))
+
+  it("type-check", async () => {
+    assert.isAbove(blocks.filter(isModule).length, 5)
+    assert.strictEqual(await typeErrorsIn(modules), "")
+  })
+
+  it.live.each(Object.entries(pageSettings))("%s does what it shows", ([page, setting]) =>
+    Effect.gen(function* () {
+      assert.isAbove(yield* walkPage(page, setting, modules), 0)
+    }),
+  )
+})
+
+describe("SQL of pages", () => {
+  const run = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
+
+  it.live.each(those("sql"))("is carried out: %s", ([, { text }]) =>
+    Effect.provide(run(text), migratedPostgres),
+  )
+
+  it.live.each(those("sql", "role"))(
+    "is carried out for the present role, and taken back: %s",
+    ([, { text }]) => {
+      const own = text.replaceAll("ALTER ROLE tocsin ", "ALTER ROLE CURRENT_USER ")
+      assert.notStrictEqual(own, text)
+      return Effect.provide(run(`BEGIN;\n${own}\nROLLBACK`), migratedPostgres)
+    },
+  )
+
+  it.live.each(those("sql", "quarters"))(
+    "is carried out with its bounds, which are right: %s",
+    ([, { text }]) => Effect.provide(carryOutQuarters(text), migratedPostgres),
+  )
+
+  it.live.each(those("sql", "citus"))("is parsed: %s", ([, { text }]) =>
+    // What comes after RETURN is parsed, and not carried out.
+    Effect.provide(run(`DO $parsed$ BEGIN RETURN;\n${text}\nEND $parsed$`), migratedPostgres),
+  )
+})

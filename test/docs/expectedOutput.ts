@@ -1,0 +1,28 @@
+/** What differs from run to run, and the word that stands for it; nothing else may differ. */
+const VARYING: ReadonlyArray<readonly [pattern: RegExp, word: string]> = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "ID"],
+  [/\b2\d{3}-\d\d-\d\dT[\d:.]+Z/g, "TIME"],
+  [/\b[0-9a-f]{64}\b/g, "SHA256"],
+  [/\b[0-9a-f]{16}\b/g, "FINGERPRINT"],
+  [/\b\d+(\.\d+)? (B|KiB|MiB|GiB|TiB)\b/g, "SIZE"],
+  [/\b\d+(\.\d+)? ms\b/g, "MILLIS"],
+  [/\b(\d+[smhd] ago|in \d+[smhd])\b/g, "AGO"],
+  // Columns are as wide as what is in them.
+  [/ {2,}/g, " "],
+  [/ +$/gm, ""],
+]
+
+const normalised = (text: string): string =>
+  VARYING.reduce((found, [pattern, word]) => found.replaceAll(pattern, word), text).trim()
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+
+/** What was printed, in the form in which it is compared. */
+export const comparable = normalised
+
+/** Whether a page shows what was printed: ids, times and sizes may be others, and `…` stands for anything. */
+export const isShownBy = (shown: string, printed: string): boolean =>
+  new RegExp(`^${normalised(shown).split("…").map(escaped).join("[^]*?")}$`).test(normalised(printed))
+
+/** Whether what was printed has, among else, what a page shows of it. */
+export const isShownIn = (shown: string, printed: string): boolean => isShownBy(`…${shown.trim()}…`, printed)

@@ -1,0 +1,63 @@
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { pages } from "./CodeBlock.ts"
+
+/** A page without its code, in which nothing is a link. */
+const proseOf = (page: string): string => readFileSync(page, "utf8").replaceAll(/^ *```[^]*?^ *```$/gm, "")
+
+/** As GitHub makes them: lower case, hyphens for spaces, nothing else but letters, digits, hyphens and underscores. */
+const anchorsOf = (page: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(proseOf(page).matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  )
+
+/** Why a link of a page leads nowhere; nothing where it leads somewhere, or out of the repository. */
+const faultOf = (page: string, link: string): string | undefined => {
+  if (/^[a-z]+:/.test(link)) return undefined
+  const [path = "", anchor] = link.split("#")
+  const target = path === "" ? page : join(dirname(page), path)
+  if (!existsSync(target)) return `${link}: there is no ${target}`
+  if (anchor === undefined) return undefined
+  return statSync(target).isFile() && anchorsOf(target).has(anchor) ? undefined : `${link}: no such heading`
+}
+
+const linksOf = (page: string): ReadonlyArray<string> =>
+  Array.from(proseOf(page).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link)
+
+describe("links of pages", () => {
+  it("are found", () => {
+    assert.isAbove(pages.flatMap(linksOf).length, 50)
+  })
+
+  it.each(pages)("lead somewhere: %s", (page) => {
+    assert.deepStrictEqual(
+      linksOf(page).flatMap((link) => faultOf(page, link) ?? []),
+      [],
+    )
+  })
+
+  it("lead from the README to every page of docs, and from their list to every record", () => {
+    const unlisted = (list: string, isOf: (page: string) => boolean) => {
+      const targets = new Set(linksOf(list).map((link) => join(dirname(list), link.split("#")[0] ?? "")))
+      return pages.filter((page) => isOf(page) && page !== list && !targets.has(page))
+    }
+    const isRecord = (page: string) => page.startsWith("docs/decisions/")
+    assert.deepStrictEqual(
+      unlisted("README.md", (page) => page.startsWith("docs/") && !isRecord(page)),
+      [],
+    )
+    assert.deepStrictEqual(unlisted("docs/decisions/README.md", isRecord), [])
+  })
+
+  it("would be told where they lead nowhere", () => {
+    assert.match(faultOf("README.md", "docs/nowhere.md") ?? "", /there is no docs\/nowhere\.md/)
+    assert.match(faultOf("README.md", "CONTRIBUTING.md#nothing") ?? "", /no such heading/)
+    assert.isUndefined(faultOf("docs/client.md", "../README.md#four-ways-in"))
+  })
+})

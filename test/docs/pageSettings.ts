@@ -1,0 +1,15 @@
+import type { PageSetting } from "./PageSession.ts"
+
+/** What the pages with commands and programs take for granted; the others have nothing that is run at one place. */
+export const pageSettings: Readonly<Record<string, PageSetting>> = {
+  "README.md": { server: "sqlite" },
+  "packages/tocsin/README.md": {},
+  "docs/start/server.md": { server: "sqlite" },
+  "docs/start/library.md": {},
+  "docs/start/testing.md": {},
+  "docs/start/storage.md": { databaseIn: "DATABASE_URL" },
+  "docs/writing-a-notifier.md": {},
+  "docs/writing-a-storage.md": {},
+  "docs/client.md": { server: "sqlite" },
+  "docs/command-line.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
+}

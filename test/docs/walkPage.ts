@@ -1,0 +1,47 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { until } from "../processes/until.ts"
+import { ruleOf } from "./blockRules.ts"
+import { blocksOf, type CodeBlock, placeOf } from "./CodeBlock.ts"
+import { comparable, isShownBy, isShownIn } from "./expectedOutput.ts"
+import type { Modules } from "./Modules.ts"
+import { openPage, type PageSetting } from "./PageSession.ts"
+
+/** What the page shows is compared with what was printed: differences are told line by line. */
+const compare = (block: CodeBlock, printed: string): void => {
+  if (isShownBy(block.text, printed)) return
+  assert.strictEqual(
+    comparable(printed),
+    comparable(block.text),
+    `${placeOf(block)} does not show what was printed`,
+  )
+}
+
+/**
+ * Does what a page says, from its first block to its last, and compares what it shows with what comes of it. Returns how many
+ * blocks were run.
+ */
+export const walkPage = Effect.fnUntraced(function* (page: string, setting: PageSetting, modules: Modules) {
+  const { perform, here, server } = yield* openPage(setting, modules)
+  let printed = ""
+  let count = 0
+  for (const block of blocksOf(page)) {
+    const rule = ruleOf(block)
+    if (rule?.by === "session") {
+      const { code, output } = yield* perform(block)
+      const wanted = Number(block.marks.get("exits") ?? 0)
+      assert.strictEqual(code, wanted, `${placeOf(block)} ended with ${code}:\n${output}`)
+      printed = output
+      count += 1
+    } else if (rule?.by === "shown" && block.example === undefined) {
+      if (rule.mark !== "log") compare(block, printed)
+      else if (server !== undefined && setting.server === "sqlite") {
+        // A reader starts the server as it comes; what it logs elsewhere names another storage.
+        const isLogged = Effect.sync(() => isShownIn(here(block.text), server.output.stderr))
+        yield* until(`the log has what ${placeOf(block)} shows`, isLogged)
+      }
+    }
+  }
+  if (server !== undefined) assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
+  return count
+})
