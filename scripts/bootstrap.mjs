@@ -16,6 +16,7 @@ const tasks = new Map([
   ["start", ["scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
   ["bench", ["bench/src/main.ts"]],
+  ["build", ["scripts/build/main.ts"]],
   ["check", ["scripts/check.mjs"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
 ])

@@ -23,5 +23,7 @@ export const populate = Effect.fnUntraced(function* (server: Base) {
 export const shownBy = Effect.fnUntraced(function* (server: Base) {
   const paths = ["agents", "agents/admission/blacklist", "checks", "incidents", "events/query"]
   const answers = yield* Effect.forEach(paths, (path) => operate(server, "GET", `/api/v1/${path}`))
-  return answers.map(({ text }) => JSON.parse(text) as unknown)
+  const summary = yield* operate(server, "GET", "/api/v1/system-summary")
+  const counted = JSON.parse(summary.text) as { readonly open_incidents: number }
+  return [...answers.map(({ text }) => JSON.parse(text) as unknown), counted.open_incidents]
 })

@@ -3,7 +3,7 @@ import type { ClientOptions } from "@tocsin/client/options/ClientOptions"
 import { Effect, Fiber, Layer, Random, type Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { START_MILLIS } from "../storage/samples.ts"
+import { START_MILLIS } from "@tocsin/testing/samples"
 import type { FaultyServer } from "./FaultyServer.ts"
 
 /** What became of a call, and when its attempts began: milliseconds since the first one. */

@@ -6,7 +6,7 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Tocsin } from "../http/service/Tocsin.ts"
-import { uuidV7 } from "../storage/SeededIds.ts"
+import { uuidV7 } from "@tocsin/testing/SeededIds"
 
 const delivered: Notifier = {
   kind: "debug",

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { ClaimedAlert } from "@tocsin/core/notifications/alertDecisions"
 import type { Notification } from "@tocsin/core/notifications/Notification"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
@@ -70,7 +70,7 @@ export interface Receivers {
   readonly arrivals: ReadonlyArray<Arrival>
   readonly resendings: ReadonlyArray<Resending>
   /** The notifier of a kind in the process `client`. */
-  readonly notifier: (kind: NotifierKind, client: string) => Notifier
+  readonly notifier: (kind: NotifierName, client: string) => Notifier
   /** From now on nothing of a process reaches anybody. */
   readonly cutOff: (client: string) => void
 }

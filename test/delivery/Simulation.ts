@@ -1,4 +1,4 @@
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { deliveryLaws } from "./laws.ts"
@@ -8,7 +8,7 @@ import { AGENT, enroll, report } from "./reports.ts"
 import type { Scenario, Step } from "./Scenario.ts"
 import { openSite, type Process, type Site } from "./Site.ts"
 
-const NOTIFIERS: ReadonlyArray<NotifierKind> = ["webhook", "messenger"]
+const NOTIFIERS: ReadonlyArray<NotifierName> = ["webhook", "messenger"]
 const MOST_PROCESSES = 3
 /** Longer than the longest wait that the steps and answers of a scenario can lead to. */
 const MINUTES_TO_THE_END = 6 * 60

@@ -1,6 +1,6 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
@@ -13,8 +13,8 @@ import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { START_MILLIS } from "../storage/samples.ts"
-import * as SeededIds from "../storage/SeededIds.ts"
+import { START_MILLIS } from "@tocsin/testing/samples"
+import * as SeededIds from "@tocsin/testing/SeededIds"
 import { type Faults, faultyStorage } from "./FaultyStorage.ts"
 import { settled } from "./settled.ts"
 import { type OutboxMove, type OutboxWatch, watchOutbox } from "./OutboxWatch.ts"
@@ -37,7 +37,7 @@ export interface Process {
 /** How a process is set up; what is absent is as in production. */
 export interface ProcessOptions {
   /** Which notifiers it is configured for; those of the policy unless given. */
-  readonly configured?: ReadonlyArray<NotifierKind>
+  readonly configured?: ReadonlyArray<NotifierName>
   readonly lease?: Duration.Duration
   /** Whether it delivers at all. */
   readonly delivers?: boolean

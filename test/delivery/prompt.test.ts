@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,8 +10,8 @@ import { statesOf } from "./outboxOf.ts"
 import { settled } from "./settled.ts"
 
 const openIdle = Effect.fnUntraced(function* (
-  answerTo: (notifier: NotifierKind) => Answer = () => delivered,
-  notifiers: ReadonlyArray<NotifierKind> = ["debug"],
+  answerTo: (notifier: NotifierName) => Answer = () => delivered,
+  notifiers: ReadonlyArray<NotifierName> = ["debug"],
   { hints = false, ...options }: ProcessOptions & { readonly hints?: boolean } = {},
 ) {
   const receivers = makeReceivers({ answerTo: ({ notifier }) => answerTo(notifier) })

@@ -2,8 +2,8 @@ import { AgentId, CheckId, EventId, IncidentKey } from "@tocsin/core/contract/Id
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Effect } from "effect"
-import { heartbeatOf, keyOf } from "../storage/samples.ts"
-import { uuidV7 } from "../storage/SeededIds.ts"
+import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
+import { uuidV7 } from "@tocsin/testing/SeededIds"
 import type { Process } from "./Site.ts"
 
 /** The agent that reports unless another one is named. */

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -9,11 +9,11 @@ import { openSite, type Process, whileTimePasses } from "./Site.ts"
 import { itemsOf, statesOf } from "./outboxOf.ts"
 import { settled } from "./settled.ts"
 
-const NOTIFIERS: ReadonlyArray<NotifierKind> = ["debug", "messenger", "webhook", "alert_router"]
+const NOTIFIERS: ReadonlyArray<NotifierName> = ["debug", "messenger", "webhook", "alert_router"]
 
 const openBusy = Effect.fnUntraced(function* (
   answer: Answer,
-  notifiers: ReadonlyArray<NotifierKind> = ["webhook"],
+  notifiers: ReadonlyArray<NotifierName> = ["webhook"],
 ) {
   const answers = { first: answer, second: delivered }
   const receivers = makeReceivers({

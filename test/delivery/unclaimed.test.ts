@@ -1,4 +1,4 @@
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/operatorDecisions"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
@@ -12,7 +12,7 @@ import { AGENT, enroll, report } from "./reports.ts"
 import { settled } from "./settled.ts"
 import { openSite, type Site } from "./Site.ts"
 
-const NOTIFIERS: ReadonlyArray<NotifierKind> = ["debug", "webhook"]
+const NOTIFIERS: ReadonlyArray<NotifierName> = ["debug", "webhook"]
 
 const open = Effect.gen(function* () {
   const receivers = makeReceivers({ answerTo: () => delivered })

@@ -9,7 +9,7 @@ import { type AnyQuery, everyQuery, isByMember, nameOf } from "../../bench/depth
 import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
 import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
-import { start } from "../storage/samples.ts"
+import { start } from "@tocsin/testing/samples"
 
 const size = partOfFullSize(50)
 

@@ -8,12 +8,12 @@ import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
 import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
 import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
-import { inconsistencies } from "../storage/inconsistencies.ts"
-import { openReplica } from "../storage/Replica.ts"
-import { LISTS, rowsOf } from "../storage/rowsOf.ts"
-import { START_MILLIS, start } from "../storage/samples.ts"
+import { inconsistencies } from "@tocsin/testing/inconsistencies"
+import { openReplica } from "@tocsin/testing/Replica"
+import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { START_MILLIS, start } from "@tocsin/testing/samples"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
-import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 
 const options = { size: partOfFullSize(1_000), now: start, report: () => undefined }
 

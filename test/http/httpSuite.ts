@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { backPressureSuite } from "./connections/backPressureSuite.ts"
 import { concurrencySuite } from "./connections/concurrencySuite.ts"
 import { hostileConnectionSuite } from "./connections/hostileConnectionSuite.ts"

@@ -1,6 +1,6 @@
 import { it, layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
-import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Tocsin, type TocsinOptions } from "./service/Tocsin.ts"
 
 /** A test of the service; it fails by throwing. */

@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import type { Effect } from "effect"
-import type { StorageUnderTest } from "../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { concurrencySuite } from "./connections/concurrencySuite.ts"
 import { interruptionSuite } from "./connections/interruptionSuite.ts"
 import { endpointSuite } from "./contract/endpointSuite.ts"

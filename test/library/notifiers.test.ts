@@ -1,14 +1,8 @@
 import { describe, it } from "@effect/vitest"
-import { pager } from "@tocsin/examples/custom-notifier/pager"
 import { alertRouter, slack, telegram, webhook } from "tocsin"
 import { notifierSuite } from "tocsin/testing"
 
 const runner = { describe, it }
-
-notifierSuite(runner, {
-  name: "the pager of examples/custom-notifier",
-  make: (address) => pager({ address }),
-})
 
 notifierSuite(runner, { name: "slack", make: (address) => slack({ url: address }) })
 notifierSuite(runner, {

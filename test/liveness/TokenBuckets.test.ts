@@ -3,7 +3,7 @@ import { TokenBuckets } from "@tocsin/core/limits/TokenBuckets"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { integer, oneOf } from "../rules/arbitraries.ts"
-import { start } from "../storage/samples.ts"
+import { start } from "@tocsin/testing/samples"
 
 const MICROS_PER_MINUTE = 60_000_000n
 const MANY = 1_000

@@ -8,7 +8,7 @@ import { delivered, makeReceivers } from "../delivery/Receivers.ts"
 import { AGENT, beat, enroll, report } from "../delivery/reports.ts"
 import { settled } from "../delivery/settled.ts"
 import { openSite, type Process, type Site } from "../delivery/Site.ts"
-import { heartbeatOf, keyOf } from "../storage/samples.ts"
+import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 
 const open = Effect.fnUntraced(function* (processes = 1) {
   const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })

@@ -10,7 +10,7 @@ import { AGENT, enroll, report, type Result } from "../delivery/reports.ts"
 import { settled } from "../delivery/settled.ts"
 import { openSite, type Process } from "../delivery/Site.ts"
 import { oneOf } from "../rules/arbitraries.ts"
-import { eventOf, keyOf } from "../storage/samples.ts"
+import { eventOf, keyOf } from "@tocsin/testing/samples"
 
 const OTHER = AgentId.make("other")
 const DISK = { agent_id: AGENT, check_id: CheckId.make("disk") }
@@ -268,7 +268,7 @@ describe("explaining a check", () => {
       assert.strictEqual(second.last_change?.event_id, first.last_change?.event_id)
       yield* report(process, [{ check: "disk", status: "ok" }])
       const third = yield* process.operations.explain(DISK)
-      assert.isUndefined(third.incident)
+      assert.isNull(third.incident)
       assert.notMatch(third.reasons.join("\n"), /incident/)
       assert.notStrictEqual(third.last_change?.event_id, first.last_change?.event_id)
     }),

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { delivered, makeReceivers } from "../delivery/Receivers.ts"
 import { AGENT, enroll, report } from "../delivery/reports.ts"
 import { openSite, type Process } from "../delivery/Site.ts"
-import { heartbeatOf, keyOf } from "../storage/samples.ts"
+import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 
 const open = Effect.fnUntraced(function* (policy: Partial<PolicyOptions> = {}) {
   const { heartbeatRate, registrationRate } = defaultPolicy

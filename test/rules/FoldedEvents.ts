@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
 import { fromMicros, type Instant } from "@tocsin/core/contract/Instant"
-import type { NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
+import type { NotifierName, OutboxState, Severity } from "@tocsin/core/contract/Status"
 import type { DeliveryTrigger } from "./deliver.ts"
 
 /** What checks, incidents and the outbox depend on. `notifiers` are those enabled at that moment. */
@@ -11,14 +11,14 @@ export type LogEntry =
       readonly agent_id: string
       readonly events: ReadonlyArray<CheckResultEvent>
       readonly now: Instant
-      readonly notifiers: ReadonlyArray<NotifierKind>
+      readonly notifiers: ReadonlyArray<NotifierName>
     }
   /** An agent has been silent for as long as the dead threshold. */
   | {
       readonly entry: "dead"
       readonly agent_id: string
       readonly now: Instant
-      readonly notifiers: ReadonlyArray<NotifierKind>
+      readonly notifiers: ReadonlyArray<NotifierName>
     }
   /** An agent is heard of, by a batch or otherwise: comes before the batch. */
   | { readonly entry: "contact"; readonly agent_id: string; readonly now: Instant }
@@ -70,7 +70,7 @@ export interface FoldedItem {
   /** `incident/notifier/type/severity#n`: the n-th of these. */
   readonly name: string
   readonly incident: FoldedIncident
-  readonly notifier: NotifierKind
+  readonly notifier: NotifierName
   readonly type: "firing" | "resolved"
   readonly severity: Severity
   state: OutboxState
@@ -266,7 +266,7 @@ export class FoldedEvents {
     key: string,
     stay: Stay,
     now: Instant,
-    told: ReadonlyArray<NotifierKind>,
+    told: ReadonlyArray<NotifierName>,
   ): void {
     const open = this.incidents.find(
       (one) => one.kind === kind && one.key === key && one.resolved_at === undefined,
@@ -349,7 +349,7 @@ export class FoldedEvents {
     )
   }
 
-  #fire(incident: FoldedIncident, notifiers: ReadonlyArray<NotifierKind>): void {
+  #fire(incident: FoldedIncident, notifiers: ReadonlyArray<NotifierName>): void {
     this.#show(incident)
     for (const notifier of notifiers) {
       const isTold = this.#firings(incident).some(
@@ -359,7 +359,7 @@ export class FoldedEvents {
     }
   }
 
-  #enqueue(incident: FoldedIncident, notifier: NotifierKind, type: FoldedItem["type"]): void {
+  #enqueue(incident: FoldedIncident, notifier: NotifierName, type: FoldedItem["type"]): void {
     const { severity } = incident
     const name = `${incident.name}/${notifier}/${type}/${severity}`
     const earlier = this.outbox.filter((item) => item.name.startsWith(`${name}#`)).length

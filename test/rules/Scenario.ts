@@ -1,5 +1,5 @@
 import { Arbitrary } from "effect"
-import type { CheckStatus, NotifierKind } from "@tocsin/core/contract/Status"
+import type { CheckStatus, NotifierName } from "@tocsin/core/contract/Status"
 import { boolean, integer, oneOf, weighted, type Weighted } from "./arbitraries.ts"
 
 /** An event of a batch before it has an id and a time of its own. */
@@ -245,7 +245,7 @@ export const enrollment: ReadonlyArray<Step> = [
   { step: "accept_all", includeRotation: false },
 ]
 
-const NOTIFIER_KINDS: ReadonlyArray<NotifierKind> = ["debug", "webhook", "messenger", "alert_router"]
+const NOTIFIER_KINDS: ReadonlyArray<NotifierName> = ["debug", "webhook", "messenger", "alert_router"]
 
 /** One to four enabled notifiers. */
 export const notifiers = Arbitrary.map(integer(1, 15), (bits) =>

@@ -1,7 +1,7 @@
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { heartbeatOf } from "../storage/samples.ts"
+import { heartbeatOf } from "@tocsin/testing/samples"
 import { batchReply } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import { NaiveAdmission } from "./NaiveAdmission.ts"

@@ -3,7 +3,7 @@ import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { eventId } from "../storage/samples.ts"
+import { eventId } from "@tocsin/testing/samples"
 import { type Action, batchReply, type EventsAction, type Observation } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import {

@@ -4,7 +4,7 @@ import { EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
 import { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/StoredCheckResultEvent"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { Notification } from "@tocsin/core/notifications/Notification"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
@@ -18,8 +18,8 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { settled } from "../delivery/settled.ts"
-import { heartbeatOf, keyOf, START_MILLIS } from "../storage/samples.ts"
-import * as SeededIds from "../storage/SeededIds.ts"
+import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
+import * as SeededIds from "@tocsin/testing/SeededIds"
 import { AGENTS, eventMaker, type Step } from "./Script.ts"
 
 /** What a service that runs a script came to, and what it received: the lines of a simulation. */
@@ -59,7 +59,7 @@ export const runService = Effect.fnUntraced(function* (
   yield* TestClock.setTime(START_MILLIS)
   const inForce = { ...defaultPolicy, heartbeatRate: unlimited, ...policy }
   const notifications: Array<Course["notifications"][number]> = []
-  const notifier = (kind: NotifierKind) =>
+  const notifier = (kind: NotifierName) =>
     ({
       kind,
       send: (notification: Notification) =>

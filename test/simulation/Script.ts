@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Arbitrary } from "effect"
 import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
-import { eventId } from "../storage/samples.ts"
+import { eventId } from "@tocsin/testing/samples"
 
 /** The agents of every script; all are enrolled at its start. */
 export const AGENTS = ["db", "web-1", "web-2"].map((name) => AgentId.make(name))

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { Layer } from "effect"
-import { storageSuite } from "./storageSuite.ts"
+import { storageSuite } from "@tocsin/testing/storageSuite"
 
 storageSuite({
   name: "memory",

@@ -1,7 +1,7 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { Effect, Layer } from "effect"
 import { EmptiedPostgres } from "./EmptiedPostgres.ts"
-import { storageSuite } from "./storageSuite.ts"
+import { storageSuite } from "@tocsin/testing/storageSuite"
 
 storageSuite({
   name: "PostgreSQL",

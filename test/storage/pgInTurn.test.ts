@@ -3,7 +3,7 @@ import { describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { EmptiedPostgres } from "./EmptiedPostgres.ts"
 import { inTurn } from "./inTurn.ts"
-import { modelSuite } from "./model/modelSuite.ts"
+import { modelSuite } from "@tocsin/testing/model/modelSuite"
 
 const client = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url })))
 

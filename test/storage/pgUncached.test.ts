@@ -2,9 +2,9 @@ import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { EmptiedPostgres } from "./EmptiedPostgres.ts"
-import { ingestRaceSuite } from "./ingestRaceSuite.ts"
-import { modelSuite } from "./model/modelSuite.ts"
-import { rollbackSuite } from "./rollbackSuite.ts"
+import { ingestRaceSuite } from "@tocsin/testing/ingestRaceSuite"
+import { modelSuite } from "@tocsin/testing/model/modelSuite"
+import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
 
 const subject = {
   name: "PostgreSQL without cached rows, in two lanes",

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { Effect, Layer } from "effect"
 import { ScratchFolder } from "./ScratchFolder.ts"
-import { storageSuite } from "./storageSuite.ts"
+import { storageSuite } from "@tocsin/testing/storageSuite"
 
 storageSuite({
   name: "SQLite",

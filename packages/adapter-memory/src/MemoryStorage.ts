@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
@@ -84,7 +84,7 @@ const silentAgents = (
 
 const untilNextDue = (
   tables: MemoryTables,
-  notifiers: ReadonlyArray<NotifierKind>,
+  notifiers: ReadonlyArray<NotifierName>,
   now: Instant.Instant,
 ): Duration.Duration | undefined => {
   const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))

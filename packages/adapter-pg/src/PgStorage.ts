@@ -91,12 +91,12 @@ export const layer = ({
         ...defaults,
         ...options,
         ...groupOptions,
-        // One for each lane of agents, for cached decisions, and for the outbox.
-        maxConnections: lanes + 2,
+        // One for each lane of agents, for cached decisions, for the outbox, and for looking what is due.
+        maxConnections: lanes + 3,
       })
       yield* migrate(database.sql)
       const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows })
-      return make(groups, database, prober)
+      return make({ groups, database, prober, indexed: groupDatabase.pg })
     }),
   )
 
@@ -109,7 +109,15 @@ const connect = (options: PgPoolOptions) =>
     Effect.mapError(toStorageError),
   )
 
-const make = (groups: GroupCommit, database: Database, prober: Database): Storage["Service"] => {
+interface Connected {
+  readonly groups: GroupCommit
+  readonly database: Database
+  readonly prober: Database
+  /** Its plans use indexes. */
+  readonly indexed: PgClient["Service"]
+}
+
+const make = ({ database, groups, indexed, prober }: Connected): Storage["Service"] => {
   const { pg, sql } = database
   const findOne = <A>(
     statement: PgStatement,
@@ -133,7 +141,7 @@ const make = (groups: GroupCommit, database: Database, prober: Database): Storag
       ),
     purge: (limit) => retryTransient(purge(database, limit)),
     expire: (before, limit) => retryTransient(expire(database, before, limit)),
-    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(sql, notifiers, now)),
+    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(indexed, notifiers, now)),
     // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
     hints: Stream.never,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], decodeCheck),

@@ -4,10 +4,12 @@ import type { SqlError } from "effect/sql"
 import type { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
 
-/** Reads the database's own clock, in microseconds since 1970, at this moment and not at the transaction's start. */
+/** The database's own clock, in microseconds since 1970, at this moment and not at the transaction's start. */
+export const STORAGE_TIME = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
+
 const findStorageTime: PgStatement = {
   name: "find_storage_time",
-  text: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8 AS storage_time",
+  text: `SELECT ${STORAGE_TIME} AS storage_time`,
 }
 
 /** Reads the clock that leases are granted and compared by, and that replicas correct theirs by. */

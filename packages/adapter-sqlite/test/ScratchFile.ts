@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import { agentRecord } from "@tocsin/test/storage/records"
+import { agentRecord } from "@tocsin/testing/records"
 import { Context, Effect, Layer, type Scope } from "effect"
 import * as SqliteStorage from "../src/SqliteStorage.ts"
 

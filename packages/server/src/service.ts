@@ -1,19 +1,7 @@
-import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
-import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
-import { Readiness } from "@tocsin/adapter-http/Readiness"
-import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
-import { Policy } from "@tocsin/core/ports/Policy"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import * as Delivery from "@tocsin/core/usecases/Delivery"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
-import { Queries } from "@tocsin/core/usecases/Queries"
-import { verifyPepper } from "@tocsin/core/usecases/verifyPepper"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
+import { Tocsin } from "tocsin/effect"
 import { ensureDataDirectory } from "./dataDirectory.ts"
 import { notifiersLayer } from "./notifiers.ts"
 import { policyOf, retentionOf } from "./policy.ts"
@@ -27,21 +15,16 @@ export const service = (settings: Settings) =>
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
       const tokens = yield* uiTokens(settings)
-      const storage = OutboxSignal.layer.pipe(
-        Layer.provideMerge(Readiness.layer),
-        Layer.provide(boundedStorage(settings.SERVICE_STORAGE_TIMEOUT)),
-        Layer.provide(storageLayer(settings)),
-      )
-      const ports = Layer.mergeAll(
-        storage,
-        notifiersLayer(settings),
-        NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
-      ).pipe(
-        Layer.provideMerge(RandomIds.layer),
-        Layer.provideMerge(configuration(settings)),
-        Layer.provideMerge(clockLayer(settings)),
-      )
-      const usecases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer)
+      const services = Tocsin.services({
+        storage: storageLayer(settings),
+        storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
+        clock: clockLayer(settings),
+        notifiers: notifiersLayer(settings),
+        pepper: settings.SERVICE_KEY_PEPPER,
+        policy: policyOf(settings),
+        retention: retentionOf(settings),
+        delivery: { lease: settings.SERVICE_DELIVERY_LEASE },
+      })
       const server = HttpServer.layerWithOperations({
         host: settings.SERVICE_HOST,
         port: settings.SERVICE_PORT,
@@ -51,19 +34,10 @@ export const service = (settings: Settings) =>
       })
       return announcement(settings).pipe(
         // Merged, they also stop side by side: what is being sent has the same seconds to finish as what is being answered.
-        Layer.provide(Layer.mergeAll(Layer.provide(server, usecases), Delivery.layer, Housekeeping.layer)),
-        Layer.provide(Layer.effectDiscard(verifyPepper)),
-        Layer.provide(ports),
+        Layer.provide(Layer.mergeAll(server, Tocsin.background)),
+        Layer.provide(services),
       )
     }),
-  )
-
-/** What the rules and the background work can be set to. */
-const configuration = (settings: Settings) =>
-  Layer.mergeAll(
-    Layer.succeed(Policy, policyOf(settings)),
-    Layer.succeed(Housekeeping.Retention, retentionOf(settings)),
-    Layer.succeed(Delivery.DeliverySettings, { lease: settings.SERVICE_DELIVERY_LEASE }),
   )
 
 /** Says where the service listens and where it keeps its state, once it takes requests. */

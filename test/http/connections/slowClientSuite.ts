@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call } from "../client/call.ts"
 import { exchange, requestText, statusesOf } from "../client/exchange.ts"
 import { itemsOf } from "../client/itemsOf.ts"

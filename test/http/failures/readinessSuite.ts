@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { type Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { onStorage } from "../onStorage.ts"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { operate } from "../client/call.ts"
 import { Observatory } from "../service/Observatory.ts"
 import { populate } from "../client/population.ts"

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { type Storage, StorageError, StorageFailure } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import type { Answer } from "../client/Answer.ts"
 import { call, operate } from "../client/call.ts"
 import { type Endpoint, endpoints, nameOf, pathOf } from "../contract/endpoints.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { type Item, itemsOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
 import { AGENT, populate } from "../client/population.ts"

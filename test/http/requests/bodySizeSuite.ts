@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"
 import { exchange, requestText, statusesOf } from "../client/exchange.ts"
 import { expectError } from "../client/expectError.ts"

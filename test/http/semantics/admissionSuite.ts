@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { itemsOf } from "../client/itemsOf.ts"

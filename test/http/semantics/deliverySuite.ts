@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { type Item, itemsOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
 import { acceptedAgent, event, push } from "../client/TestAgent.ts"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { operate } from "../client/call.ts"
 import { itemsOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"

@@ -1,7 +1,7 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { StorageUnderTest } from "../../storage/StorageUnderTest.ts"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 import { walk } from "./walk/walk.ts"

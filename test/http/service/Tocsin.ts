@@ -17,7 +17,7 @@ import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer as BoundServer } from "effect/http"
-import * as SeededIds from "../../storage/SeededIds.ts"
+import * as SeededIds from "@tocsin/testing/SeededIds"
 import { newToken, Observatory } from "./Observatory.ts"
 import { SteeredClock } from "./SteeredClock.ts"
 

@@ -1,11 +1,10 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Duration, Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
-import { read } from "./read.ts"
-
-const NOW_BY_STORAGE = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
+import { STORAGE_TIME } from "../readStorageTime.ts"
 
 /** Tells how many microseconds it is until the first of several things happens, each the head of an index. */
 const findUntilNextDue: PgStatement = {
@@ -26,16 +25,19 @@ const findUntilNextDue: PgStatement = {
            (SELECT l.leased_until - storage.now FROM alert AS l
             WHERE l.leased_until > storage.now ORDER BY l.leased_until LIMIT 1)
          ) AS micros
-         FROM (SELECT ${NOW_BY_STORAGE} AS now OFFSET 0) AS storage`,
+         FROM (SELECT ${STORAGE_TIME} AS now OFFSET 0) AS storage`,
 }
 
-/** How long until something can be claimed; see `Storage.untilNextDue`. */
+/**
+ * How long until something can be claimed; see `Storage.untilNextDue`. Prepared, on connections whose plans use indexes: it is
+ * asked after each claim, and planning it takes several times as long as running it.
+ */
 export const untilNextDue = (
-  sql: SqlClient.SqlClient,
-  notifiers: ReadonlyArray<NotifierKind>,
+  pg: PgClient["Service"],
+  notifiers: ReadonlyArray<NotifierName>,
   now: Instant,
 ): Effect.Effect<Duration.Duration | undefined, SqlError.SqlError> =>
-  Effect.map(read(sql, findUntilNextDue, [notifiers, now]), ([row]) => {
+  Effect.map(pg.query(findUntilNextDue, [notifiers, now]), ([row]) => {
     // int8, which the client reads as a bigint; NULL where nothing waits.
     const micros = row?.["micros"] as bigint | null | undefined
     return micros === null || micros === undefined ? undefined : Duration.nanos(micros * 1_000n)

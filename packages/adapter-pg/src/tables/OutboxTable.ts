@@ -1,6 +1,7 @@
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
+import { STORAGE_TIME } from "../readStorageTime.ts"
 import type { Nullable } from "./Nullable.ts"
 import {
   insertStatement,
@@ -61,34 +62,42 @@ export const lockOutbox: PgStatement = {
 }
 
 /**
- * Locks items that are due by `$2` and behind no other of their incident, longest due first, passing over locked ones.
- * OFFSET 0 makes PostgreSQL look for earlier items one incident at a time.
+ * Locks what a claim takes, longest due first, passing over locked ones: items that are due by `$2` and behind no other of
+ * their incident, and items that are being sent and whose lease has run out by the storage's clock. Each row tells that
+ * clock's time; where nothing is found, one row tells nothing else. OFFSET 0 makes PostgreSQL read the clock once, and look
+ * for earlier items one incident at a time.
  */
 export const lockClaimableOutbox: PgStatement = {
   name: "lock_claimable_outbox",
-  text: `SELECT claimable.*
-         FROM unnest($1::text[]) AS wanted (notifier)
-         CROSS JOIN LATERAL (
-           SELECT ${outboxColumns} FROM outbox AS o
-           WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
-             AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
-             AND NOT EXISTS (
-               SELECT FROM outbox AS earlier
-               WHERE earlier.incident_id = o.incident_id AND earlier.notifier = o.notifier
-                 AND earlier.incident_seq < o.incident_seq AND earlier.state NOT IN ('sent', 'failed', 'discarded')
-               OFFSET 0
-             )
-           ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
-         ) AS claimable
-         ORDER BY claimable.next_attempt_at LIMIT $3`,
-}
-
-/** Locks items whose lease has run out by `$2`, longest ago first, passing over locked ones. */
-export const lockExpiredOutbox: PgStatement = {
-  name: "lock_expired_outbox",
-  text: `SELECT ${outboxColumns} FROM outbox AS o
-         WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until <= $2
-         ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED`,
+  text: `SELECT storage.storage_time, found.*
+         FROM (SELECT ${STORAGE_TIME} AS storage_time OFFSET 0) AS storage
+         LEFT JOIN LATERAL (
+           SELECT due.* FROM (
+             SELECT claimable.*
+             FROM unnest($1::text[]) AS wanted (notifier)
+             CROSS JOIN LATERAL (
+               SELECT ${outboxColumns} FROM outbox AS o
+               WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
+                 AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
+                 AND NOT EXISTS (
+                   SELECT FROM outbox AS earlier
+                   WHERE earlier.incident_id = o.incident_id AND earlier.notifier = o.notifier
+                     AND earlier.incident_seq < o.incident_seq
+                     AND earlier.state NOT IN ('sent', 'failed', 'discarded')
+                   OFFSET 0
+                 )
+               ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
+             ) AS claimable
+             ORDER BY claimable.next_attempt_at LIMIT $3
+           ) AS due
+           UNION ALL
+           SELECT expired.* FROM (
+             SELECT ${outboxColumns} FROM outbox AS o
+             WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
+             ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED
+           ) AS expired
+         ) AS found ON true
+         ORDER BY found.next_attempt_at, found.leased_until`,
 }
 
 /** Locks items that wait and were last touched before `$2`, passing over locked ones. */

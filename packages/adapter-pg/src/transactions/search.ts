@@ -1,20 +1,15 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/core/contract/Instant"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
+import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { decodeAgent, lockIdlePendingAgents } from "../tables/AgentTable.ts"
 import { decodeAlert, lockClaimableAlerts } from "../tables/AlertTable.ts"
 import { decodeIncident, findIncidents } from "../tables/IncidentTable.ts"
-import {
-  decodeOutbox,
-  lockAbandonedOutbox,
-  lockClaimableOutbox,
-  lockExpiredOutbox,
-} from "../tables/OutboxTable.ts"
+import { decodeOutbox, lockAbandonedOutbox, lockClaimableOutbox } from "../tables/OutboxTable.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 
 type Pg = PgClient["Service"]
@@ -27,7 +22,7 @@ export const search = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
   scope: Scope,
-  now: Instant,
+  now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const { found } = workspace
   if (scope.claimableOutbox !== undefined) yield* searchOutbox(pg, workspace, scope.claimableOutbox, now)
@@ -65,20 +60,29 @@ const searchOutbox = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
   { notifiers, limit }: NonNullable<Scope["claimableOutbox"]>,
-  now: Instant,
+  now: Instant.Instant,
 ) {
   const { found } = workspace
-  const storageTime = yield* readStorageTime(pg)
-  const claimable = (yield* pg.query(lockClaimableOutbox, [notifiers, now, limit])).map(decodeOutbox)
-  const expired = (yield* pg.query(lockExpiredOutbox, [notifiers, storageTime, limit])).map(decodeOutbox)
-  found.storageTime = storageTime
-  found.claimableOutbox = yield* withIncidents(pg, claimable)
-  found.expiredOutbox = expired
-  for (const item of claimable) workspace.outbox.load(item.id, item)
-  for (const item of expired) workspace.outbox.load(item.id, item)
+  const rows = yield* pg.query(lockClaimableOutbox, [notifiers, now, limit])
+  const items = rows.filter((row) => row["id"] !== null).map(decodeFound)
+  // One row or more, each with the same bigint, always.
+  found.storageTime = Instant.fromMicros(rows[0]?.["storage_time"] as bigint)
+  found.claimableOutbox = yield* withIncidents(
+    pg,
+    items.filter(({ state }) => state !== "sending"),
+  )
+  found.expiredOutbox = items.filter(({ state }) => state === "sending")
+  for (const item of items) workspace.outbox.load(item.id, item)
 })
 
-const searchAlerts = Effect.fnUntraced(function* (pg: Pg, workspace: Workspace, limit: number, now: Instant) {
+const decodeFound = ({ storage_time: _time, ...row }: SqlConnection.Row) => decodeOutbox(row)
+
+const searchAlerts = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  limit: number,
+  now: Instant.Instant,
+) {
   const storageTime = yield* readStorageTime(pg)
   const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(decodeAlert)
   workspace.found.storageTime = storageTime

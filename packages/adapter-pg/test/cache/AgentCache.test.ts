@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { agentRecord, registrationIdOf } from "@tocsin/test/storage/records"
-import { start } from "@tocsin/test/storage/samples"
+import { agentRecord, registrationIdOf } from "@tocsin/testing/records"
+import { start } from "@tocsin/testing/samples"
 import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
 
 const idOf = (name: string) => AgentId.make(name)

@@ -6,6 +6,7 @@ import { removeDatabase } from "../backup/backUp.ts"
 import { syncToDisk } from "../backup/syncToDisk.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
+import { RECOUNT_OPEN_INCIDENTS } from "../rows/SystemTotalRows.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
 import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
 import { CopyConnection, first, toSqlite } from "./CopyConnection.ts"
@@ -114,6 +115,7 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   })
   yield* connection.use((database) => {
     database.exec(MARK_REPLACED)
+    database.exec(RECOUNT_OPEN_INCIDENTS)
     database.exec("COMMIT")
     const [found] = first(database, "PRAGMA integrity_check(1)")
     if (found === "ok") return

@@ -3,7 +3,9 @@ import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
 import type { AgentId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
+import type { SQLInputValue } from "node:sqlite"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { RowInserter } from "./RowInserter.ts"
 
 const WRITTEN = [
   "agent_id",
@@ -59,20 +61,46 @@ export const toHistory = (row: HistoryRow): StoredHistoryRecord => ({
   seq: Number(row[13]),
 })
 
+/** A row to be written, and whether no newer one of its check is. */
+interface WrittenRow {
+  readonly row: HistoryRecord
+  isLatest: boolean
+}
+
+const addValues = ({ row, isLatest }: WrittenRow, values: Array<SQLInputValue>): void => {
+  values.push(
+    row.agent_id,
+    row.registration_id,
+    row.check_id,
+    row.event_id,
+    row.observed_at,
+    row.received_at,
+    row.status,
+    row.exit_code,
+    row.duration_ms,
+    Number(row.output_truncated),
+    Number(row.notifications_enabled),
+    row.incident_key ?? null,
+    row.output ?? null,
+    Number(isLatest),
+  )
+}
+
 /** Table `check_event`. */
 export const makeHistoryRows = (connection: SqliteConnection) => {
   const known = connection.query<[bigint]>(
     "SELECT 1 FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
   )
   // Retention finds by it what a newer row of the same check has replaced, without a look at the rows that it keeps.
-  const replace = connection.query(
+  const replace = connection.query<never>(
     `UPDATE check_event SET is_latest = 0
     WHERE seq = (SELECT max(seq) FROM check_event WHERE registration_id = ? AND check_id = ?)`,
   )
-  const insert = connection.query(
-    `INSERT INTO check_event (${WRITTEN.join(", ")}) VALUES (${WRITTEN.map(() => "?").join(", ")})`,
+  const columns = [...WRITTEN, "is_latest"]
+  const inserter = new RowInserter<WrittenRow>(connection, { table: "check_event", columns, addValues })
+  const removeCheck = connection.query<never>(
+    "DELETE FROM check_event WHERE registration_id = ? AND check_id = ?",
   )
-  const removeCheck = connection.query("DELETE FROM check_event WHERE registration_id = ? AND check_id = ?")
   return {
     /** Which of these events the history of a registration holds. */
     known: (
@@ -81,26 +109,22 @@ export const makeHistoryRows = (connection: SqliteConnection) => {
       eventIds: ReadonlyArray<EventId>,
     ): ReadonlySet<EventId> =>
       new Set(eventIds.filter((eventId) => known.get(agentId, eventId, registrationId) !== undefined)),
-    add: (row: HistoryRecord): void => {
-      replace.run(row.registration_id, row.check_id)
-      insert.run(
-        row.agent_id,
-        row.registration_id,
-        row.check_id,
-        row.event_id,
-        row.observed_at,
-        row.received_at,
-        row.status,
-        row.exit_code,
-        row.duration_ms,
-        Number(row.output_truncated),
-        Number(row.notifications_enabled),
-        row.incident_key ?? null,
-        row.output ?? null,
-      )
+    /** Adds rows in the order in which they are to be numbered. */
+    add: (rows: ReadonlyArray<HistoryRecord>): void => {
+      const latest = new Map<string, WrittenRow>()
+      const written = rows.map((row) => {
+        const check = `${row.registration_id}/${row.check_id}`
+        const former = latest.get(check)
+        if (former === undefined) replace.get(row.registration_id, row.check_id)
+        else former.isLatest = false
+        const added: WrittenRow = { row, isLatest: true }
+        latest.set(check, added)
+        return added
+      })
+      inserter.insert(written)
     },
     removeCheck: (check: CheckRef): void => {
-      removeCheck.run(check.registration_id, check.check_id)
+      removeCheck.get(check.registration_id, check.check_id)
     },
   }
 }

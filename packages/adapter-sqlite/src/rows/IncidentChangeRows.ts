@@ -40,7 +40,7 @@ const toIncidentChange = (row: IncidentChangeRow): IncidentChangeRecord => ({
 
 /** Table `incident_change`. */
 export const makeIncidentChangeRows = (connection: SqliteConnection) => {
-  const insert = connection.query(
+  const insert = connection.query<never>(
     `INSERT INTO incident_change (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`,
   )
   const latest = connection.query<IncidentChangeRow>(
@@ -48,7 +48,7 @@ export const makeIncidentChangeRows = (connection: SqliteConnection) => {
   )
   return {
     add: (row: IncidentChangeRecord): void => {
-      insert.run(
+      insert.get(
         row.incident_id,
         row.seq,
         row.changed_at,

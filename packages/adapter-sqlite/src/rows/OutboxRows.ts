@@ -1,6 +1,6 @@
 import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -114,7 +114,7 @@ const makeSearches = (connection: SqliteConnection) => {
   )
   return {
     /** Items that are due and behind no earlier item of their incident and notifier, longest due first. */
-    due: (notifiers: ReadonlyArray<NotifierKind>, now: Instant, limit: number): ReadonlyArray<OutboxRecord> =>
+    due: (notifiers: ReadonlyArray<NotifierName>, now: Instant, limit: number): ReadonlyArray<OutboxRecord> =>
       Array.from(new Set(notifiers))
         .flatMap((notifier) => due.all(notifier, now, limit))
         .toSorted(compareDue)
@@ -122,19 +122,19 @@ const makeSearches = (connection: SqliteConnection) => {
         .map(toOutboxItem),
     /** Items whose lease ran out, first that which did so first. */
     expired: (
-      notifiers: ReadonlyArray<NotifierKind>,
+      notifiers: ReadonlyArray<NotifierName>,
       now: Instant,
       limit: number,
     ): ReadonlyArray<OutboxRecord> => expired.all(now, JSON.stringify(notifiers), limit).map(toOutboxItem),
     /** Items that wait and were last touched before `untouchedSince`. */
     abandoned: (
-      notifiers: ReadonlyArray<NotifierKind>,
+      notifiers: ReadonlyArray<NotifierName>,
       untouchedSince: Instant,
       limit: number,
     ): ReadonlyArray<OutboxRecord> =>
       abandoned.all(JSON.stringify(notifiers), untouchedSince, limit).map(toOutboxItem),
     /** The moments after `now` at which an item of these notifiers is due or a lease on one runs out. */
-    nextMoments: (notifiers: ReadonlyArray<NotifierKind>, now: Instant): ReadonlyArray<Instant> => [
+    nextMoments: (notifiers: ReadonlyArray<NotifierName>, now: Instant): ReadonlyArray<Instant> => [
       ...notifiers.flatMap((notifier) => nextDue.get(notifier, now)?.[0] ?? []),
       ...(nextExpiry.get(now, JSON.stringify(notifiers)) ?? []),
     ],

@@ -1,6 +1,8 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import { QUIET_KEPT, type Seen, type SystemTotals } from "@tocsin/core/liveness/RollCall"
+import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** How many agents one step of a pass looks at: half a millisecond in which nobody else is answered. */
@@ -42,11 +44,20 @@ export interface Step {
   readonly next: AgentId | undefined
 }
 
-/** Table `system_total`, whose one row triggers keep, and looks at agents beside it. */
+/** Counts anew what {@link makeSystemTotalRows} keeps as incidents change; for whoever has written incidents without it. */
+export const RECOUNT_OPEN_INCIDENTS =
+  "UPDATE system_total SET incidents_open = (SELECT count(*) FROM incident WHERE state = 'open')"
+
+const openCount = (incident: IncidentRecord | undefined): number => (incident?.state === "open" ? 1 : 0)
+
+/** Table `system_total`, whose one row triggers keep but for open incidents, and looks at agents beside it. */
 export const makeSystemTotalRows = (connection: SqliteConnection) => {
   const totals = connection.query<TotalsRow>(
     `SELECT agents_accepted, agents_dead, acceptances, checks_ok, checks_warning, checks_critical, checks_unknown,
       incidents_open FROM system_total WHERE writer = 0`,
+  )
+  const addOpenIncidents = connection.query<never>(
+    "UPDATE system_total SET incidents_open = incidents_open + ? WHERE writer = 0",
   )
   const silentAmong = connection.query<[AgentId]>(
     `SELECT agent_id FROM json_each(?) AS wanted CROSS JOIN agent ON agent_id = wanted.value WHERE ${IS_SILENT} LIMIT ?`,
@@ -75,6 +86,12 @@ export const makeSystemTotalRows = (connection: SqliteConnection) => {
   return {
     find,
     silent,
+    /** Follows what a transaction changes. */
+    countIncidents: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {
+      let opened = 0
+      for (const { before, after } of changes) opened += openCount(after) - openCount(before)
+      if (opened !== 0) addOpenIncidents.get(opened)
+    },
     look: (among: ReadonlyArray<AgentId>, seenBefore: Instant) => ({
       ...find(),
       agents_silent: silent(among, seenBefore, QUIET_KEPT).length,

@@ -11,6 +11,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.keys) tables.keys.write(change)
   for (const change of changes.checks) tables.checks.write(change)
   tables.incidents.write(changes.incidents)
+  tables.totals.countIncidents(changes.incidents)
   for (const change of changes.members) tables.members.write(change)
   for (const change of changes.outbox) tables.outbox.write(change)
   for (const change of changes.alerts) tables.alerts.write(change)
@@ -26,7 +27,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
  */
 const persistHistory = (tables: Tables, workspace: Workspace, changes: WorkspaceChanges): void => {
   for (const check of changes.removedChecks) tables.history.removeCheck(check)
-  for (const row of changes.history) tables.history.add(row)
+  tables.history.add(changes.history)
   for (const check of changes.removedChecks) {
     if (workspace.checks.get(check) === undefined) tables.history.removeCheck(check)
   }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import { agentRecord } from "@tocsin/test/storage/records"
+import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { SlowDisk } from "./SlowDisk.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { start } from "@tocsin/test/storage/samples"
+import { start } from "@tocsin/testing/samples"
 import { vi } from "vitest"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
@@ -7,8 +7,9 @@ import { makeTables } from "../../src/rows/Tables.ts"
 
 /** Steps that read all of something, and why they may. */
 const allowedScans: ReadonlyArray<RegExp> = [
-  // The values of one parameter.
+  // The values of parameters.
   /^SCAN (json_each|wanted) /,
+  /^SCAN \d+-ROW VALUES CLAUSE$/,
   // The summary while more agents are silent than are remembered: a pass over agents, never over checks.
   /^SCAN agent$/,
   // Indexes that hold nothing but what is looked for: pending agents, open incidents.

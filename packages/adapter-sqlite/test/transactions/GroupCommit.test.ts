@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import { incidentRecord, outboxRecord } from "@tocsin/test/storage/records"
+import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 

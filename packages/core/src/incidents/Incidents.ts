@@ -1,6 +1,6 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotifierKind, Severity } from "../contract/Status.ts"
+import type { NotifierName, Severity } from "../contract/Status.ts"
 import { endAlerts } from "../notifications/endAlerts.ts"
 import {
   type EnqueueOptions,
@@ -21,7 +21,7 @@ import { worstMember } from "./worstMember.ts"
 
 /** What incidents need besides the rows. */
 export interface IncidentOptions {
-  readonly notifiers: ReadonlyArray<NotifierKind>
+  readonly notifiers: ReadonlyArray<NotifierName>
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
 }

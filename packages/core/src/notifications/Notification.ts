@@ -1,12 +1,12 @@
 import type { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotificationType, NotifierKind, Severity } from "../contract/Status.ts"
+import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 
 /** What a notifier is to tell its receiver: one outbox item with what people need to act on it. */
 export interface Notification {
   /** Id of the outbox item, the same for every attempt: receivers deduplicate on it. */
   readonly id: OutboxId
-  readonly notifier: NotifierKind
+  readonly notifier: NotifierName
   readonly event_type: NotificationType
   /** The severity that is told. */
   readonly severity: Severity

@@ -1,11 +1,11 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotificationType, NotifierKind, OutboxState, Severity } from "../contract/Status.ts"
+import type { NotificationType, NotifierName, OutboxState, Severity } from "../contract/Status.ts"
 
 /** One notification on its way to one notifier, as stored. */
 export interface OutboxRecord {
   readonly id: OutboxId
-  readonly notifier: NotifierKind
+  readonly notifier: NotifierName
   readonly state: OutboxState
   readonly incident_id: IncidentId
   readonly event_type: NotificationType

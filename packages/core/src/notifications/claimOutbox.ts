@@ -1,6 +1,6 @@
 import type { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { move } from "../TransitionTable.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
@@ -13,7 +13,7 @@ import { attempted, type Claim } from "./settleAttempt.ts"
 
 /** What a worker wants to claim. */
 export interface ClaimInput {
-  readonly notifiers: ReadonlyArray<NotifierKind>
+  readonly notifiers: ReadonlyArray<NotifierName>
   /** How many at most. */
   readonly limit: number
   /** How long the claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */

@@ -1,6 +1,6 @@
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotificationType, NotifierKind, Severity } from "../contract/Status.ts"
+import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { SEVERITY_RANK } from "../incidents/Severity.ts"
 import { move } from "../TransitionTable.ts"
@@ -10,14 +10,14 @@ import { OutboxTransitions } from "./OutboxTransitions.ts"
 
 /** What enqueueing needs besides the rows. */
 export interface EnqueueOptions {
-  readonly notifiers: ReadonlyArray<NotifierKind>
+  readonly notifiers: ReadonlyArray<NotifierName>
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly now: Instant
 }
 
 interface Notification {
   readonly incident: IncidentRecord
-  readonly notifier: NotifierKind
+  readonly notifier: NotifierName
   readonly event_type: NotificationType
 }
 
@@ -58,7 +58,7 @@ export const enqueueFirings = (
   options: EnqueueOptions,
 ): void => {
   const firings = firingsOf(workspace, incident)
-  const isTold = (notifier: NotifierKind, severity: Severity) =>
+  const isTold = (notifier: NotifierName, severity: Severity) =>
     firings.some(
       (item) => item.notifier === notifier && SEVERITY_RANK[item.severity] >= SEVERITY_RANK[severity],
     )
@@ -75,7 +75,7 @@ const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", n
 const enqueueResolved = (
   workspace: Workspace,
   incident: IncidentRecord,
-  notifiers: ReadonlySet<NotifierKind>,
+  notifiers: ReadonlySet<NotifierName>,
   options: EnqueueOptions,
 ): void => {
   for (const notifier of Array.from(notifiers).toSorted()) {
@@ -93,7 +93,7 @@ export const settleResolved = (
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const attempted = new Set<NotifierKind>()
+  const attempted = new Set<NotifierName>()
   for (const item of firingsOf(workspace, incident)) {
     if (item.attempts > 0) attempted.add(item.notifier)
     if (item.state !== "pending") continue
@@ -111,7 +111,7 @@ export const settleAbandoned = (
   incident: IncidentRecord,
   options: EnqueueOptions,
 ): void => {
-  const sent = new Set<NotifierKind>()
+  const sent = new Set<NotifierName>()
   for (const item of firingsOf(workspace, incident)) {
     if (item.state === "sent" || item.state === "sending") sent.add(item.notifier)
     if (item.state !== "pending" && item.state !== "retry") continue

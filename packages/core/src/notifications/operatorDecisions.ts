@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../TransitionTable.ts"
 import type { Command } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
@@ -50,7 +50,7 @@ export const replay =
  * another that is would have claimed within a day. Returns how many it discarded.
  */
 export const discardUnclaimed =
-  (notifiers: ReadonlyArray<NotifierKind>, limit: number): Command<number> =>
+  (notifiers: ReadonlyArray<NotifierName>, limit: number): Command<number> =>
   (workspace, now) =>
     (function* () {
       const untouchedSince = Instant.minus(now, UNCLAIMED_FOR)

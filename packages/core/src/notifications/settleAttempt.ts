@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { DeliveryResult } from "../ports/Notifiers.ts"
 import { move } from "../TransitionTable.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
@@ -18,7 +18,7 @@ export type AttemptResult = DeliveryResult | { readonly outcome: "released" }
 /** An item that this process claimed, and the end of its lease, which tells this claim from every other. */
 export interface Claim {
   readonly id: OutboxId
-  readonly notifier: NotifierKind
+  readonly notifier: NotifierName
   readonly incident_id: IncidentId
   readonly leased_until: Instant.Instant
 }

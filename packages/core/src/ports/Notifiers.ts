@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { ClaimedAlert } from "../notifications/alertDecisions.ts"
 import type { Notification } from "../notifications/Notification.ts"
 
@@ -23,7 +23,8 @@ export interface TestReceipt {
 
 /** One way to tell people. */
 export interface Notifier {
-  readonly kind: NotifierKind
+  /** What outbox items call it: its kind, or a name of its own. */
+  readonly kind: NotifierName
   /**
    * Makes one attempt. Never fails: what goes wrong is a result. Ends within its own time-out (15 s, less where leases
    * are shorter); interruption abandons the attempt. The caller may repeat it with the same id.
@@ -38,7 +39,7 @@ export interface Notifier {
   readonly test: Effect.Effect<TestReceipt>
 }
 
-/** The notifiers that are configured, at most one of a kind. */
-export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierKind, Notifier>>()(
+/** The notifiers that are configured, at most one of a name. */
+export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierName, Notifier>>()(
   "@tocsin/core/ports/Notifiers",
 ) {}

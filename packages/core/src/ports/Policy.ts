@@ -1,12 +1,12 @@
 import { Context, Duration } from "effect"
 import type { KeyFingerprint } from "../contract/Identifiers.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { RateLimit } from "../limits/TokenBuckets.ts"
 
 /** The numbers and choices that the rules depend on; the defaults are those of the decisions. */
 export interface PolicyOptions {
   /** Notifiers that are told of incidents (decisions §8). */
-  readonly notifiers: ReadonlyArray<NotifierKind>
+  readonly notifiers: ReadonlyArray<NotifierName>
   /** Fingerprints of keys that are accepted on sight (decisions §3). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
   /** Registrations beyond this many pending agents are refused (decisions §3). */

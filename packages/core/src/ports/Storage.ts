@@ -3,7 +3,7 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type { AgentId, CheckId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
@@ -56,7 +56,7 @@ export interface IncidentStory {
 export type EstablishedName = "pepper_check"
 
 /**
- * Where the service's state lives, and nothing else does. Every adapter passes the one shared suite in `test/storage`.
+ * Where the service's state lives, and nothing else does. Every adapter passes the one shared suite, `@tocsin/testing`.
  */
 export class Storage extends Context.Service<
   Storage,
@@ -113,7 +113,7 @@ export class Storage extends Context.Service<
      * not count.
      */
     readonly untilNextDue: (
-      notifiers: ReadonlyArray<NotifierKind>,
+      notifiers: ReadonlyArray<NotifierName>,
       now: Instant,
     ) => Effect.Effect<Duration.Duration | undefined, StorageError>
     /** Emits when another process may have enqueued something: a hint, sometimes late, wrong or missing. */

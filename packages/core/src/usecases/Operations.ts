@@ -3,7 +3,7 @@ import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import { replay, type ReplayOutcome } from "../notifications/operatorDecisions.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
@@ -54,7 +54,7 @@ export class Operations extends Context.Service<
       id: OutboxId,
     ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
     /** Sends a test message now and tells what the receiver said. */
-    readonly testNotifier: (kind: NotifierKind) => Effect.Effect<TestReceipt, NotFound>
+    readonly testNotifier: (kind: NotifierName) => Effect.Effect<TestReceipt, NotFound>
     /** Releases a check that a clock in the future froze. */
     readonly resetClock: (
       check: CheckName,

@@ -23,10 +23,10 @@ export interface Explanation {
   readonly age_seconds: number
   /** Arrival minus `observed_at` of that result, in seconds: negative where the agent's clock is ahead (decisions §6). */
   readonly skew_seconds: number
-  /** The result that last changed (status, exit_code). */
-  readonly last_change: StoredCheckResultEvent | undefined
-  /** The incident that the check is a member of. */
-  readonly incident: Incident | undefined
+  /** The result that last changed (status, exit_code); null where retention removed it. */
+  readonly last_change: StoredCheckResultEvent | null
+  /** The incident that the check is a member of, if it is of one. */
+  readonly incident: Incident | null
 }
 
 interface Subject {
@@ -67,8 +67,8 @@ export const explain = Effect.fnUntraced(function* (
     received_at: check.received_at,
     age_seconds: seconds(context.now, check.received_at),
     skew_seconds: skew,
-    last_change: last && resources.toStoredEvent(last),
-    incident: story && resources.toIncident(story.incident),
+    last_change: last === undefined ? null : resources.toStoredEvent(last),
+    incident: story === undefined ? null : resources.toIncident(story.incident),
   }
   return explanation
 })

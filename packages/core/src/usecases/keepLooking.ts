@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 
@@ -24,7 +24,7 @@ export const keepLooking = <E, R>(
 
 /** Waits until the outbox has changed more often than `seen` times, something of these notifiers is due, or a while is over. */
 export const waitForMore = Effect.fnUntraced(function* (
-  notifiers: ReadonlyArray<NotifierKind>,
+  notifiers: ReadonlyArray<NotifierName>,
   seen: number,
 ) {
   const storage = yield* Storage

@@ -12,6 +12,8 @@ import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
 import { HEARTBEAT } from "../liveness/heartbeatIncident.ts"
 import type { StoredHistoryRecord } from "../lists/ListDefinitions.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { TestReceipt } from "../ports/Notifiers.ts"
+import type { IncidentStory } from "../ports/Storage.ts"
 
 /** An agent as the contract shows it; its status is that of the context. */
 export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
@@ -77,4 +79,33 @@ export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem =>
   hostname: record.hostname,
   created_at: record.blocked_at,
   last_seen_at: record.last_seen_at,
+})
+
+/** An incident with its members and its story, as /ops/v1 shows it. */
+export const toIncidentDetail = ({ incident, members, changes, outbox }: IncidentStory) => ({
+  incident: toIncident(incident),
+  members: members.map((member) => ({
+    agent_id: member.agent_id,
+    check_id: member.check_id,
+    severity: member.severity,
+    summary: member.summary ?? null,
+    joined_at: member.joined_at,
+    left_at: member.left_at ?? null,
+  })),
+  timeline: changes.map((change) => ({
+    at: change.changed_at,
+    change: change.change,
+    agent_id: change.agent_id,
+    check_id: change.check_id,
+    severity: change.severity,
+    incident_severity: change.incident_severity ?? null,
+  })),
+  deliveries: outbox.map(toOutboxItem),
+})
+
+/** What became of a test message, as /ops/v1 shows it. */
+export const toNotifierTest = ({ result, status }: TestReceipt) => ({
+  outcome: result.outcome,
+  status: status ?? null,
+  error: result.outcome === "delivered" ? null : result.error,
 })

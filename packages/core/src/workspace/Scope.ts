@@ -8,7 +8,7 @@ import type {
   OutboxId,
 } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotifierKind } from "../contract/Status.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import type { MemberRef } from "../incidents/MemberRecord.ts"
 import type { AlertRef } from "../notifications/AlertRecord.ts"
@@ -50,10 +50,10 @@ export interface Scope {
    * lease ran out by the storage's own clock, which is read in the same step. At most `limit` of each, longest due first.
    * Items that another transaction holds are passed over, not waited for. Always read anew.
    */
-  readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierKind>; readonly limit: number }
+  readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierName>; readonly limit: number }
   /** Items of these notifiers that are pending or to be retried and were last touched before `untouchedSince`. */
   readonly abandonedOutbox?: {
-    readonly notifiers: ReadonlyArray<NotifierKind>
+    readonly notifiers: ReadonlyArray<NotifierName>
     readonly untouchedSince: Instant
     readonly limit: number
   }

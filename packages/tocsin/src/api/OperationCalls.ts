@@ -1,11 +1,9 @@
 import * as ops from "@tocsin/adapter-http/api/opsResources"
 import type { AgentNotFound } from "@tocsin/core/admission/AdmissionErrors"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import type { IncidentStory, StorageError } from "@tocsin/core/ports/Storage"
-import type { Explanation } from "@tocsin/core/usecases/explain"
+import type { StorageError } from "@tocsin/core/ports/Storage"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { toIncident, toOutboxItem } from "@tocsin/core/usecases/resources"
+import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/resources"
 import { Effect, Schema } from "effect"
 import type { Reply } from "../Reply.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
@@ -32,35 +30,6 @@ const decodeItem = decoderOf(ops.OutboxPath)
 const encodeExplanation = Schema.encodeSync(ops.CheckExplanation)
 const encodeDetail = Schema.encodeSync(ops.IncidentDetail)
 
-const toDetail = ({ incident, members, changes, outbox }: IncidentStory) =>
-  encodeDetail({
-    incident: toIncident(incident),
-    members: members.map(({ agent_id, check_id, severity, summary, joined_at, left_at }) => ({
-      agent_id,
-      check_id,
-      severity,
-      summary: summary ?? null,
-      joined_at,
-      left_at: left_at ?? null,
-    })),
-    timeline: changes.map(({ changed_at, change, agent_id, check_id, severity, incident_severity }) => ({
-      at: changed_at,
-      change,
-      agent_id,
-      check_id,
-      severity,
-      incident_severity: incident_severity ?? null,
-    })),
-    deliveries: outbox.map(toOutboxItem),
-  })
-
-const toExplanation = (explanation: Explanation) =>
-  encodeExplanation({
-    ...explanation,
-    last_change: explanation.last_change ?? null,
-    incident: explanation.incident ?? null,
-  })
-
 const inLibraryTerms = (message: string) => () => new NotFound({ message })
 
 const noSuchNotifier = inLibraryTerms("there is no notifier of this name; give it to createMonitor first")
@@ -75,7 +44,7 @@ const noSuchItem = inLibraryTerms(
 )
 
 /** {@link OperationCalls} on running use cases. */
-export const operationCalls = (calls: Calls<Operations | Notifiers>): OperationCalls => {
+export const operationCalls = (calls: Calls<Operations>): OperationCalls => {
   const onCheck = <A>(
     check: CheckName,
     use: (operations: Operations["Service"], name: Checked) => OfCheck<A>,
@@ -89,7 +58,7 @@ export const operationCalls = (calls: Calls<Operations | Notifiers>): OperationC
       calls.reply(
         Effect.map(
           onCheck(check, (operations, name) => operations.explain(name)),
-          toExplanation,
+          encodeExplanation,
         ),
       ),
     resetClock: (check) => calls.reply(onCheck(check, (operations, name) => operations.resetClock(name))),
@@ -99,7 +68,7 @@ export const operationCalls = (calls: Calls<Operations | Notifiers>): OperationC
         decodeIncident({ id }).pipe(
           Effect.flatMap((decoded) => Effect.flatMap(Operations, ({ incident }) => incident(decoded.id))),
           Effect.catchTag("NotFound", () => Effect.fail(noSuchIncident())),
-          Effect.map(toDetail),
+          Effect.map((story) => encodeDetail(toIncidentDetail(story))),
         ),
       ),
     replay: (id) =>
@@ -111,16 +80,10 @@ export const operationCalls = (calls: Calls<Operations | Notifiers>): OperationC
       ),
     testNotifier: (name) =>
       calls.reply(
-        Effect.gen(function* () {
-          const notifier = Array.from((yield* Notifiers).values()).find(({ kind }) => kind === name)
-          if (notifier === undefined) return yield* noSuchNotifier()
-          const { result, status } = yield* notifier.test
-          return {
-            outcome: result.outcome,
-            status: status ?? null,
-            error: result.outcome === "delivered" ? null : result.error,
-          }
-        }),
+        Effect.flatMap(Operations, ({ testNotifier }) => testNotifier(name)).pipe(
+          Effect.mapError(noSuchNotifier),
+          Effect.map(toNotifierTest),
+        ),
       ),
   }
 }

@@ -15,9 +15,7 @@ interface Named {
 
 const builtIn = (kind: NotifierKind, { name = kind }: Named, make: MakeNotifier): BuiltInNotifier => ({
   name,
-  make: (posting) =>
-    // Records hold any name; the type lists those that the contract's filters know.
-    Effect.map(make(posting), (made): Notifier => ({ ...made, kind: name as NotifierKind })),
+  make: (posting) => Effect.map(make(posting), (made): Notifier => ({ ...made, kind: name })),
 })
 
 /** Posts JSON to any address, signed as Standard Webhooks. */

@@ -1,5 +1,4 @@
 import { testText } from "@tocsin/adapter-notify/text/testText"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Option } from "effect"
 import type { CustomNotifier, SendContext, SendResult } from "./CustomNotifier.ts"
@@ -47,8 +46,7 @@ export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Dura
     result: { outcome: "refused", error: `The notifier ${name} has no test of its own.` },
   }
   return {
-    // Records hold any name; the type lists those that the contract's filters know.
-    kind: name as NotifierKind,
+    kind: name,
     send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
     test:
       custom.test === undefined

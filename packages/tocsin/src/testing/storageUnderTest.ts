@@ -1,4 +1,5 @@
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer } from "effect"
 import type { StorageChoice } from "../storages/StorageOption.ts"
 
@@ -13,14 +14,6 @@ export interface StoragePlaces<Place> {
   /** The storage there. Called once for each place. */
   readonly storage: (place: Place) => StorageChoice
   /** Why a place cannot have two clients at once, where it cannot: tests that need two are skipped and print this. */
-  readonly onlyOneClient?: string
-}
-
-/** A storage as the shared suite needs it, see `StorageUnderTest` there. */
-export interface StorageSubject {
-  readonly name: string
-  readonly place: Layer.Layer<Place>
-  readonly client: Layer.Layer<Storage, StorageError, Place>
   readonly onlyOneClient?: string
 }
 
@@ -48,7 +41,7 @@ export const storageUnderTest = <Made>({
   remove,
   storage,
   onlyOneClient,
-}: StoragePlaces<Made>): StorageSubject => ({
+}: StoragePlaces<Made>): StorageUnderTest<Place, StorageError> => ({
   name,
   ...(onlyOneClient !== undefined && { onlyOneClient }),
   place: Layer.effect(

@@ -1,28 +1,28 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Layer, Redacted } from "effect"
 import { notifiersLayer } from "../../notifiers.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { failed, type Findings, ok } from "./Finding.ts"
 
-const nameOf = (kind: NotifierKind): string => `notifier ${kind}`
+const nameOf = (kind: NotifierName): string => `notifier ${kind}`
 
 const TELEGRAM = "Telegram"
 
 /** Where a notifier sends, as far as it may be shown (decisions §9): its origin. */
-const targetOf = (kind: NotifierKind, settings: Settings): string => {
-  const address = {
-    debug: undefined,
+const targetOf = (kind: NotifierName, settings: Settings): string => {
+  const addresses: Readonly<Record<NotifierName, Redacted.Redacted | undefined>> = {
     webhook: settings.SERVICE_WEBHOOK_URL,
     messenger: settings.SERVICE_MESSENGER_URL,
     alert_router: settings.SERVICE_ALERT_ROUTER_URL,
-  }[kind]
+  }
+  const address = addresses[kind]
   if (address !== undefined) return URL.parse(Redacted.value(address))?.origin ?? ""
   return kind === "debug" ? "the server's log" : TELEGRAM
 }
 
-const outcomeOf = (kind: NotifierKind, target: string, { result, status }: TestReceipt): Findings[number] => {
+const outcomeOf = (kind: NotifierName, target: string, { result, status }: TestReceipt): Findings[number] => {
   const answer = status === undefined ? "" : ` (status ${status})`
   return result.outcome === "delivered"
     ? ok(nameOf(kind), `${target} took the test message${answer}`)

@@ -1,9 +1,7 @@
-import type { IncidentDetail as IncidentDetailSchema } from "@tocsin/adapter-http/api/opsResources"
 import { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { IncidentStory } from "@tocsin/core/ports/Storage"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { toIncident, toOutboxItem } from "@tocsin/core/usecases/resources"
+import { toIncidentDetail } from "@tocsin/core/usecases/resources"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../../CommandFailure.ts"
@@ -13,29 +11,7 @@ import { type Column, makeTable } from "../../output/makeTable.ts"
 import * as flags from "../flags.ts"
 import { useCases } from "../UseCases.ts"
 
-/** What /ops/v1 answers of an incident. */
-type IncidentDetail = typeof IncidentDetailSchema.Type
-
-const detailOf = ({ incident, members, changes, outbox }: IncidentStory): IncidentDetail => ({
-  incident: toIncident(incident),
-  members: members.map((member) => ({
-    agent_id: member.agent_id,
-    check_id: member.check_id,
-    severity: member.severity,
-    summary: member.summary ?? null,
-    joined_at: member.joined_at,
-    left_at: member.left_at ?? null,
-  })),
-  timeline: changes.map((change) => ({
-    at: change.changed_at,
-    change: change.change,
-    agent_id: change.agent_id,
-    check_id: change.check_id,
-    severity: change.severity,
-    incident_severity: change.incident_severity ?? null,
-  })),
-  deliveries: outbox.map(toOutboxItem),
-})
+type IncidentDetail = ReturnType<typeof toIncidentDetail>
 
 const MEMBERS: ReadonlyArray<Column<IncidentDetail["members"][number]>> = [
   { title: "AGENT", cell: (member) => member.agent_id },
@@ -111,7 +87,7 @@ export const show = Command.make(
     const story = yield* Effect.catchTag(operations.incident(id), "NotFound", () =>
       Effect.fail(notFound(`there is no incident ${id}: tocsin incidents shows those there are`)),
     )
-    const detail = detailOf(story)
+    const detail = toIncidentDetail(story)
     const isForPerson = output.columns !== undefined
     yield* output.write(json ? `${jsonText(detail, isForPerson)}\n` : describe(detail, output))
   }, Effect.provide(useCases)),

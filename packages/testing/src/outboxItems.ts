@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -51,7 +51,7 @@ export const openWith = Effect.fnUntraced(function* <Place>(
 export const claimable = (
   replica: Replica,
   limit: number,
-  notifiers: ReadonlyArray<NotifierKind> = ["debug"],
+  notifiers: ReadonlyArray<NotifierName> = ["debug"],
 ) => observe(replica, [{ claimableOutbox: { notifiers, limit } }], ({ found }) => found)
 
 /** The ids of items by their names. */

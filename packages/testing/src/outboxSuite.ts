@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { Duration, Effect } from "effect"
@@ -54,7 +54,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["of another notifier", "b", { notifier: "webhook", next_attempt_at: after(1) }],
           ["sent", "c", ENDED],
         ])
-        const until = (...notifiers: ReadonlyArray<NotifierKind>) =>
+        const until = (...notifiers: ReadonlyArray<NotifierName>) =>
           Effect.map(
             replica.storage.untilNextDue(notifiers, start),
             (time) => time && Duration.toMillis(time),

@@ -3,13 +3,11 @@ import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { Effect } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
-import { race } from "./race.ts"
+import { atOnce, race } from "./race.ts"
 import { agentRecord } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, type EventChanges, heartbeatOf, keyOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-
-const atOnce = { concurrency: "unbounded" } as const
 
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)

@@ -7,6 +7,15 @@ import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
 /** Hands out replicas in turn. */
 export type Turns = (n: number) => Replica
 
+/** How those act who act at the same moment. */
+export const atOnce = { concurrency: "unbounded" } as const
+
+/** What an action came to, its refusal by name. */
+export const outcomeOf = <A, E extends { readonly _tag: string }, R>(
+  action: Effect.Effect<A, E, R>,
+): Effect.Effect<A | string, never, R> =>
+  Effect.match(action, { onSuccess: (reply): A | string => reply, onFailure: (error) => error._tag })
+
 /**
  * A test in which many act on one storage at once: through one client, and again through two where there can be two.
  * Live, because a storage that meets a conflict may wait a moment before it tries again.

@@ -1,6 +1,7 @@
 import { describe } from "@effect/vitest"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
+import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { incidentScopeSuite } from "./incidentScopeSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { largeIncidentSuite } from "./largeIncidentSuite.ts"
@@ -64,6 +65,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     rollbackSuite(subject)
     ingestRaceSuite(subject)
     admissionRaceSuite(subject)
+    departureRaceSuite(subject)
     largeIncidentSuite(subject)
     modelSuite(subject)
   })

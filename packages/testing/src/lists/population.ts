@@ -4,7 +4,6 @@ import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
 import { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
@@ -70,7 +69,7 @@ const members: ReadonlyArray<MemberRecord> = incidents.flatMap((_, n) => {
 })
 
 /** One beside the kinds that Tocsin brings: who builds on its library brings others. */
-const NOTIFIERS = ["debug", "messenger", "webhook", "alert_router", "pager" as NotifierKind] as const
+const NOTIFIERS = ["debug", "messenger", "webhook", "alert_router", "pager"] as const
 
 const outbox: ReadonlyArray<OutboxRecord> = Array.from({ length: 60 }, (_, n) => {
   const state = pick(["pending", "sending", "sent", "retry", "failed", "discarded"], n)

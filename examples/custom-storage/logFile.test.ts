@@ -1,13 +1,13 @@
+// The proof that the storage keeps its promises: the suite that SQLite and PostgreSQL pass too.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { logFile } from "@tocsin/examples/custom-storage/logFile"
-import { storageUnderTest } from "tocsin/testing"
-import { storageSuite } from "../storage/storageSuite.ts"
+import { storageSuite, storageUnderTest } from "tocsin/testing/storage"
+import { logFile } from "./logFile.ts"
 
 storageSuite(
   storageUnderTest({
-    name: "a log file, as in examples/custom-storage",
+    name: "log file",
     make: () => mkdtemp(join(tmpdir(), "tocsin-log-")),
     remove: (folder) => rm(folder, { recursive: true }),
     storage: (folder) => logFile(join(folder, "monitoring.log")),

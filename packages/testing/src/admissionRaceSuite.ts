@@ -1,28 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { Effect } from "effect"
-import { inconsistencies } from "./inconsistencies.ts"
-import { race } from "./race.ts"
+import { atOnce, outcomeOf, race } from "./race.ts"
 import { agentRecord, blacklistIdOf, blockedKeyRecord, keyHashOf, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
-import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
+import { agentNames, enroll, heartbeatOf, keyOf, register } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-
-const atOnce = { concurrency: "unbounded" } as const
 
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
-const names = (length: number): ReadonlyArray<string> => range(length).map((n) => `agent-${n}`)
-
-/** What an action came to, its refusal by name. */
-const outcomeOf = <A, E extends { readonly _tag: string }, R>(action: Effect.Effect<A, E, R>) =>
-  Effect.match(action, { onSuccess: (reply): A | string => reply, onFailure: (error) => error._tag })
 
 const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "of two keys for one agent id, one is pending and one is refused" }, (replica) =>
     Effect.gen(function* () {
-      const agents = names(12)
+      const agents = agentNames(12)
       const outcomes = yield* Effect.forEach(
         agents,
         (agent) =>
@@ -80,7 +72,7 @@ const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void =>
       Effect.gen(function* () {
         yield* enroll(replica(0), "accepted-1", "accepted-2")
         const outcomes = yield* Effect.forEach(
-          names(30),
+          agentNames(30),
           (agent, n) => outcomeOf(replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent))),
           atOnce,
         )
@@ -95,7 +87,7 @@ const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void =>
 const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "accepting at once counts once" }, (replica) =>
     Effect.gen(function* () {
-      const agents = names(8)
+      const agents = agentNames(8)
       yield* register(replica(0), ...agents)
       const counts = yield* Effect.forEach(
         agents,
@@ -108,7 +100,7 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
 
   race(subject, { name: "actions on all at once count each agent once" }, (replica) =>
     Effect.gen(function* () {
-      const agents = names(40)
+      const agents = agentNames(40)
       yield* register(replica(0), ...agents)
       const accepted = yield* Effect.forEach(
         range(6),
@@ -132,7 +124,7 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
     { name: "accepting, blocking and removing all at once deal with each agent once" },
     (replica) =>
       Effect.gen(function* () {
-        const agents = names(40)
+        const agents = agentNames(40)
         yield* register(replica(0), ...agents)
         const [accepted, blocked, removed] = yield* Effect.all(
           [
@@ -153,7 +145,7 @@ const describeCrowd = <Place>(subject: StorageUnderTest<Place>): void => {
   it.live("accepting all of 10,000 pending agents counts each", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      const crowd = names(10_000)
+      const crowd = agentNames(10_000)
       const pending = { admission_state: "pending", accepted_key_hash: undefined } as const
       yield* write(replica, [], ({ agents, keys }) => {
         for (const name of crowd) {
@@ -183,7 +175,7 @@ const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
     { name: "a key unblocked while it is used stays unblocked, and is unblocked once" },
     (replica) =>
       Effect.gen(function* () {
-        const agents = names(16)
+        const agents = agentNames(16)
         // Not seen for long, so that its heartbeats write the row that unblocking deletes.
         yield* write(replica(0), [], ({ keys }) =>
           agents.forEach((agent) => keys.put(blockedKeyRecord(agent))),
@@ -205,113 +197,6 @@ const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-const describeEndings = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(
-    subject,
-    { name: "blocking against events leaves no trace of the agent but its blocked key" },
-    (replica) =>
-      Effect.gen(function* () {
-        const agents = names(12)
-        yield* enroll(replica(0), ...agents)
-        const outcomes = yield* Effect.forEach(
-          agents.flatMap((agent) => [0, 1, 2, 3].map((n) => [agent, n] as const)),
-          ([agent, n]): Effect.Effect<unknown> => {
-            const events = [
-              eventOf(2 * n, { incident_key: "shared" }),
-              eventOf(2 * n + 1, { check_id: "cpu", exit_code: n }),
-            ]
-            return n === 2
-              ? Effect.orDie(replica(n).admission.block(AgentId.make(agent)))
-              : outcomeOf(send(replica(n), agent, events))
-          },
-          atOnce,
-        )
-        const refusals = outcomes.filter((outcome) => typeof outcome === "string")
-        assert.deepStrictEqual(
-          refusals.filter((refusal) => refusal !== "AgentBlocked"),
-          [],
-        )
-        assert.strictEqual((yield* rowsOf(replica(0), "blacklist")).length, agents.length)
-        for (const list of ["agents", "checks", "history"] as const) {
-          assert.deepStrictEqual(yield* rowsOf(replica(1), list), [])
-        }
-        assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
-        assert.deepStrictEqual(yield* rowsOf(replica(0), "outbox", { state: "pending" }), [])
-        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-      }),
-  )
-
-  race(
-    subject,
-    { name: "deleting against events and heartbeats leaves a new pending agent or none" },
-    (replica) =>
-      Effect.gen(function* () {
-        const agents = names(12)
-        yield* enroll(replica(0), ...agents)
-        yield* Effect.forEach(
-          agents.flatMap((agent) => [0, 1, 2, 3, 4].map((n) => [agent, n] as const)),
-          ([agent, n]): Effect.Effect<unknown> => {
-            if (n === 2) return Effect.orDie(replica(n).admission.remove(AgentId.make(agent)))
-            if (n === 3) return outcomeOf(replica(n).ingest.heartbeat(keyOf(agent), heartbeatOf(agent)))
-            return outcomeOf(
-              send(replica(n), agent, [eventOf(n, { incident_key: `shared ${n}`, exit_code: n })]),
-            )
-          },
-          atOnce,
-        )
-        const left = yield* rowsOf(replica(0), "agents")
-        assert.isTrue(left.every((agent) => agent.admission_state === "pending"))
-        assert.deepStrictEqual(yield* rowsOf(replica(1), "checks"), [])
-        assert.deepStrictEqual(yield* rowsOf(replica(1), "history"), [])
-        assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
-        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-        // Those that are back start from nothing, with the very events of before.
-        yield* replica(0).admission.acceptAll({ includeRotation: false })
-        const replies = yield* Effect.forEach(left, (agent) => send(replica(1), agent.agent_id, [eventOf(0)]))
-        assert.deepStrictEqual(
-          replies,
-          left.map(() => ({ accepted: 1, deduplicated: 0 })),
-        )
-      }),
-  )
-
-  race(subject, { name: "an agent deleted and registered anew at the same moment is a new one" }, (replica) =>
-    Effect.gen(function* () {
-      const agents = names(10)
-      yield* enroll(replica(0), ...agents)
-      yield* Effect.forEach(agents, (agent) => send(replica(0), agent, [eventOf(1)]))
-      // Through one client, so that a storage may decide all of it in one transaction.
-      yield* Effect.forEach(
-        agents,
-        (agent) =>
-          Effect.all(
-            [
-              replica(0).admission.remove(AgentId.make(agent)),
-              replica(0).ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { hostname: "anew" })),
-              outcomeOf(replica(0).admission.accept(AgentId.make(agent))),
-              outcomeOf(send(replica(0), agent, [eventOf(1)])),
-            ],
-            atOnce,
-          ),
-        atOnce,
-      )
-      // Whatever the order they were decided in, each agent is there after this.
-      yield* Effect.forEach(agents, (agent) =>
-        replica(1).ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { hostname: "anew" })),
-      )
-      yield* replica(1).admission.acceptAll({ includeRotation: false })
-      const found = yield* rowsOf(replica(1), "agents")
-      assert.deepStrictEqual(
-        found.map((agent) => [agent.agent_id, agent.hostname, agent.admission_state]),
-        agents.toSorted().map((agent) => [AgentId.make(agent), "anew", "accepted"]),
-      )
-      yield* Effect.forEach(agents, (agent) => send(replica(1), agent, [eventOf(1)]))
-      assert.strictEqual((yield* rowsOf(replica(0), "history")).length, agents.length)
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-    }),
-  )
-}
-
 /** Keys and agents that several requests decide about at the same moment (decisions §3). */
 export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("admission at the same moment", () => {
@@ -319,6 +204,5 @@ export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): voi
     describeActions(subject)
     describeCrowd(subject)
     describeUnblocking(subject)
-    describeEndings(subject)
   })
 }

@@ -1,5 +1,5 @@
 import { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
@@ -57,7 +57,7 @@ export const memberRecord: fc.Arbitrary<MemberRecord> = fc.record({
 export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
   .record({
     id: uuid.map((text) => OutboxId.make(text)),
-    notifier: fc.constantFrom<NotifierKind>("debug", "messenger", "webhook", "alert_router"),
+    notifier: fc.constantFrom<NotifierName>("debug", "messenger", "webhook", "alert_router"),
     state: fc.constantFrom("pending", "sending", "sent", "retry", "failed", "discarded"),
     incident_id: uuid.map((text) => IncidentId.make(text)),
     event_type: fc.constantFrom("firing" as const, "resolved" as const),

@@ -1,7 +1,7 @@
 import type { EventId } from "@tocsin/core/contract/Identifiers"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Duration, Effect } from "effect"
@@ -105,7 +105,7 @@ const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
 const A_LEASE_OF_THE_STORY = Duration.days(10_000)
 
 /** How long until something is due, where that does not depend on when the storage's clock granted a lease. */
-const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: ReadonlyArray<NotifierKind>) {
+const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: ReadonlyArray<NotifierName>) {
   const time = yield* storage.untilNextDue(notifiers, yield* Instant.now)
   if (time === undefined) return "nothing waits"
   return Duration.isGreaterThan(time, A_LEASE_OF_THE_STORY) ? "a lease" : Duration.toMillis(time)

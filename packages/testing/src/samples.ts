@@ -18,6 +18,10 @@ export const eventId = (n: number): EventId => EventId.make(uuidV7(BigInt(START_
 /** The agent key of that name. */
 export const keyOf = (name: string): Redacted.Redacted => Redacted.make(`key of ${name}`)
 
+/** Ids of that many agents. */
+export const agentNames = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, n) => `agent-${n}`)
+
 /** A heartbeat of an agent. */
 export const heartbeatOf = (agent: string, changes: Partial<HeartbeatRequest> = {}): HeartbeatRequest => ({
   agent_id: AgentId.make(agent),

@@ -1,0 +1,30 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { bundleProgram } from "../bundleProgram.mjs"
+
+/** The bundle's licences ask that their texts go with it. */
+const licenceOf = (folder: string): string => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), "utf8").trim()
+  return `${name} ${version}\n\n${text}\n`
+}
+
+/** The folder of the installed package that a module belongs to, unless it is our own. */
+const packageOf = (module: string): string | undefined =>
+  /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module.replaceAll("\\", "/"))?.[0]
+
+/** Writes the server with its command line as one program to `folder`: see docs/decisions/0008. */
+export const bundleServer = async (root: string, folder: string): Promise<void> => {
+  mkdirSync(folder, { recursive: true })
+  const modules = await bundleProgram({
+    source: join(root, "packages/server/src/main.ts"),
+    target: join(folder, "server.mjs"),
+  })
+  const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
+  const licences = Array.from(folders)
+    .filter((found) => existsSync(join(found, "package.json")))
+    .map(licenceOf)
+    .sort()
+  writeFileSync(join(folder, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`))
+}

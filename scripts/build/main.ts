@@ -1,0 +1,67 @@
+// `npm run build [FOLDER]`: the packages to publish, each in a folder of its own in dist/ or FOLDER.
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { bundleServer } from "./bundleServer.ts"
+import { type PackageManifest, publishedPackages } from "./PackageManifest.ts"
+import { placeModules } from "./placeModules.ts"
+import { publishedManifest } from "./publishedManifest.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const target = resolve(process.argv[2] ?? join(root, "dist"))
+
+/** The package that brings the server as a program. */
+const PROGRAM = "tocsin"
+
+const packages = publishedPackages(root)
+
+/** Compiles all packages at once; `false` after the compiler has said what is wrong. */
+const compile = (emitted: string): boolean => {
+  const tsc = join(root, "node_modules/typescript/bin/tsc")
+  const args = [tsc, "--pretty", "false", "-p", join(root, "tsconfig.build.json"), "--outDir", emitted]
+  return spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0
+}
+
+const partReadme = ({ name, description }: PackageManifest): string =>
+  `# ${name}\n\n${description}\n\nA part of \`tocsin\`, which is what to install. What is exported here and not by \`tocsin\` may change with any version.\n`
+
+const assemble = async (emitted: string, unfinished: string): Promise<void> => {
+  for (const { folder, manifest } of packages) {
+    const made = join(unfinished, folder)
+    const source = join(root, "packages", folder)
+    placeModules(join(emitted, folder, "src"), join(source, "src"), made)
+    const hasProgram = manifest.name === PROGRAM
+    if (hasProgram) {
+      cpSync(join(root, "scripts/build/bin"), join(made, "bin"), { recursive: true })
+      await bundleServer(root, join(made, "bin"))
+    }
+    const readme = join(source, "README.md")
+    if (existsSync(readme)) cpSync(readme, join(made, "README.md"))
+    else writeFileSync(join(made, "README.md"), partReadme(manifest))
+    cpSync(join(root, "LICENSE"), join(made, "LICENSE"))
+    const published = publishedManifest(manifest, { hasProgram })
+    writeFileSync(join(made, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
+  }
+}
+
+const emitted = `${target}.emitted`
+const unfinished = `${target}.unfinished`
+try {
+  for (const folder of [emitted, unfinished]) rmSync(folder, { recursive: true, force: true })
+  mkdirSync(unfinished, { recursive: true })
+  if (compile(emitted)) {
+    await assemble(emitted, unfinished)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(unfinished, target)
+    for (const { folder, manifest } of packages) {
+      process.stdout.write(`${manifest.name} ${manifest.version}: ${join(target, folder)}\n`)
+    }
+  } else {
+    process.stderr.write("Nothing was built: mend what the compiler says above, then build again.\n")
+    process.exitCode = 1
+  }
+} finally {
+  for (const folder of [emitted, unfinished]) rmSync(folder, { recursive: true, force: true })
+}

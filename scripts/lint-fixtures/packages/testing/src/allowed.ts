@@ -1,0 +1,4 @@
+// allowed
+import { it } from "@effect/vitest"
+
+export const test = it

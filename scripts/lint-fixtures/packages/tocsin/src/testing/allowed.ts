@@ -1,0 +1,4 @@
+// allowed
+import { storageSuite } from "@tocsin/testing/storageSuite"
+
+export const suite = storageSuite

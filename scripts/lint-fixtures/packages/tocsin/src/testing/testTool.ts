@@ -1,0 +1,4 @@
+// refused: eslint(no-restricted-imports) works with any test runner
+import { it } from "vitest"
+
+export const refused = it

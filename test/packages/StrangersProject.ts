@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process"
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const installed = join(root, "node_modules")
+
+/** What a project like this one has beside Tocsin; the examples' own come from their package.json. */
+const TOOLS = [
+  "@effect/vitest",
+  "@hono/node-server",
+  "@types/express",
+  "@types/node",
+  "fast-check",
+  "typescript",
+  "vitest",
+]
+
+/** What ran, and what it said. */
+export interface Ran {
+  readonly code: number
+  readonly output: string
+}
+
+/** Variables of a program's environment. */
+type Environment = Readonly<Record<string, string | undefined>>
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+const run = (cwd: string, command: string, args: ReadonlyArray<string>, env: Environment = process.env) =>
+  new Promise<Ran>((resolve) => {
+    const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 }
+    execFile(command, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1
+      resolve({ code, output: `${stdout}${stderr}` })
+    })
+  })
+
+const succeed = async (...call: Parameters<typeof run>): Promise<void> => {
+  const { code, output } = await run(...call)
+  if (code !== 0) throw new Error(`${call[1]} ${call[2].join(" ")} ended with ${code}:\n${output}`)
+}
+
+const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8"))
+
+const isOurs = (name: string): boolean => name === "tocsin" || name.startsWith("@tocsin/")
+
+/** npm, with nothing but what is on this machine: no registry, and no cache of one. */
+const npm = (folder: string, args: ReadonlyArray<string>): Promise<void> => {
+  const own = ["--offline", "--cache", join(folder, "npm-cache"), "--no-audit", "--no-fund", "--silent"]
+  const script = process.env["npm_execpath"]
+  return script === undefined
+    ? succeed(folder, "npm", [...args, ...own])
+    : succeed(folder, process.execPath, [script, ...args, ...own])
+}
+
+/** Everybody else's packages, linked from where they are installed already: name to place. */
+const linksTo = (manifests: ReadonlyArray<Manifest>): Readonly<Record<string, string>> => {
+  const needed = manifests.flatMap(({ dependencies, peerDependencies = {} }) => [
+    ...Object.keys(dependencies),
+    ...Object.keys(peerDependencies),
+  ])
+  const others = new Set([...needed, ...TOOLS].filter((name) => !isOurs(name)))
+  return Object.fromEntries(Array.from(others, (name) => [name, `file:${join(installed, name)}`]))
+}
+
+/**
+ * A project of somebody who knows Tocsin by its packages alone: outside of the repository, with what `npm run build` makes
+ * installed from tarballs, the examples, and the tests of the library.
+ */
+export class StrangersProject {
+  /** The folder of the project. */
+  readonly path: string
+  /** The tarball of each published package, by its name. */
+  readonly tarballs: ReadonlyMap<string, string>
+  readonly #scratch: string
+
+  private constructor(scratch: string, tarballs: ReadonlyMap<string, string>) {
+    this.#scratch = scratch
+    this.path = join(scratch, "project")
+    this.tarballs = tarballs
+  }
+
+  /** Builds, packs and installs. */
+  static async make(): Promise<StrangersProject> {
+    const scratch = realpathSync(mkdtempSync(join(tmpdir(), "tocsin-packages-")))
+    try {
+      return await StrangersProject.#makeIn(scratch)
+    } catch (error) {
+      rmSync(scratch, { recursive: true })
+      throw error
+    }
+  }
+
+  static async #makeIn(scratch: string): Promise<StrangersProject> {
+    const built = join(scratch, "built")
+    await succeed(root, process.execPath, [join(root, "scripts/build/main.ts"), built])
+    const folders = readdirSync(built).map((folder) => join(built, folder))
+    const manifests = folders.map((folder) => readManifest(join(folder, "package.json")))
+    await npm(scratch, ["pack", ...folders])
+    const tarballOf = ({ name, version }: Manifest) =>
+      join(scratch, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
+    const tarballs = new Map(manifests.map((manifest) => [manifest.name, tarballOf(manifest)]))
+    const project = new StrangersProject(scratch, tarballs)
+    project.#write([...manifests, readManifest(join(root, "examples/package.json"))])
+    await npm(project.path, ["install", "--ignore-scripts"])
+    return project
+  }
+
+  /** Runs a program in the project's folder, where npm would find it: one of the project's packages, or of the system. */
+  run(command: string, args: ReadonlyArray<string>, env: Environment = {}): Promise<Ran> {
+    return run(this.path, command, args, { ...this.environment, ...env })
+  }
+
+  /** The environment of this process, with the project's programs first. */
+  get environment(): NodeJS.ProcessEnv {
+    const folders = [join(this.path, "node_modules/.bin"), dirname(process.execPath), process.env["PATH"]]
+    return { ...process.env, PATH: folders.join(delimiter) }
+  }
+
+  /** Removes all of it. */
+  remove(): void {
+    rmSync(this.#scratch, { recursive: true, force: true })
+  }
+
+  #write(manifests: ReadonlyArray<Manifest>): void {
+    // The repository's own settings of the compiler are no part of an example.
+    const isWanted = (path: string): boolean => !/node_modules|examples.tsconfig\.json$/.test(path)
+    cpSync(join(root, "test/packages/stranger"), this.path, { recursive: true })
+    for (const folder of ["examples", "test/library"]) {
+      cpSync(join(root, folder), join(this.path, folder), { recursive: true, filter: isWanted })
+    }
+    const packed = Object.fromEntries(Array.from(this.tarballs, ([name, path]) => [name, `file:${path}`]))
+    const dependencies = { ...linksTo(manifests), ...packed, "@tocsin/examples": "file:./examples" }
+    const manifest = { name: "stranger", version: "1.0.0", private: true, type: "module", dependencies }
+    writeFileSync(join(this.path, "package.json"), JSON.stringify(manifest, undefined, 2))
+  }
+}

@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeAll, describe, inject, it } from "@effect/vitest"
+import manifest from "../../package.json" with { type: "json" }
+import { until } from "../library/requests.ts"
+import { faultsOf } from "./publishing.ts"
+import { type Ran, StrangersProject } from "./StrangersProject.ts"
+
+/** A compiler, npm and a suite of two hundred tests on a busy machine: nothing hangs longer than this. */
+const PATIENCE_MILLIS = 300_000
+const TOKEN = "operators-token"
+
+let project: StrangersProject
+
+beforeAll(async () => {
+  project = await StrangersProject.make()
+  return () => project.remove()
+}, PATIENCE_MILLIS)
+
+const assertPassed = ({ code, output }: Ran) => assert.strictEqual(code, 0, output)
+
+describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
+  it("have nothing that publint or are-the-types-wrong warn of", async () => {
+    const faults: Record<string, ReadonlyArray<string>> = {}
+    for (const [name, tarball] of project.tarballs) {
+      const found = await faultsOf(tarball)
+      if (found.length > 0) faults[name] = found
+    }
+    assert.deepStrictEqual(faults, {})
+    assert.include(Array.from(project.tarballs.keys()), "tocsin")
+  })
+
+  it("work in plain JavaScript", async () => {
+    assertPassed(await project.run("node", ["monitors.js"], { POSTGRES_URL: inject("postgresUrl") }))
+  })
+
+  it("do what the README of tocsin shows", async () => {
+    const readme = readFileSync(join(project.path, "node_modules/tocsin/README.md"), "utf8")
+    const programs = Array.from(readme.matchAll(/```js\n([\s\S]*?)```/g), ([, text = ""]) => text)
+    assert.lengthOf(programs, 1)
+    for (const program of programs) {
+      const { code, output } = await project.run("node", ["--input-type=module", "--eval", program])
+      assert.strictEqual(code, 0, output)
+      assert.include(output, "open_incidents: 0")
+    }
+  })
+
+  it.each(["tsconfig.json", "tsconfig.bundler.json", "tsconfig.browser.json", "tsconfig.examples.json"])(
+    "have the types that programs need: %s",
+    async (config) => assertPassed(await project.run("tsc", ["--pretty", "false", "-p", config])),
+  )
+
+  it("run the examples, as the library's own tests say", async () => {
+    const { code, output } = await project.run("vitest", ["run", "--reporter=tree"])
+    assert.strictEqual(code, 0, output)
+    assert.match(output, /Test Files .*5 passed/) // None was overlooked.
+  })
+
+  it("bring the command line", async () => {
+    const { code, output } = await project.run("tocsin", ["--version"])
+    assert.deepStrictEqual({ code, output: output.trim() }, { code: 0, output: manifest.version })
+    assertPassed(await project.run("tocsin", ["migrate"]))
+    assert.match((await project.run("tocsin", ["agents", "list", "--json"])).output, /"items": ?\[\]/)
+  })
+
+  it("bring the server, which examples/agent.sh reports to", async () => {
+    const settings = { DATABASE_URL: "memory:", SERVICE_PORT: "0", SERVICE_AUTH_TOKEN: TOKEN }
+    const server = spawn("tocsin", ["serve"], {
+      cwd: project.path,
+      env: { ...project.environment, ...settings },
+      stdio: ["ignore", "ignore", "pipe"],
+    })
+    const log = { text: "" }
+    server.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
+    const address = () => /listens on (http:\/\/[^"\s]+)/.exec(log.text)?.[1]
+    await until(() => address() !== undefined)
+    const agent = { TOCSIN_URL: address() ?? "", TOCSIN_STATE_DIR: join(project.path, "agent") }
+    const { output } = await project.run("sh", ["examples/agent.sh"], agent)
+    const answer = await fetch(`${address()}/api/v1/agents`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    })
+    assert.lengthOf(((await answer.json()) as { items: Array<object> }).items, 1, output)
+    server.kill()
+    const [code] = await once(server, "close")
+    assert.strictEqual(code, 0, log.text)
+  })
+})

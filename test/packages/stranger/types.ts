@@ -1,0 +1,41 @@
+// What the declarations say, to a program as strict as can be.
+import { createServer } from "node:http"
+import { Effect } from "effect"
+import { createMonitor, type Incident, memory, type Reply, TocsinError } from "tocsin"
+import { createClient, TocsinClient } from "tocsin/client"
+import { MemoryStorage, Queries, Tocsin } from "tocsin/effect"
+import { createTestMonitor, notifierSuite } from "tocsin/testing"
+
+/** Methods take and give what is documented. */
+export const openIncidents = async (): Promise<ReadonlyArray<Incident>> => {
+  await using monitor = await createMonitor({ storage: memory(), notifiers: [] })
+  createServer(monitor.node)
+  const incidents: Array<Incident> = []
+  for await (const incident of monitor.incidents.all({ state: "open" })) incidents.push(incident)
+  // @ts-expect-error: "opened" is no state.
+  await monitor.incidents.list({ state: "opened" })
+  return incidents
+}
+
+/** What a method can fail with is in its type. */
+export const codeOf = async (reply: Reply<unknown, "not_found" | "storage">): Promise<string> => {
+  const outcome = await reply.outcome()
+  // @ts-expect-error: nothing else than these two.
+  if (!outcome.ok && outcome.error.code === "validation") return "never"
+  return outcome.ok ? "ok" : outcome.error.code
+}
+
+/** Layers give services, and nothing is left to provide. */
+export const openCount: Effect.Effect<number, unknown> = Effect.gen(function* () {
+  const { summary } = yield* Queries
+  return (yield* summary).open_incidents
+}).pipe(Effect.provide(Tocsin.layer({ storage: MemoryStorage.layer })))
+
+/** The moved clock's monitor is a monitor. */
+export const incidentsAfter = async (): Promise<number> => {
+  await using monitor = await createTestMonitor()
+  await monitor.advance("5 minutes")
+  return (await monitor.summary()).open_incidents
+}
+
+export { createClient, notifierSuite, TocsinClient, TocsinError }

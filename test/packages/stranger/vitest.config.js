@@ -1,0 +1,8 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    include: ["examples/custom-*/*.test.ts", "test/library/{examples,hosts,logFile}.test.ts"],
+    testTimeout: 20_000,
+  },
+})
