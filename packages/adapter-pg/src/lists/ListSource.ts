@@ -9,6 +9,11 @@ export interface ListSource {
   readonly conditions: ReadonlyArray<string>
   /** Columns that a condition fixes to one value: an order goes on without them. */
   readonly fixed?: ReadonlySet<string>
+  /**
+   * A column that the filter fixes and that the serving index begins with. A page beyond a position compares it as part of that
+   * position, and bounds it on the other side only: by an equality PostgreSQL would enter the index, and walk from there.
+   */
+  readonly first?: { readonly name: string; readonly value: string }
   /** What stands for a column of the order in its index, where that is not its name. */
   readonly expressions?: Readonly<Record<string, string>>
   /**

@@ -75,6 +75,9 @@ const incidents: Source<"incidents"> = (filter, parameters, sort) => {
       ],
     }
   }
+  if (filter.state === undefined && filter.severity !== undefined) {
+    return { ...source, first: { name: "severity_rank", value: parameters.add(severities[0], "int8") } }
+  }
   const fixed = [
     ...(filter.state === undefined ? [] : [["state_rank", states[0]] as const]),
     ...(filter.severity === undefined ? [] : [["severity_rank", severities[0]] as const]),

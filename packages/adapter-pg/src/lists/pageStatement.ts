@@ -31,10 +31,12 @@ export const pageStatement = <L extends ListName>(request: PageRequest<L>): Page
 
 const readingOf = <L extends ListName>(
   { list, sort, direction, isBackward, from }: PageRequest<L>,
-  { alias, expressions, fixed }: ListSource,
+  { alias, expressions, first, fixed }: ListSource,
   parameters: Parameters,
 ): Reading => {
   const varying = Array.from(orderColumns(list, sort).entries()).filter(([, { name }]) => !fixed?.has(name))
+  const isFirst = (column: string) => Number(column === first?.name)
+  varying.sort(([, a], [, b]) => isFirst(b.name) - isFirst(a.name))
   return {
     columns: varying.map(([, { name }]) => expressions?.[name] ?? `${alias}.${name}`),
     isDescending: (direction === "desc") !== isBackward,
@@ -52,6 +54,13 @@ const beyond = ({ columns, from, isDescending, isInclusive }: Reading): Readonly
   return [`(${columns.join(", ")}) ${operator} (${from.join(", ")})`]
 }
 
+/** The condition on {@link ListSource.first}. */
+const ofFirst = ({ alias, first }: ListSource, { from, isDescending }: Reading): ReadonlyArray<string> => {
+  if (first === undefined) return []
+  const otherSide = isDescending ? ">=" : "<="
+  return [`${alias}.${first.name} ${from === undefined ? "=" : otherSide} ${first.value}`]
+}
+
 const inOrder = ({ columns, isDescending }: Reading, limit: string): string => {
   const order = columns.map((column) => `${column} ${isDescending ? "DESC" : "ASC"}`)
   return `ORDER BY ${order.join(", ")} LIMIT ${limit}`
@@ -63,7 +72,7 @@ const where = (conditions: ReadonlyArray<string>): string =>
 const plain = (source: ListSource, reading: Reading, limit: string): string => {
   const { alias, columns, conditions, table } = source
   return `SELECT ${columns} FROM ${source.from ?? `${table} AS ${alias}`}
-    ${where([...conditions, ...beyond(reading)])} ${inOrder(reading, limit)}`
+    ${where([...conditions, ...ofFirst(source, reading), ...beyond(reading)])} ${inOrder(reading, limit)}`
 }
 
 const spread = (
