@@ -9,7 +9,7 @@ import { scratchFile } from "../ScratchFile.ts"
 import { type Remains, replay } from "./RecordedDisk.ts"
 
 const WRITER = fileURLToPath(new URL("../processes/writer.ts", import.meta.url))
-const AGENTS = 400
+const AGENTS = 800
 // Some pages, so that the log begins anew many times.
 const CHECKPOINT_PAGES = 40
 const LOSSES = 200
