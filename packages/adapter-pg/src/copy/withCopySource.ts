@@ -3,7 +3,7 @@ import { Effect, type Redacted, type Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toStorageError } from "../toStorageError.ts"
 import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 import { readRows } from "./readRows.ts"
 
 /** A storage as it is at one moment, whatever others write to it meanwhile. */

@@ -8,7 +8,7 @@ import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
 import { insertionOf, toJson } from "./columnTypes.ts"
 import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 import { readRows } from "./readRows.ts"
 
 /** A storage that is being filled. Nobody else sees what is in it until all of it is. */

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqli
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Stream } from "effect"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 
 /** Rows read at once: between two pieces the process can show how far it is, and be stopped. */
 const PIECE = 1_000

@@ -1,6 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, type Stream } from "effect"
-import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 import { CopyConnection, first } from "./CopyConnection.ts"
 
 /** A storage as it is at one moment, whatever others write to it meanwhile. */

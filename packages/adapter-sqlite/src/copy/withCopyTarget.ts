@@ -8,7 +8,7 @@ import { inspectFile } from "../connection/inspectFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { RECOUNT_OPEN_INCIDENTS } from "../rows/SystemTotalRows.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
-import type { CopiedRow, CopiedTable } from "./CopiedTable.ts"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 import { CopyConnection, first, toSqlite } from "./CopyConnection.ts"
 
 /** A storage that is being filled. Nobody else sees what is in it until all of it is. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { CopiedRow, CopiedTable } from "@tocsin/adapter-sqlite/copy/CopiedTable"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
