@@ -1,19 +1,10 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, type Redacted, type Stream } from "effect"
+import { Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toStorageError } from "../toStorageError.ts"
 import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopySource } from "@tocsin/core/ports/CopySource"
 import { readRows } from "./readRows.ts"
-
-/** A storage as it is at one moment, whatever others write to it meanwhile. */
-export interface CopySource {
-  readonly count: (table: CopiedTable) => Effect.Effect<number, StorageError>
-  /** All rows of a table in the order of its key, in pieces. */
-  readonly rows: (table: CopiedTable) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
-  /** The highest number that a history row was ever given; 0 for none. Numbers are not given again. */
-  readonly lastSeq: Effect.Effect<bigint, StorageError>
-}
 
 /** Reads a database as it is now, in one transaction that writes nothing, while `use` runs. */
 export const withCopySource = <A, E, R>(

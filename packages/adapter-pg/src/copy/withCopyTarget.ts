@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Duration, Effect, type Redacted, type Stream } from "effect"
+import { Duration, Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Database } from "../Database.ts"
 import { migrate } from "../migrate.ts"
@@ -8,17 +8,9 @@ import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
 import { insertionOf, toJson } from "./columnTypes.ts"
 import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
 import { readRows } from "./readRows.ts"
-
-/** A storage that is being filled. Nobody else sees what is in it until all of it is. */
-export interface CopyTarget {
-  readonly write: (table: CopiedTable, rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>
-  /** What was written, read back in the order of the key. */
-  readonly rows: (table: CopiedTable) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
-  /** Gives history rows numbers above this one from now on. */
-  readonly setLastSeq: (seq: bigint) => Effect.Effect<void, StorageError>
-}
 
 interface TargetOptions {
   readonly url: Redacted.Redacted

@@ -1,16 +1,7 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, type Stream } from "effect"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import { Effect } from "effect"
+import type { CopySource } from "@tocsin/core/ports/CopySource"
 import { CopyConnection, first } from "./CopyConnection.ts"
-
-/** A storage as it is at one moment, whatever others write to it meanwhile. */
-export interface CopySource {
-  readonly count: (table: CopiedTable) => Effect.Effect<number, StorageError>
-  /** All rows of a table in the order of its key, in pieces. */
-  readonly rows: (table: CopiedTable) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
-  /** The highest number that a history row was ever given; 0 for none. Numbers are not given again. */
-  readonly lastSeq: Effect.Effect<bigint, StorageError>
-}
 
 /** Opens a database file for reading as it is now, and closes it after `use`. Its log grows while that takes. */
 export const withCopySource = <A, E, R>(

@@ -1,24 +1,15 @@
 import { existsSync, renameSync } from "node:fs"
 import { dirname } from "node:path"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Layer, type Scope, type Stream } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { removeDatabase } from "../backup/backUp.ts"
 import { syncToDisk } from "../backup/syncToDisk.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { RECOUNT_OPEN_INCIDENTS } from "../rows/SystemTotalRows.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
 import { CopyConnection, first, toSqlite } from "./CopyConnection.ts"
-
-/** A storage that is being filled. Nobody else sees what is in it until all of it is. */
-export interface CopyTarget {
-  readonly write: (table: CopiedTable, rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>
-  /** What was written, read back in the order of the key. */
-  readonly rows: (table: CopiedTable) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
-  /** Gives history rows numbers above this one from now on. */
-  readonly setLastSeq: (seq: bigint) => Effect.Effect<void, StorageError>
-}
 
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 

@@ -6,16 +6,12 @@ import * as PgTarget from "@tocsin/adapter-pg/copy/withCopyTarget"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as SqliteSource from "@tocsin/adapter-sqlite/copy/withCopySource"
 import * as SqliteTarget from "@tocsin/adapter-sqlite/copy/withCopyTarget"
+import type { CopySource } from "@tocsin/core/ports/CopySource"
+import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Redacted } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
 import { copiedTables } from "./copiedTables.ts"
-
-/** What is read; both adapters have the same. */
-export type CopySource = PgSource.CopySource
-
-/** What is written; both adapters have the same. */
-export type CopyTarget = PgTarget.CopyTarget
 
 /** A storage that can be copied from or into. */
 export interface Place {

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto"
 import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopySource } from "@tocsin/core/ports/CopySource"
+import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
 import { copiedTables } from "./copiedTables.ts"
-import type { CopySource, CopyTarget, Place } from "./Place.ts"
+import type { Place } from "./Place.ts"
 
 /** What was copied of one table, the same on both sides. */
 export interface CopiedTableReport {
