@@ -4,8 +4,15 @@ import { boolean, integer, oneOf, weighted, type Weighted } from "./arbitraries.
 
 /** An event of a batch before it has an id and a time of its own. */
 export interface EventDraft {
-  /** A new id, one that other events have too, or the whole event once more that stood so many places earlier. */
-  readonly id: "new" | { readonly shared: number } | { readonly again: number }
+  /**
+   * A new id, one that any other events have too, one that only events of other checks or agents have too (where this
+   * check had it, that event once more), or the whole event once more that stood so many places earlier.
+   */
+  readonly id:
+    | "new"
+    | { readonly shared: number }
+    | { readonly sharedByChecks: number }
+    | { readonly again: number }
   readonly check_id: string
   /** How many seconds before the step it was observed; the steps are a second apart by the agents' clocks. */
   readonly lagSeconds: number
@@ -79,9 +86,13 @@ const newId = Arbitrary.Constant("new" as const)
 const again = Arbitrary.map(integer(1, 4), (places) => ({ again: places }))
 const shared = Arbitrary.map(integer(0, 3), (number) => ({ shared: number }))
 
+const sharedByChecks = Arbitrary.map(integer(0, 3), (number) => ({ sharedByChecks: number }))
+
 /** Ids as senders that keep to the contract draw them: new ones, and sometimes an event twice. */
 const properId = weighted<EventDraft["id"]>([7, newId], [1, again])
-/** Those, and ids that other events of the same or another agent have too. */
+/** Those, and ids that events of other checks, of the same or another agent, have too. */
+const idPerCheck = weighted<EventDraft["id"]>([7, newId], [1, again], [2, sharedByChecks])
+/** Those, and ids that other events of the same check have too. */
 const anyId = weighted<EventDraft["id"]>([7, newId], [1, again], [2, shared])
 
 const ownKey = Arbitrary.map(integer(0, AGENTS.length - 1), (at) => ({
@@ -165,8 +176,8 @@ const lifeWith = (batch: Arbitrary.Arbitrary<Step>, ...more: ReadonlyArray<Weigh
 /** Agents send results, deliveries go on, and now and then an operator steps in. */
 export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock])
 
-/** The same without the one action after which a batch may count again. */
-export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, anyId)))
+/** The same without what may make a batch count again: the reset of a clock, and one id for two events of one check. */
+export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, idPerCheck)))
 
 /** The same again, by senders that give every event an id of its own. */
 export const properLife = lifeWith(batchOf(6, draft(CHECKS, properId)))

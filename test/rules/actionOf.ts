@@ -41,13 +41,23 @@ const event = (draft: EventDraft, id: number, stepNumber: number): CheckResultEv
   ...(draft.incident_key !== undefined && { incident_key: IncidentKey.make(draft.incident_key) }),
 })
 
-const events = (drafts: ReadonlyArray<EventDraft>, stepNumber: number): ReadonlyArray<CheckResultEvent> => {
+/** The events of a batch, each numbered by its place. `sent` are those that its agent has sent before. */
+const events = (
+  drafts: ReadonlyArray<EventDraft>,
+  stepNumber: number,
+  sent: ReadonlyArray<CheckResultEvent>,
+): ReadonlyArray<CheckResultEvent> => {
   const made: Array<CheckResultEvent> = []
+  const sameOfCheck = (one: CheckResultEvent): CheckResultEvent | undefined =>
+    [...sent, ...made].find((other) => other.event_id === one.event_id && other.check_id === one.check_id)
   for (const draft of drafts) {
     const newId = stepNumber * EVENTS_PER_STEP + made.length
     if (draft.id === "new") made.push(event(draft, newId, stepNumber))
     else if ("shared" in draft.id) made.push(event(draft, SHARED_IDS + draft.id.shared, stepNumber))
-    else made.push(made.at(-draft.id.again) ?? event(draft, newId, stepNumber))
+    else if ("sharedByChecks" in draft.id) {
+      const one = event(draft, SHARED_IDS + draft.id.sharedByChecks, stepNumber)
+      made.push(sameOfCheck(one) ?? one)
+    } else made.push(made.at(-draft.id.again) ?? event(draft, newId, stepNumber))
   }
   return made
 }
@@ -66,7 +76,12 @@ export const actionOf = (step: Step, { rows, applied, number }: Circumstances): 
     }
     case "batch": {
       const agent_id = AgentId.make(step.agent_id)
-      return { action: "events", key: step.key, request: { agent_id, events: events(step.events, number) } }
+      const sent = applied.flatMap(({ request }) => (request.agent_id === agent_id ? request.events : []))
+      return {
+        action: "events",
+        key: step.key,
+        request: { agent_id, events: events(step.events, number, sent) },
+      }
     }
     case "replay":
       return pick(applied, step.which)
