@@ -4,11 +4,14 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Cause, Clock, Effect, LogLevel, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { allowedMethods, type KnownRoute } from "./allowedMethods.ts"
+import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
 import { errorResponse, type Failure } from "./errorResponse.ts"
 import { fieldsOfEvery } from "./fieldsOfEvery.ts"
+import { fieldsOfShown } from "./fieldsOfShown.ts"
 import { lingering, unreadSource } from "./lingering.ts"
 import { logRequest } from "./logRequest.ts"
 import { logUnforeseen, unforeseen } from "./unforeseen.ts"
+import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
 import { hasOneHost } from "../request/hasOneHost.ts"
 import { withPlainPath } from "../request/plainPath.ts"
 import { Readiness } from "../Readiness.ts"
@@ -44,11 +47,28 @@ const failed = (cause: Cause.Cause<unknown>, requestId: string) =>
       Effect.failCause(cause as Cause.Cause<never>)
     : Effect.as(logUnforeseen(cause, requestId), errorResponse(unforeseen, requestId))
 
-const complete = (response: Response, request: Request, requestId: string, isDraining: boolean): Response => {
+interface Completion {
+  readonly request: Request
+  readonly requestId: string
+  readonly isDraining: boolean
+  readonly fields: CrossOrigin["fields"]
+}
+
+const complete = (response: Response, { request, requestId, isDraining, fields }: Completion): Response => {
   const unread = unreadSource(request)
   const answer = unread === undefined ? response : lingering(response, unread)
-  const isFinal = isDraining || unread !== undefined
-  return HttpServerResponse.setHeaders(answer, fieldsOfEvery({ url: request.url, requestId, isFinal }))
+  const given: Readonly<Record<string, string>> = {
+    ...fieldsOfShown(request.method),
+    ...fieldsOfEvery({ requestId, isFinal: isDraining || unread !== undefined }),
+    ...fields(request),
+  }
+  const vary = [answer.headers["vary"], given["vary"]].filter((field) => field !== undefined)
+  return HttpServerResponse.setHeaders(answer, {
+    ...given,
+    // What an answer says for itself counts: a page has a policy of its own.
+    ...answer.headers,
+    ...(vary.length > 0 && { vary: vary.join(", ") }),
+  })
 }
 
 const logged = (effect: Effect.Effect<Response>, request: Request, requestId: string) =>
@@ -61,17 +81,27 @@ const logged = (effect: Effect.Effect<Response>, request: Request, requestId: st
     return response
   })
 
+/** What answers depend on besides their request. */
+export interface EveryResponseOptions {
+  /** What there is at paths. */
+  readonly routes: ReadonlyArray<KnownRoute>
+  /** None unless given. */
+  readonly allowedOrigins?: AllowedOrigins | undefined
+}
+
 /**
- * What every response has in common, whatever answers it: its request id, no caching of the API, 404 for what is at no
- * path, 500 without detail for what nobody foresaw, one debug line (decisions §1). `routes`: what there is at paths.
+ * What every response has in common, whatever answers it: its request id, no caching unless it says otherwise, what protects a
+ * browser, what lets pages of allowed origins read it, 404 for what is at no path, 500 without detail for what nobody foresaw,
+ * one debug line (decisions §1).
  */
-export const layer = (routes: ReadonlyArray<KnownRoute>) =>
+export const layer = ({ routes, allowedOrigins }: EveryResponseOptions) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const ids = yield* Ids
       const { isDraining } = yield* Readiness
       const newRequestId = Effect.map(Instant.now, (now) => ids.uuidV7(now))
       const allowed = allowedMethods(routes)
+      const { preflight, fields } = crossOrigin(allowedOrigins)
 
       return Effect.fnUntraced(function* (
         httpEffect: Effect.Effect<Response, Types.unhandled>,
@@ -84,7 +114,12 @@ export const layer = (routes: ReadonlyArray<KnownRoute>) =>
           request === received
             ? httpEffect
             : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
-        const response = lacksHost(request) ? Effect.succeed(errorResponse(withoutHost, requestId)) : routed
+        const own = lacksHost(request)
+          ? errorResponse(withoutHost, requestId)
+          : request.method === "OPTIONS"
+            ? preflight(request, allowed(request.url))
+            : undefined
+        const response = own === undefined ? routed : Effect.succeed(own)
         const answer = response.pipe(
           Effect.catchCause((cause) =>
             isOfUnknownPath(cause)
@@ -92,8 +127,9 @@ export const layer = (routes: ReadonlyArray<KnownRoute>) =>
               : failed(cause, requestId),
           ),
           // Known only now: answers to what began before the server is to stop close their connections, too.
-          Effect.map((made) => complete(made, request, requestId, isDraining())),
+          Effect.map((made) => complete(made, { request, requestId, isDraining: isDraining(), fields })),
           Effect.provideService(RequestId, requestId),
+          Effect.annotateLogs("request_id", requestId),
         )
         return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer
       })

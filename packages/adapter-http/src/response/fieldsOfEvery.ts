@@ -1,15 +1,17 @@
 /** What the header fields that all answers have depend on. */
 export interface Answered {
-  /** The target of the request. */
-  readonly url: string
   readonly requestId: string
   /** Whether the connection ends with this answer. */
   readonly isFinal: boolean
 }
 
-/** The header fields that every answer has: its request id, and no caching of the API (decisions §1). */
-export const fieldsOfEvery = ({ url, requestId, isFinal }: Answered): Record<string, string> => ({
+/**
+ * The header fields that every answer has, of agents too: its request id, no caching (decisions §1), and no guessing at what
+ * kind of content it is. More would be bytes that agents pay for and nobody reads (docs/decisions/0015).
+ */
+export const fieldsOfEvery = ({ requestId, isFinal }: Answered): Record<string, string> => ({
   "x-request-id": requestId,
-  ...(url.startsWith("/api/v1/") && { "cache-control": "no-store" }),
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
   ...(isFinal && { connection: "close" }),
 })

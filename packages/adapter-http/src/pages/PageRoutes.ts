@@ -1,0 +1,69 @@
+import { hash } from "node:crypto"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
+import { Duration, Effect, Layer } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { KnownRoute } from "../response/allowedMethods.ts"
+import { Readiness } from "../Readiness.ts"
+import { firstPage } from "./firstPage.ts"
+import type { About, ServiceState } from "./ServiceState.ts"
+import { stateDocument } from "./stateDocument.ts"
+import { stylesheet } from "./stylesheet.ts"
+import { wantsHtml } from "./wantsHtml.ts"
+
+const FIRST = "/"
+const ROBOTS = "/robots.txt"
+
+/** Anybody may ask, as often as they like: the storage is looked at no more often than this. */
+const LOOK_EVERY = Duration.seconds(5)
+
+/** Nothing but its own style and its own icon, and in no frame. */
+const PAGE_FIELDS = {
+  "content-security-policy":
+    `default-src 'none'; style-src 'sha256-${hash("sha256", stylesheet, "base64")}'; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  vary: "Accept",
+} as const
+
+// No search engine has any business with somebody's monitoring.
+const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
+
+const layer = (about: About): Layer.Layer<never, never, HttpRouter.HttpRouter | Readiness | WellnessCheck> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const startedAt = yield* Instant.now
+      const { isReady, isDraining } = yield* Readiness
+      const { examine } = yield* WellnessCheck
+      const look = yield* Effect.cachedWithTTL(examine(false), LOOK_EVERY)
+      const state = Effect.gen(function* (): Effect.fn.Return<ServiceState> {
+        const ready = yield* isReady
+        const upFor = Duration.nanos(((yield* Instant.now) - startedAt) * 1_000n)
+        const stopping = { state: "stopping" } as const
+        // While the storage is known to be away nobody waits for it.
+        const wellness = isDraining() ? stopping : ready ? yield* look : AWAY
+        return { ...about, startedAt, upFor, isReady: ready, wellness }
+      })
+      const answer = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
+        const found = yield* state
+        return wantsHtml(headers["accept"])
+          ? HttpServerResponse.text(firstPage(found), {
+              contentType: "text/html; charset=utf-8",
+              headers: PAGE_FIELDS,
+            })
+          : HttpServerResponse.jsonUnsafe(stateDocument(found), { headers: { vary: PAGE_FIELDS.vary } })
+      })
+      return Layer.mergeAll(HttpRouter.add("GET", FIRST, answer), HttpRouter.add("GET", ROBOTS, robots))
+    }),
+  )
+
+const AWAY = {
+  state: "unwell",
+  faults: [{ name: "storage_answers", text: "the storage cannot be reached or written to" }],
+} as const
+
+/** The first page, for people and for programs, and robots.txt. They say nothing that needs a token. */
+export const make = (about: About) => ({
+  layer: layer(about),
+  routes: ([FIRST, ROBOTS] as const).map((path): KnownRoute => ({ method: "GET", path })),
+})

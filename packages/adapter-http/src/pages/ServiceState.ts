@@ -1,0 +1,43 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Wellness } from "@tocsin/core/wellness/judgeWellness"
+import type { Duration } from "effect"
+
+/** What a service tells everybody of itself. */
+export interface About {
+  readonly version: string
+  /** What keeps its state, in a word: SQLite. No address. */
+  readonly storage: string
+}
+
+/** A service and how it is, as its first page shows it. Nothing in it is a secret, or about what is monitored. */
+export interface ServiceState extends About {
+  readonly startedAt: Instant
+  readonly upFor: Duration.Duration
+  /** Whether it can do its work (contract, ready). */
+  readonly isReady: boolean
+  readonly wellness: Wellness
+}
+
+type FaultName = Extract<Wellness, { readonly state: "unwell" }>["faults"][number]["name"]
+
+/** Whether a condition holds, as far as is known. */
+const holds = ({ wellness }: ServiceState, ...names: ReadonlyArray<FaultName>): boolean =>
+  wellness.state !== "unwell" || !wellness.faults.some(({ name }) => names.includes(name))
+
+/** How it is, in a word. */
+export const statusOf = ({ isReady, wellness }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
+  if (wellness.state === "stopping") return "stopping"
+  if (!isReady) return "not_ready"
+  return wellness.state === "unwell" ? "unwell" : "ok"
+}
+
+/** Whether its storage answers and keeps what it is given. */
+export const isStorageWell = (state: ServiceState): boolean =>
+  state.isReady && holds(state, "storage_answers", "storage_keeps")
+
+/** Whether notifications go out; unknown while the storage does not answer. */
+export const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up" | "unknown" => {
+  if (!isStorageWell(state)) return "unknown"
+  if (!holds(state, "delivery_in_time")) return "late"
+  return holds(state, "nothing_given_up") ? "in_time" : "given_up"
+}

@@ -1,0 +1,117 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Duration } from "effect"
+import { bell, bellAddress } from "./bell.ts"
+import { html, Html } from "./html.ts"
+import { deliveryOf, isStorageWell, type ServiceState, statusOf } from "./ServiceState.ts"
+import { stylesheet } from "./stylesheet.ts"
+
+const STATUS = {
+  ok: "Up and working",
+  unwell: "Running, but something calls for a look",
+  not_ready: "Not ready: the storage cannot be reached or written to",
+  stopping: "About to stop",
+} as const
+
+const DELIVERY = {
+  in_time: "go out in time",
+  late: "late: at least one has waited for more than 15 minutes",
+  given_up: "one was given up within the last hour",
+  unknown: "unknown while the storage does not answer",
+} as const
+
+const LINKS: ReadonlyArray<readonly [path: string, name: string, what: string]> = [
+  ["docs", "API reference", "every request and answer, to read and to try"],
+  [
+    "openapi.json",
+    "OpenAPI document",
+    "the v1 API for programs; operators' additions are in ops/v1/openapi.json",
+  ],
+  ["metrics", "Metrics", "for Prometheus; takes a token unless the service is set otherwise"],
+  ["api/v1/ready", "Readiness", "for probes: 200 while the service can work, 503 otherwise"],
+]
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const
+
+/** The two largest units of a time: 3 days 4 hours. */
+const spanText = (span: Duration.Duration): string => {
+  let left = Math.floor(Duration.toSeconds(span))
+  const parts = UNITS.flatMap(([name, seconds]) => {
+    const count = Math.floor(left / seconds)
+    left -= count * seconds
+    return count === 0 ? [] : [`${count} ${name}${count === 1 ? "" : "s"}`]
+  })
+  return parts.length === 0 ? "less than a second" : parts.slice(0, 2).join(" ")
+}
+
+/** To the minute, as people write it. */
+const minuteText = (instant: Instant.Instant): string =>
+  `${Instant.format(instant).slice(0, "2026-01-01T00:00".length).replace("T", " ")} UTC`
+
+interface Row {
+  readonly name: string
+  readonly text: string
+  readonly isBad?: boolean
+}
+
+const rowsOf = (state: ServiceState): ReadonlyArray<Row> => {
+  const isKept = isStorageWell(state)
+  const delivery = deliveryOf(state)
+  return [
+    {
+      name: "Storage",
+      text: `${state.storage}: ${isKept ? "reads and writes" : "does not answer, or keeps nothing"}`,
+      isBad: !isKept,
+    },
+    { name: "Notifications", text: DELIVERY[delivery], isBad: delivery !== "in_time" },
+    { name: "Running for", text: `${spanText(state.upFor)}, since ${minuteText(state.startedAt)}` },
+    { name: "Version", text: state.version },
+  ]
+}
+
+const row = ({ name, text, isBad = false }: Row): Html =>
+  html`<dt>${name}</dt><dd${new Html(isBad ? ' class="bad"' : "")}>${text}</dd>`
+
+const link = ([path, name, what]: (typeof LINKS)[number]): Html =>
+  html`<li><a href="${path}">${name}</a><span>${what}</span></li>`
+
+// Whole: its policy names the style by its hash.
+const style = new Html(`<style>${stylesheet}</style>`)
+const sign = new Html(bell.replace("<svg", '<svg aria-hidden="true" width="48" height="48"'))
+
+/** The first page for people: what this is, how it is, and where to read on. No script, and nothing from elsewhere. */
+export const firstPage = (state: ServiceState): string => {
+  const status = statusOf(state)
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>Tocsin: ${STATUS[status]}</title>
+        <link rel="icon" href="${bellAddress}" />
+        ${style}
+      </head>
+      <body>
+        <main>
+          <header>
+            ${sign}
+            <div>
+              <h1>Tocsin</h1>
+              <p>Monitoring: heartbeats and check results in, incidents and notifications out.</p>
+            </div>
+          </header>
+          <p class="state${status === "ok" ? "" : " bad"}">${STATUS[status]}</p>
+          <dl>${rowsOf(state).map(row)}</dl>
+          <h2>Where to read on</h2>
+          <ul>
+            ${LINKS.map(link)}
+          </ul>
+        </main>
+      </body>
+    </html> `.text
+}

@@ -1,0 +1,105 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import type { Scope } from "effect"
+import { rolldown } from "rolldown"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { chromium, openPage } from "./Browser.ts"
+
+const PAGE = fileURLToPath(new URL("page.ts", import.meta.url))
+
+const bundlePage = Effect.promise(async () => {
+  const bundle = await rolldown({ input: PAGE, platform: "browser", onwarn: () => {} })
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false })
+  return output[0].code
+})
+
+interface Site {
+  readonly origin: string
+  /** What the page told of its calls. */
+  readonly outcomes: Effect.Effect<Readonly<Record<string, unknown>>>
+}
+
+/** Somebody's site with the page, of an origin of its own. */
+const startSite = Effect.fnUntraced(function* (): Effect.fn.Return<Site, never, Scope.Scope> {
+  const script = yield* bundlePage
+  const told = Deferred.makeUnsafe<Readonly<Record<string, unknown>>>()
+  const server = createServer((incoming, response) => {
+    if (incoming.url === "/page.js") {
+      return void response.writeHead(200, { "content-type": "text/javascript" }).end(script)
+    }
+    if (incoming.url !== "/outcomes") {
+      const page = '<!doctype html><title>page</title><script type="module" src="/page.js"></script>'
+      return void response.writeHead(200, { "content-type": "text/html" }).end(page)
+    }
+    let body = ""
+    incoming.on("data", (part: Buffer) => (body += part.toString()))
+    incoming.on("end", () => {
+      response.end()
+      Deferred.doneUnsafe(told, Effect.succeed(JSON.parse(body)))
+    })
+  })
+  return yield* Effect.acquireRelease(
+    Effect.callback<Site>((resume) => {
+      server.listen(0, "127.0.0.1", () => {
+        // A server that listens on TCP has such an address.
+        const { port } = server.address() as AddressInfo
+        resume(Effect.succeed({ origin: `http://localhost:${port}`, outcomes: Deferred.await(told) }))
+      })
+    }),
+    () =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      }),
+  )
+})
+
+/** What a page of a site gets from a server that allows `origins`. */
+const calling = Effect.fnUntraced(function* (originsOf: (site: Site) => string) {
+  const site = yield* startSite()
+  const { baseUrl } = yield* startServer({
+    cwd: yield* scratchFolder,
+    environment: {
+      SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+      DATABASE_URL: "memory:",
+      SERVICE_ALLOWED_ORIGINS: originsOf(site),
+    },
+  })
+  const query = new URLSearchParams({ api: baseUrl, token: OPERATOR_TOKEN })
+  yield* openPage(`${site.origin}/?${query}`)
+  return yield* Effect.timeout(site.outcomes, "40 seconds")
+})
+
+const readable = {
+  agents: { items: [], next_cursor: null, prev_cursor: null },
+  refused: { code: "unauthorized", status: 401, hasRequestId: true },
+  absent: { code: "not_found", status: 404, hasRequestId: true },
+  heartbeat: { accepted: false },
+}
+const unreadable = { code: "connection", hasRequestId: false }
+
+const reason = chromium === undefined ? " (skipped: there is no Chromium here)" : ""
+
+describe.skipIf(chromium === undefined)(`a page in a browser${reason}`, { timeout: 90_000 }, () => {
+  it.live("of an allowed origin can use the client, and reads errors too", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* calling(({ origin }) => `https://other.example ${origin}`), readable)
+    }),
+  )
+
+  it.live("of any other origin reads nothing", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* calling(() => "https://other.example"), {
+        agents: unreadable,
+        refused: unreadable,
+        absent: unreadable,
+        heartbeat: unreadable,
+      })
+    }),
+  )
+})
