@@ -35,7 +35,7 @@ describe("examples", () => {
     await once(child, "close")
   })
 
-  it("testing an agent: its tests pass", { timeout: 60_000 }, async () => {
+  it("testing an agent: its tests pass", async () => {
     const { child, output } = node(["--test", "examples/testing-an-agent/agent.test.ts"])
     const [code] = await once(child, "close")
     assert.strictEqual(code, 0, output.text)

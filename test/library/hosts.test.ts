@@ -78,7 +78,10 @@ const conversation = async (base: string, monitor: Monitor) => {
   assert.strictEqual((await read(`${base}/api/v1/agents/nobody`)).status, 404)
   const explained = await read(`${base}/ops/v1/explain?agent_id=a&check_id=check-1`)
   assert.deepInclude(explained.body as object, { incident: null })
-  assert.strictEqual((await read(`${base}/openapi.json`)).status, 200)
+  for (const path of ["/openapi.json", "/ops/v1/openapi.json", "/docs", "/docs/viewer.css"]) {
+    const { status, ok } = await fetch(`${base}${path}`)
+    assert.isTrue(ok, `${path}: ${status}`)
+  }
   const removed = await fetch(`${base}/api/v1/agents/a`, {
     method: "DELETE",
     headers: { authorization: `Bearer ${TOKEN}` },

@@ -48,7 +48,7 @@ export const collect = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray
 }
 
 const POLL_MILLIS = 5
-const POLLS = 2_000
+const POLLS = 10_000
 
 /** Waits until something holds. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {

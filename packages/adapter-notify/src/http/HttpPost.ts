@@ -3,11 +3,13 @@ import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import { Duration, Effect, Option, type Redacted, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
+import { below } from "./below.ts"
 import { resultOfFailure, resultOfStatus } from "./deliveryResult.ts"
 import { type Answer, makeExchange, type NoAnswer } from "./exchange.ts"
 import type { TargetPolicy } from "./RefusedAddresses.ts"
 import { parseRetryAfter } from "./retryAfter.ts"
-import { parseTarget, type Target } from "./Target.ts"
+import { parseTarget } from "./Target.ts"
+import { traceContext } from "./traceContext.ts"
 
 /** What notifiers that post have in common. */
 export interface PostingOptions extends TargetPolicy {
@@ -41,7 +43,10 @@ export const makeHttpPost = Effect.fnUntraced(function* (
   const target = yield* Effect.fromResult(parseTarget(options.address, options)).pipe(
     Effect.mapError((message) => new BadNotifierSetting({ notifier, setting, message })),
   )
-  const exchange = yield* makeExchange(below(target, options.path), options)
+  const exchange = yield* makeExchange(
+    options.path === undefined ? target : below(target, options.path),
+    options,
+  )
   const answered = ({ status, retryAfter, body }: Answer) =>
     Effect.map(Instant.now, (now): TestReceipt => {
       const seconds = parseRetryAfter(retryAfter, now) ?? options.retryAfterOf?.(body)
@@ -53,23 +58,20 @@ export const makeHttpPost = Effect.fnUntraced(function* (
     result: { outcome: "deferred", error: `No answer came within ${Duration.format(options.timeout)}.` },
   }
   return (json, headers = {}) =>
-    exchange({
-      body: json,
-      headers: {
-        ...headers,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(json).toString(),
-        "user-agent": "Tocsin",
-      },
-    }).pipe(
+    traceContext.pipe(
+      Effect.flatMap((trace) =>
+        exchange({
+          body: json,
+          headers: {
+            ...headers,
+            ...trace,
+            "content-type": "application/json",
+            "content-length": Buffer.byteLength(json).toString(),
+            "user-agent": "Tocsin",
+          },
+        }),
+      ),
       Effect.flatMap(Option.match({ onNone: () => Effect.succeed(silent), onSome: answered })),
       Effect.catch((failure) => Effect.succeed(failed(failure))),
     )
 })
-
-const below = (base: Target, path: string | undefined): Target => {
-  if (path === undefined) return base
-  const url = new URL(base.url)
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`
-  return { ...base, url }
-}

@@ -24,8 +24,10 @@ export interface NoAnswer {
   readonly code: string | undefined
 }
 
-/** Posts one message: fails with {@link NoAnswer}, `none` where no status came in time. */
+/** Sends one message: fails with {@link NoAnswer}, `none` where no status came in time. */
 export type Exchange = (message: {
+  /** POST unless given. */
+  readonly method?: "GET" | undefined
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }) => Effect.Effect<Option.Option<Answer>, NoAnswer>
@@ -60,10 +62,10 @@ export const makeExchange = Effect.fnUntraced(function* (
     ),
     (opened) => Effect.sync(() => opened.destroy()),
   )
-  const open = (headers: Readonly<Record<string, string>>): ClientRequest =>
+  const open = (method: string, headers: Readonly<Record<string, string>>): ClientRequest =>
     (isSecure ? httpsRequest : httpRequest)({
       agent,
-      method: "POST",
+      method,
       hostname: hostOf(target.url),
       port: target.url.port,
       path: `${target.url.pathname}${target.url.search}`,
@@ -72,9 +74,9 @@ export const makeExchange = Effect.fnUntraced(function* (
         ...(target.authorization !== undefined && { authorization: target.authorization }),
       },
     })
-  return ({ body, headers }) =>
+  return ({ method = "POST", body, headers }) =>
     Effect.acquireUseRelease(
-      Effect.sync(() => start(open(headers), body)),
+      Effect.sync(() => start(open(method, headers), body)),
       ({ head }) => receive(head, options.timeout),
       // Of no effect on a connection that has gone back to the agent after a complete answer.
       ({ request }) => Effect.sync(() => request.destroy()),

@@ -1,0 +1,81 @@
+import { Duration, Effect, Layer, Schedule } from "effect"
+import { type Beat, BeatReceiver } from "../ports/BeatReceiver.ts"
+import type { DeliveryResult } from "../ports/Notifiers.ts"
+import type { Wellness } from "../wellness/judgeWellness.ts"
+import { WellnessCheck } from "./WellnessCheck.ts"
+
+/** What beats can be set to. */
+export interface BeatOptions {
+  /** From the start of one to the start of the next. */
+  readonly interval: Duration.Duration
+  /** Whether the service has been told to stop. */
+  readonly isStopping: Effect.Effect<boolean>
+}
+
+/** Trouble that is over by then, such as a database that restarts, is no news. */
+const SECOND_LOOK_AFTER = Duration.seconds(10)
+
+/** The beat that tells of a verdict; none while the service stops, because whoever stopped it knows. */
+const beatOf = (wellness: Wellness): Beat | undefined => {
+  switch (wellness.state) {
+    case "stopping":
+      return undefined
+    case "well":
+      return { isWell: true }
+    case "unwell":
+      return {
+        isWell: false,
+        text: `Tocsin is not well: ${wellness.faults.map(({ text }) => text).join("; ")}.`,
+      }
+  }
+}
+
+/**
+ * Sends a beat at once and then at each interval, for as long as the layer lives. When the layer closes nothing more is sent:
+ * a stop is no failure. Each replica sends its own.
+ */
+export const layer = ({
+  interval,
+  isStopping,
+}: BeatOptions): Layer.Layer<never, never, WellnessCheck | BeatReceiver> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { examine } = yield* WellnessCheck
+      const { send } = yield* BeatReceiver
+      const tell = onChange()
+      const look = Effect.flatMap(isStopping, examine)
+      const secondLook = Effect.delay(look, Duration.min(SECOND_LOOK_AFTER, Duration.times(interval, 0.5)))
+      const beat = Effect.gen(function* () {
+        const found = yield* look
+        const next = beatOf(found.state === "unwell" ? yield* secondLook : found)
+        if (next === undefined) return
+        const { result } = yield* send(next)
+        yield* tell(next, result)
+      })
+      const always = Effect.catchCause(beat, (cause) =>
+        Effect.logWarning("a beat failed unexpectedly and is tried again", cause),
+      )
+      yield* Effect.forkScoped(Effect.repeat(always, Schedule.fixed(interval)))
+    }),
+  )
+
+/** Logs what has changed since the beat before: whether all is well, and whether beats arrive. */
+const onChange = () => {
+  let wasWell = true
+  let hadArrived = true
+  return Effect.fnUntraced(function* (beat: Beat, result: DeliveryResult) {
+    const { isWell } = beat
+    const hasArrived = result.outcome === "delivered"
+    if (!isWell && wasWell) yield* Effect.logWarning(beat.text)
+    if (isWell && !wasWell) yield* Effect.logInfo("Tocsin is well again")
+    if (!hasArrived && hadArrived) {
+      yield* Effect.annotateLogs(
+        Effect.logWarning("the beat did not arrive; the next one is sent at its time"),
+        { error: result.error },
+      )
+    }
+    if (hasArrived && !hadArrived) yield* Effect.logInfo("beats arrive again")
+    wasWell = isWell
+    hadArrived = hasArrived
+  })
+}

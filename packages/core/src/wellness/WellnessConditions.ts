@@ -1,0 +1,57 @@
+import { Duration } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { NotificationMoment, WellnessFacts } from "./WellnessFacts.ts"
+
+/** A notification that has waited longer is late: by then five attempts were made, or nobody makes any. */
+export const LATE_AFTER = Duration.minutes(15)
+/** How long a notification that was given up is told of: longer than anybody's interval of beats. */
+export const GIVEN_UP_TOLD_FOR = Duration.hours(1)
+
+/** What must hold for the service to be well. */
+export interface WellnessCondition {
+  readonly name: string
+  /** In words, for the documentation. */
+  readonly meaning: string
+  /** What is told where it does not hold: without an address, a name of an agent, or anything that a receiver said. */
+  readonly faultOf: (facts: WellnessFacts) => string | undefined
+}
+
+/** All conditions, the first ones being what the others depend on. */
+export const WellnessConditions = [
+  {
+    name: "storage_answers",
+    meaning: "the storage answers a read within 5 s",
+    faultOf: ({ readFailure }) => readFailure && `the storage does not answer (${readFailure})`,
+  },
+  {
+    name: "storage_keeps",
+    meaning: "the storage commits the service's sign of life within 5 s",
+    faultOf: ({ writeFailure }) => writeFailure && `the storage keeps nothing (${writeFailure})`,
+  },
+  {
+    name: "delivery_in_time",
+    meaning: "no notification of a configured notifier has waited for more than 15 minutes",
+    faultOf: ({ undelivered, now }) => {
+      const late = oldest(undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER)))
+      return late && `${late.notifier} has not delivered a notification for ${minutesSince(late.at, now)}`
+    },
+  },
+  {
+    name: "nothing_given_up",
+    meaning: "no notification of a configured notifier was given up within the last hour",
+    faultOf: ({ givenUp, now }) => {
+      const lost = oldest(givenUp.filter(({ at }) => at > Instant.minus(now, GIVEN_UP_TOLD_FOR)))
+      return lost && `${lost.notifier} gave up a notification ${minutesSince(lost.at, now)} ago`
+    },
+  },
+] as const satisfies ReadonlyArray<WellnessCondition>
+
+const oldest = (moments: ReadonlyArray<NotificationMoment>): NotificationMoment | undefined =>
+  moments.toSorted((a, b) => (a.at < b.at ? -1 : 1))[0]
+
+const MICROS_PER_MINUTE = 60_000_000n
+
+const minutesSince = (at: Instant.Instant, now: Instant.Instant): string => {
+  const minutes = Instant.max(at, now) === at ? 0n : (now - at) / MICROS_PER_MINUTE
+  return minutes === 1n ? "1 minute" : `${minutes} minutes`
+}

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { Duration } from "effect"
+import * as Instant from "../../src/contract/Instant.ts"
+import { judgeWellness } from "../../src/wellness/judgeWellness.ts"
+import { GIVEN_UP_TOLD_FOR, LATE_AFTER, WellnessConditions } from "../../src/wellness/WellnessConditions.ts"
+import type { NotificationMoment, WellnessFacts } from "../../src/wellness/WellnessFacts.ts"
+
+const NOW = Instant.fromMillis(1_800_000_000_000)
+
+const well: WellnessFacts = {
+  now: NOW,
+  isStopping: false,
+  readFailure: undefined,
+  writeFailure: undefined,
+  undelivered: [],
+  givenUp: [],
+}
+
+const ago = (time: Duration.Duration): NotificationMoment => ({
+  notifier: "webhook",
+  at: Instant.minus(NOW, time),
+})
+
+const moments = fc.array(
+  fc.record({
+    notifier: fc.constantFrom("webhook", "messenger", "pager"),
+    // From two hours back to a little ahead: replicas' clocks differ.
+    at: fc
+      .integer({ min: -7_200_000, max: 60_000 })
+      .map((millis) => Instant.fromMillis(1_800_000_000_000 + millis)),
+  }),
+  { maxLength: 5 },
+)
+const failure = fc.option(fc.constantFrom("unavailable", "timed_out", "full", "read_only", "other"), {
+  nil: undefined,
+})
+const facts: fc.Arbitrary<WellnessFacts> = fc.record({
+  now: fc.constant(NOW),
+  isStopping: fc.boolean(),
+  readFailure: failure,
+  writeFailure: failure,
+  undelivered: moments,
+  givenUp: moments,
+})
+
+/** The same verdict by words instead of by the table. */
+const expected = (known: WellnessFacts): ReadonlyArray<string> => {
+  const minutesAgo = ({ at }: NotificationMoment) => Number(NOW - at) / 60_000_000
+  return [
+    ...(known.readFailure === undefined ? [] : ["storage_answers"]),
+    ...(known.writeFailure === undefined ? [] : ["storage_keeps"]),
+    ...(known.undelivered.some((moment) => minutesAgo(moment) > 15) ? ["delivery_in_time"] : []),
+    ...(known.givenUp.some((moment) => minutesAgo(moment) < 60) ? ["nothing_given_up"] : []),
+  ]
+}
+
+describe("the service is judged", () => {
+  it("by all conditions of the table, and nothing else", () => {
+    fc.assert(
+      fc.property(facts, (known) => {
+        const verdict = judgeWellness(known)
+        if (known.isStopping) return assert.deepStrictEqual(verdict, { state: "stopping" })
+        const faults = verdict.state === "unwell" ? verdict.faults.map(({ name }) => name) : []
+        assert.deepStrictEqual(faults, expected(known))
+        assert.strictEqual(verdict.state, faults.length === 0 ? "well" : "unwell")
+      }),
+    )
+  })
+
+  it("worse or the same by every thing more that is wrong", () => {
+    fc.assert(
+      fc.property(facts, moments, (known, more) => {
+        const countOf = (judged: WellnessFacts) => {
+          const verdict = judgeWellness({ ...judged, isStopping: false })
+          return verdict.state === "unwell" ? verdict.faults.length : 0
+        }
+        const worse = {
+          ...known,
+          undelivered: [...known.undelivered, ...more],
+          givenUp: [...known.givenUp, ...more],
+        }
+        assert.isAtLeast(countOf(worse), countOf(known))
+      }),
+    )
+  })
+
+  it("well in a quiet service, and at the very bounds", () => {
+    assert.deepStrictEqual(judgeWellness(well), { state: "well" })
+    assert.deepStrictEqual(
+      judgeWellness({ ...well, undelivered: [ago(LATE_AFTER)], givenUp: [ago(GIVEN_UP_TOLD_FOR)] }),
+      { state: "well" },
+    )
+  })
+
+  it("in words that name the notifier, the time, and no more", () => {
+    const verdict = judgeWellness({
+      ...well,
+      readFailure: "timed_out",
+      writeFailure: "full",
+      undelivered: [ago(Duration.minutes(16)), ago(Duration.minutes(47))],
+      givenUp: [ago(Duration.minutes(1)), ago(Duration.hours(3))],
+    })
+    assert(verdict.state === "unwell")
+    assert.deepStrictEqual(
+      verdict.faults.map(({ text }) => text),
+      [
+        "the storage does not answer (timed_out)",
+        "the storage keeps nothing (full)",
+        "webhook has not delivered a notification for 47 minutes",
+        "webhook gave up a notification 1 minute ago",
+      ],
+    )
+  })
+
+  it("by conditions whose names are told apart", () => {
+    const names = WellnessConditions.map(({ name }) => name)
+    assert.strictEqual(new Set(names).size, names.length)
+    for (const { meaning } of WellnessConditions) assert.match(meaning, /^[a-z].*[^.]$/)
+  })
+})

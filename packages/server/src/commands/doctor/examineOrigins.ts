@@ -1,0 +1,24 @@
+import type { Settings } from "../../settings/Settings.ts"
+import { attention, type Findings, ok } from "./Finding.ts"
+
+const CHECK = "browsers"
+const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
+
+/** Which pages may call from browsers, where any may. */
+export const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Settings>): Findings => {
+  if (origins === undefined) return []
+  if (origins === "*") {
+    return [
+      attention(CHECK, "pages of every origin may call: name those that should in SERVICE_ALLOWED_ORIGINS"),
+    ]
+  }
+  const plain = origins.filter((origin) => origin.startsWith("http://") && !LOOPBACK.test(origin))
+  return plain.length === 0
+    ? [ok(CHECK, `pages of ${origins.join(", ")} may call`)]
+    : [
+        attention(
+          CHECK,
+          `pages of ${plain.join(", ")} come unencrypted, and whoever changes them on their way can use their token: serve them by https`,
+        ),
+      ]
+}

@@ -1,0 +1,99 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { secretOf } from "../processes/secrecy.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
+
+interface Heard {
+  readonly line: string
+  readonly body: string
+}
+
+interface Listener {
+  readonly url: string
+  readonly heard: ReadonlyArray<Heard>
+}
+
+/** A system that beats are sent to; its path is a secret. */
+const startListener: Effect.Effect<Listener, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.callback<Listener & { readonly close: () => void }>((resume) => {
+    const heard: Array<Heard> = []
+    const server = createServer((incoming, response) => {
+      let body = ""
+      incoming.on("data", (part: Buffer) => (body += part.toString()))
+      incoming.on("end", () => {
+        heard.push({ line: `${incoming.method} ${incoming.url}`, body })
+        response.end("OK")
+      })
+    })
+    server.listen(0, "127.0.0.1", () => {
+      // A server that listens on TCP has such an address.
+      const { port } = server.address() as AddressInfo
+      const close = () => {
+        server.closeAllConnections()
+        server.close()
+      }
+      resume(Effect.succeed({ url: `http://127.0.0.1:${port}/${secretOf("ping")}`, heard, close }))
+    })
+  }),
+  ({ close }) => Effect.sync(close),
+)
+
+const PING = `GET /${secretOf("ping")}`
+const FAIL = `POST /${secretOf("ping")}/fail`
+
+const beating = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>> = {}) {
+  const { url, heard } = yield* startListener
+  const server = yield* startServer({
+    cwd: yield* scratchFolder,
+    environment: {
+      SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+      SERVICE_BEAT_URL: url,
+      SERVICE_BEAT_INTERVAL: "200ms",
+      ...environment,
+    },
+  })
+  const hears = (what: string, line: string, times = 1) => {
+    const before = heard.length
+    return until(
+      what,
+      Effect.sync(() => heard.slice(before).filter((beat) => beat.line === line).length >= times),
+    )
+  }
+  return { server, heard, hears }
+})
+
+describe.concurrent("a server with a beat", { timeout: 60_000 }, () => {
+  it.live("sends it while all is well, and nothing else when it stops", () =>
+    Effect.gen(function* () {
+      const { server, heard, hears } = yield* beating()
+      yield* hears("three beats", PING, 3)
+      assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
+      assert.deepStrictEqual(new Set(heard.map(({ line }) => line)), new Set([PING]))
+    }),
+  )
+
+  it.live("tells that its database is away, and that it is back", () =>
+    Effect.gen(function* () {
+      const { url, away } = yield* scratchPostgres
+      const { heard, hears } = yield* beating({ DATABASE_URL: Redacted.value(url) })
+      yield* hears("a beat", PING)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* away
+          yield* hears("it fails", FAIL, 2)
+        }),
+      )
+      assert.match(
+        heard.findLast(({ line }) => line === FAIL)?.body ?? "",
+        /^Tocsin is not well: the storage does not answer \(\w+\); the storage keeps nothing \(\w+\)\.$/,
+      )
+      yield* hears("it is well again", PING, 2)
+    }),
+  )
+})

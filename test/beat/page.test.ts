@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert, it } from "@effect/vitest"
+import { WellnessConditions } from "@tocsin/core/wellness/WellnessConditions"
+
+it("docs/beat.md says what well means, in the words of the table that decides it", () => {
+  const page = readFileSync(fileURLToPath(new URL("../../docs/beat.md", import.meta.url)), "utf8")
+  const rows = Array.from(page.matchAll(/^\| `([a-z_]+)` \| (.+) \|$/gm), ([, name, meaning]) => ({
+    name,
+    meaning,
+  }))
+  assert.deepStrictEqual(
+    rows,
+    WellnessConditions.map(({ name, meaning }) => ({ name, meaning })),
+  )
+})
