@@ -7,7 +7,6 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentsApi } from "./api/AgentsApi.ts"
 import { HealthApi } from "./api/HealthApi.ts"
 import { OperatorsApi } from "./api/OperatorsApi.ts"
-import { typedQueries } from "./api/typedQueries.ts"
 
 /** Every endpoint of the contract, under /api/v1. */
 export class TocsinApi extends HttpApi.make("tocsin")
@@ -18,6 +17,5 @@ export class TocsinApi extends HttpApi.make("tocsin")
       title: "Tocsin",
       version: "1.0.0",
       description: "Monitoring: heartbeats and check results in, incidents and notifications out.",
-      transform: typedQueries,
     }),
   ) {}

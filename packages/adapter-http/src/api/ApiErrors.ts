@@ -28,6 +28,7 @@ type Fields = Schema.Struct.Type<typeof fields>
 const body = <const Code extends ErrorCode>(code: Code, identifier: string) =>
   Schema.Struct({ error: Schema.Struct({ code: Schema.Literal(code), ...fields }) }).annotate({
     identifier,
+    description: `An error with the code ${code}.`,
     httpApiStatus: errorStatus[code],
   })
 

@@ -30,16 +30,16 @@ const Member = Schema.Struct({
   summary: Schema.NullOr(Schema.String),
   joined_at: InstantFromString,
   left_at: Schema.NullOr(InstantFromString).annotate({ description: "Null while it is a member." }),
-}).annotate({ identifier: "IncidentMember" })
+}).annotate({ identifier: "IncidentMember", description: "A check that is or was part of an incident." })
 
 const Change = Schema.Struct({
   at: InstantFromString,
   change: Schema.Literals(["joined", "worsened", "improved", "left"]),
   agent_id: AgentId,
   check_id: Schema.String,
-  severity: Severity.annotate({ description: "The member's; of one that left, the last it had." }),
+  severity: Severity.annotateKey({ description: "The member's; of one that left, the last it had." }),
   incident_severity: Schema.NullOr(Severity).annotate({ description: "Null when the incident resolved." }),
-}).annotate({ identifier: "IncidentChange" })
+}).annotate({ identifier: "IncidentChange", description: "Something that happened to an incident." })
 
 /** One incident with its members and its timeline, newest first. */
 export const IncidentDetail = Schema.Struct({

@@ -1,0 +1,76 @@
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import type { KnownRoute } from "../response/allowedMethods.ts"
+import type { JsonObject } from "./Documentation.ts"
+import { opsDocument, v1Document } from "./documents.ts"
+import * as StaticContent from "./StaticContent.ts"
+import { viewerFiles } from "./viewer/viewerFiles.ts"
+import { type OfferedDocument, PAGE, POLICY, SCRIPT, STYLE, viewerPage } from "./viewer/viewerPage.ts"
+
+interface ServedDocument extends OfferedDocument {
+  readonly path: `/${string}`
+  readonly make: () => JsonObject
+}
+
+/** The document of the v1 API. */
+export const v1: ServedDocument = {
+  name: "v1",
+  title: "v1",
+  path: "/openapi.json",
+  make: v1Document,
+}
+
+/** The document of what operators do beyond it. */
+export const ops: ServedDocument = {
+  name: "operations",
+  title: "Operations",
+  path: "/ops/v1/openapi.json",
+  make: opsDocument,
+}
+
+/** Asked for whenever it is wanted, and sent again only when it is another: the next version of the server has its own. */
+const revalidated = (type: string) => ({ "content-type": type, "cache-control": "no-cache" })
+
+const asText = ({ make }: ServedDocument) =>
+  Effect.suspend(() => StaticContent.make(JSON.stringify(make()), revalidated("application/json")))
+
+const page = Effect.fnUntraced(function* (documents: ReadonlyArray<ServedDocument>) {
+  const files = yield* viewerFiles
+  const headers = { ...revalidated("text/html; charset=utf-8"), "content-security-policy": POLICY }
+  return { ...files, html: yield* StaticContent.make(viewerPage(documents, files), headers) }
+})
+
+const served = (path: `/${string}`, content: Effect.Effect<StaticContent.StaticContent>) =>
+  HttpRouter.add("GET", path, Effect.flatMap(content, StaticContent.respond))
+
+/** The documents at their paths, and at /docs a page to read them. Nothing of it is made before it is asked for. */
+export const layer = (documents: ReadonlyArray<ServedDocument>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const viewer = yield* Effect.cached(page(documents))
+      const texts = yield* Effect.forEach(documents, (document) =>
+        Effect.map(Effect.cached(asText(document)), (text) => served(document.path, text)),
+      )
+      return Layer.mergeAll(
+        served(
+          PAGE,
+          Effect.map(viewer, ({ html }) => html),
+        ),
+        served(
+          SCRIPT,
+          Effect.map(viewer, ({ script }) => script),
+        ),
+        served(
+          STYLE,
+          Effect.map(viewer, ({ style }) => style),
+        ),
+        ...texts,
+      )
+    }),
+  )
+
+/** What there is at paths beside the documents themselves. */
+export const viewerRoutes: ReadonlyArray<KnownRoute> = [PAGE, SCRIPT, STYLE].map((path) => ({
+  method: "GET",
+  path,
+}))

@@ -1,0 +1,30 @@
+import type { Documentation } from "../Documentation.ts"
+import { opsOperations } from "./opsOperations.ts"
+
+const description = `
+What operators do beyond the frozen v1 contract (\`/openapi.json\`): dead letters, tests of notifiers, checks that need a hand, explanations. It may grow;
+what is there keeps its meaning. Tokens, request ids, timestamps and errors are those of v1: one of \`SERVICE_AUTH_TOKEN\` for everything, one of
+\`SERVICE_READ_TOKEN\` for reading.
+`.trim()
+
+/** What the document of /ops/v1 says beyond its definition. */
+export const opsDocumentation: Documentation = {
+  title: "Tocsin operations",
+  summary: "What operators do beyond the v1 API.",
+  description,
+  server: "../..",
+  tags: [
+    { name: "Notifications", description: "Dead letters and tests." },
+    { name: "Checks", description: "Checks that need a hand, and why they are as they are." },
+    { name: "Incidents", description: "Incidents in full." },
+  ],
+  operations: opsOperations,
+  responses: {
+    NotFound: "There is none of that name or id.",
+    Conflict: "Its present state does not allow it.",
+  },
+  messages: {
+    conflict:
+      "only failed outbox items can be replayed, and this one is not failed; GET /api/v1/notifiers/outbox?state=failed lists them",
+  },
+}

@@ -1,0 +1,38 @@
+import { Predicate, Record } from "effect"
+import type { JsonObject } from "./Documentation.ts"
+
+/** What says something of a schema and constrains nothing: it may stand beside a reference (OpenAPI 3.1). */
+const ANNOTATIONS = new Set(["description", "default", "title", "examples"])
+
+const isNote = (schema: unknown): schema is JsonObject =>
+  Predicate.isObject(schema) && Object.keys(schema).every((key) => key === "$ref" || ANNOTATIONS.has(key))
+
+/** Without the `allOf` that annotations of annotated schemas are generated as: viewers and generators trip over it. */
+const withoutNotes = ({ allOf, ...schema }: JsonObject): JsonObject => {
+  if (!Array.isArray(allOf)) return schema
+  return allOf.every(isNote) ? Object.assign({ ...schema }, ...allOf) : { ...schema, allOf }
+}
+
+/** UTC only (contract, common formats), which the format alone does not say. */
+const inUtc = (schema: JsonObject): JsonObject =>
+  schema["format"] === "date-time" ? { ...schema, pattern: String.raw`([Zz]|\+00:00)$` } : schema
+
+const plain = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(plain)
+  return Predicate.isObject(node) ? plainSchema(node as JsonObject) : node
+}
+
+/** A generated schema as people and programs read it best. It means the same. */
+export const plainSchema = (schema: JsonObject): JsonObject => inUtc(withoutNotes(Record.map(schema, plain)))
+
+const isFlag = (schema: JsonObject): boolean =>
+  Array.isArray(schema["enum"]) && schema["enum"].join() === "true,false"
+
+/**
+ * The schema of a query parameter with the type that it stands for (contract, shared list parameters): to the schemas that
+ * decode them they are texts.
+ */
+export const typedQuery = (name: string, schema: JsonObject): JsonObject => {
+  if (name === "limit") return { type: "integer", minimum: 1, maximum: 500, default: 100 }
+  return isFlag(schema) ? { type: "boolean", default: false } : schema
+}

@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import type { Answer } from "../http/client/Answer.ts"
+import { AnswerRules } from "./AnswerRules.ts"
+import type { OpenApi } from "./OpenApi.ts"
+import { RequestRules } from "./RequestRules.ts"
+import type { Generated } from "./requests.ts"
+import { Site } from "./Site.ts"
+
+/** Where a service serves its documents. */
+export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.json" }
+
+/** What no schema says, but the document does in words: what a text may hold, and what a cursor is good for. */
+const isBeyondSchemas = ({ query, body }: Generated): boolean =>
+  query.some(([name]) => name === "cursor") || /\\u0000|\\ud800/.test(String(body))
+
+/** What an answer says of its error; nothing where it is none. */
+export const messageOf = (body: unknown): string | undefined => {
+  const { error } = Object(body) as { readonly error?: { readonly message?: string } }
+  return error?.message
+}
+
+/** Judges answers by a document alone. */
+export class Judge {
+  readonly document: OpenApi
+  readonly answers: AnswerRules
+  readonly #requests: RequestRules
+
+  constructor(document: OpenApi) {
+    this.document = document
+    this.answers = new AnswerRules(document)
+    this.#requests = new RequestRules(document)
+  }
+
+  /** Judges by a document as a service serves it. */
+  static readonly of = Effect.fnUntraced(function* (target: string) {
+    const { call } = yield* Site
+    const { text } = yield* call({ method: "GET", target, headers: {} })
+    return new Judge(JSON.parse(text))
+  })
+
+  /** What the errors that the document shows say. */
+  get messages(): ReadonlyArray<string> {
+    const shown = Object.values(this.document.components.responses)
+      .flatMap(({ content = {} }) => Object.values(content))
+      .flatMap(({ examples = {} }) => Object.values(examples))
+    return shown.flatMap(({ value }) => messageOf(value) ?? [])
+  }
+
+  /** What is wrong with an answer to a generated request; nothing where it is as the document says. */
+  problemsOf(request: Generated, answer: Answer): ReadonlyArray<string> {
+    const told = this.answers.problemsOf(request.placed.operation, answer, request.method)
+    const broken = this.#brokenPromise(request, answer.status)
+    return broken === undefined ? told : [...told, broken]
+  }
+
+  #brokenPromise(request: Generated, status: number): string | undefined {
+    const isTaken = status < 400
+    if (status === 500) return "the service failed"
+    if (!this.#requests.isAllowed(request)) return isTaken ? "its token allows no such thing" : undefined
+    if (!this.#requests.fits(request)) return isTaken ? "it is outside the document and was taken" : undefined
+    return status === 400 && !isBeyondSchemas(request) ? "it fits the document and was refused" : undefined
+  }
+}

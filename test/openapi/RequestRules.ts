@@ -1,0 +1,50 @@
+import type { OpenApi, Parameter } from "./OpenApi.ts"
+import type { Generated } from "./requests.ts"
+import { Schemas } from "./Schemas.ts"
+import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
+
+/** A text as a value of the type that a parameter's schema gives it, if it is written as such. */
+const typed = ({ schema }: Parameter, text: string): unknown => {
+  if (schema.type === "integer") return /^(0|-?[1-9]\d*)$/.test(text) ? Number(text) : text
+  if (schema.type === "boolean") return text === "true" || (text === "false" ? false : text)
+  return text
+}
+
+/** Tells of requests whether they fit a document. */
+export class RequestRules {
+  readonly #schemas: Schemas
+
+  constructor(document: OpenApi) {
+    this.#schemas = new Schemas(document)
+  }
+
+  /** Whether a request is one that its sender may make, as far as its token tells. */
+  isAllowed({ placed: { method, operation }, token }: Generated): boolean {
+    if (operation.security.length === 0) return true
+    if (operation.security.some((requirement) => "agentKey" in requirement)) {
+      return token !== undefined && token !== UI_TOKEN && token !== READ_TOKEN
+    }
+    return token === UI_TOKEN || (token === READ_TOKEN && method === "GET")
+  }
+
+  /** Whether its parameters and its body fit. */
+  fits({ placed: { operation }, path, query, json }: Generated): boolean {
+    const parametersFit = operation.parameters.every((parameter) => {
+      const texts =
+        parameter.in === "path"
+          ? [path[parameter.name] ?? ""]
+          : query.filter(([name]) => name === parameter.name).map(([, value]) => value)
+      if (texts.length === 0) return !parameter.required
+      return (
+        texts.length === 1 &&
+        texts.every((text) => text !== "" && this.#fit(parameter.schema, typed(parameter, text)))
+      )
+    })
+    const [media] = Object.values(operation.requestBody?.content ?? {})
+    return parametersFit && (media === undefined || (json !== undefined && this.#fit(media.schema, json)))
+  }
+
+  #fit(schema: Parameter["schema"], value: unknown): boolean {
+    return this.#schemas.problemsOf(schema, value).length === 0
+  }
+}

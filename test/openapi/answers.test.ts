@@ -1,0 +1,109 @@
+import process from "node:process"
+import { assert, describe, it } from "@effect/vitest"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { DOCUMENTS, Judge, messageOf } from "./Judge.ts"
+import { operationsOf, type PlacedOperation } from "./OpenApi.ts"
+import { populate } from "./population.ts"
+import { provocations } from "./provocations.ts"
+import { requests } from "./requests.ts"
+import { Site } from "./Site.ts"
+
+/** The same requests each time, unless another seed is given. */
+const SEED = Number(process.env["PROPERTY_SEED"] ?? 20_260_131)
+const ROUNDS = propertyRuns(6)
+const REQUESTS_A_ROUND = 150
+
+/** They take away what the others need. */
+const DESTRUCTIVE = new Set([
+  "deleteAgent",
+  "blockAgent",
+  "blockAll",
+  "removeAll",
+  "deleteBlacklist",
+  "removeCheck",
+])
+
+const site = Site.layer(MemoryStorage.layer)
+const onFreshSite = <A, E>(effect: Effect.Effect<A, E, Site>) => Effect.provide(effect, site, { local: true })
+
+/** What was answered so far: {@link key}s, and what errors said. */
+interface Seen {
+  readonly answers: Set<string>
+  readonly messages: Set<string>
+}
+
+/** An answer that a document declares. */
+const key = ({ operation }: PlacedOperation, status: number | string): string =>
+  `${operation.operationId} ${status}`
+
+/** Sends generated requests to a service that holds something of everything; notes what was answered. */
+const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: Seen) {
+  const { call } = yield* Site
+  const pools = yield* populate
+  const arbitraries = operationsOf(judge.document).map((placed) => ({
+    weight: DESTRUCTIVE.has(placed.operation.operationId) ? 1 : 4,
+    arbitrary: requests(judge.document, pools, placed),
+  }))
+  const provoking = arbitraries.flatMap(({ arbitrary }) => fc.sample(arbitrary, { seed, numRuns: 1 }))
+  const generated = fc.sample(fc.oneof(...arbitraries), { seed, numRuns: REQUESTS_A_ROUND })
+  for (const request of [...provoking.flatMap(provocations), ...generated]) {
+    const answer = yield* call(request)
+    seen.answers.add(key(request.placed, answer.status))
+    seen.messages.add(messageOf(answer.body) ?? "")
+    const { method, target, headers, body } = request
+    const asked = `${method} ${target} ${JSON.stringify(headers)} ${String(body).slice(0, 500)}`
+    const answered = `${answer.status} ${answer.text.slice(0, 500)}`
+    assert.deepStrictEqual(judge.problemsOf(request, answer), [], `${asked} was answered ${answered}`)
+  }
+})
+
+describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, target) => {
+  it.live(`are those that it declares, all and no others, whatever is asked (PROPERTY_SEED=${SEED})`, () =>
+    Effect.gen(function* () {
+      const judge = yield* onFreshSite(Judge.of(target))
+      const seen: Seen = { answers: new Set(), messages: new Set() }
+      for (let index = 0; index < ROUNDS; index += 1) {
+        yield* onFreshSite(round(judge, SEED + index, seen))
+      }
+      const declared = operationsOf(judge.document).flatMap((placed) =>
+        Object.keys(placed.operation.responses).map((status) => key(placed, status)),
+      )
+      // Failures are provoked elsewhere: failures.test.ts.
+      const unseen = declared.filter((answer) => !seen.answers.has(answer) && !/ 50[03]$/.test(answer))
+      assert.deepStrictEqual(unseen, [])
+      // What errors are shown to say, they do say.
+      const unsaid = judge.messages.filter((message) => !seen.messages.has(message))
+      assert.deepStrictEqual(
+        unsaid.filter((message) => !message.includes("storage")),
+        [],
+      )
+    }),
+  )
+
+  it.live("are 404 to methods that it does not know of, and name those that it does", () =>
+    onFreshSite(
+      Effect.gen(function* () {
+        const { document } = yield* Judge.of(target)
+        const { call } = yield* Site
+        for (const [path, item] of Object.entries(document.paths)) {
+          const known = Object.keys(item).flatMap((name) =>
+            name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()],
+          )
+          for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+            if (known.includes(method)) continue
+            const { status, headers } = yield* call({
+              method,
+              target: path.replaceAll(/\{\w+\}/g, "x"),
+              headers: {},
+            })
+            assert.strictEqual(status, 404, `${method} ${path}`)
+            assert.sameMembers(String(headers["allow"]).split(", "), known, `${method} ${path}`)
+          }
+        }
+      }),
+    ),
+  )
+})

@@ -1,0 +1,107 @@
+import { Effect } from "effect"
+import { until } from "../processes/until.ts"
+import type { Pools } from "./arbitraryOf.ts"
+import { Site, UI_TOKEN } from "./Site.ts"
+
+/** Keys of agents, each in another state of admission. */
+export const KEYS = {
+  accepted: "key-of-web",
+  rotating: "key-of-db",
+  replacement: "new-key-of-db",
+  pending: "key-of-guest",
+  blocked: "key-of-stranger",
+  unknown: "key-of-nobody",
+}
+
+const heartbeat = (agent_id: string) => ({
+  agent_id,
+  observed_at: "2026-03-01T12:00:00Z",
+  hostname: `${agent_id}.example.org`,
+  features: { push: true, metrics: false },
+  labels: { role: "test" },
+})
+
+const eventId = (number: number) => `0190a5d0-0000-7000-8000-${number.toString(16).padStart(12, "0")}`
+
+const result = (number: number, check_id: string, status: string, more: object = {}) => ({
+  event_id: eventId(number),
+  check_id,
+  observed_at: "2026-03-01T12:00:00Z",
+  status,
+  exit_code: status === "ok" ? 0 : 2,
+  duration_ms: 12,
+  output: `${check_id} is ${status}`,
+  ...more,
+})
+
+const results = [
+  result(1, "fine", "ok"),
+  result(2, "disk", "critical"),
+  result(3, "load", "warning", { incident_key: "shared" }),
+  result(4, "odd", "unknown", { notifications_enabled: false }),
+  result(5, "brief", "critical"),
+  result(6, "brief", "ok", { observed_at: "2026-03-01T12:00:01.000001Z" }),
+]
+
+const asOperator = Effect.fnUntraced(function* (method: string, path: string) {
+  const { ask } = yield* Site
+  return yield* ask(method, `/api/v1${path}`, UI_TOKEN)
+})
+
+const idsAt = (path: string) =>
+  Effect.map(asOperator("GET", path), ({ body }) => {
+    const { items } = body as { readonly items: ReadonlyArray<{ readonly id: string }> }
+    return items.map(({ id }) => id)
+  })
+
+const cursorAt = Effect.fnUntraced(function* (path: string) {
+  const { body } = yield* asOperator("GET", path)
+  // Cursors are texts or null; what has none adds none.
+  return Object.values(body as Record<string, unknown>).filter((value) => typeof value === "string")
+})
+
+/**
+ * Something of everything: agents and keys in every state, checks of every status, incidents open and resolved,
+ * notifications that were sent, that failed and that are tried again. Returns what there is.
+ */
+export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* () {
+  const { ask } = yield* Site
+  const beat = (key: string, agent_id: string) => ask("POST", "/api/v1/heartbeat", key, heartbeat(agent_id))
+  yield* beat(KEYS.accepted, "web")
+  yield* beat(KEYS.rotating, "db")
+  yield* beat(KEYS.blocked, "stranger")
+  yield* asOperator("POST", "/agents/admission/accept-all")
+  yield* asOperator("POST", "/agents/stranger/block")
+  yield* beat(KEYS.replacement, "db")
+  yield* beat(KEYS.pending, "guest")
+  yield* ask("POST", "/api/v1/events", KEYS.accepted, { agent_id: "web", events: results })
+  yield* ask("POST", "/api/v1/events", KEYS.rotating, {
+    agent_id: "db",
+    events: [result(7, "load", "critical", { incident_key: "shared" })],
+  })
+  const failed = idsAt("/notifiers/outbox?state=failed")
+  yield* until(
+    "a notification has failed",
+    Effect.map(failed, (ids) => ids.length > 0),
+  )
+  const outbox = yield* idsAt("/notifiers/outbox")
+  const cursors = yield* Effect.forEach(
+    [
+      "/agents?limit=1",
+      "/checks?limit=2",
+      "/incidents?limit=1",
+      "/events/query?limit=2",
+      "/notifiers/outbox?limit=1",
+    ],
+    cursorAt,
+  )
+  return {
+    AgentId: ["web", "db", "guest", "stranger"],
+    CheckId: ["fine", "disk", "load", "odd", "brief"],
+    EventId: results.map(({ event_id }) => event_id),
+    IncidentId: yield* idsAt("/incidents"),
+    OutboxId: [...outbox, ...(yield* failed)],
+    key_id: yield* idsAt("/agents/admission/blacklist"),
+    cursor: cursors.flat(),
+  }
+})

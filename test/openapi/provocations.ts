@@ -1,0 +1,48 @@
+import { KEYS } from "./population.ts"
+import { escaped, type Generated, TOO_LARGE } from "./requests.ts"
+import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
+
+/** A key of an agent that does nothing but what it does here. */
+const HASTY = "key-of-a-hasty-one"
+
+const withToken = (request: Generated, token: string): Generated => ({
+  ...request,
+  token,
+  headers: { authorization: `Bearer ${token}` },
+})
+
+const isForAgents = ({ placed: { operation } }: Generated): boolean =>
+  operation.security.some((requirement) => "agentKey" in requirement)
+
+/** With the first of its parameters as none may be. */
+const withBadParameter = (request: Generated): ReadonlyArray<Generated> => {
+  const [first] = request.placed.operation.parameters
+  if (first === undefined) return []
+  const { path } = request.placed
+  const isInPath = first.in === "path"
+  const values = isInPath ? { ...request.path, [first.name]: "x".repeat(129) } : request.path
+  const query = isInPath ? [] : [[first.name, ""] as const]
+  const target = escaped(path, values) + (isInPath ? "" : `?${first.name}=`)
+  return [withToken({ ...request, path: values, query, target }, UI_TOKEN)]
+}
+
+/** With the body that the document shows, as agents in trouble send it: by a key that is blocked, and too often. */
+const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
+  const [media] = Object.values(request.placed.operation.requestBody?.content ?? {})
+  const [example] = Object.values(media?.examples ?? {})
+  const shown = { ...request, json: example?.value, body: JSON.stringify(example?.value) }
+  const often = Array.from({ length: 20 }, () => withToken(shown, HASTY))
+  return [withToken(shown, KEYS.blocked), ...often]
+}
+
+/** A generated request in ways that are refused, which would come by chance alone in a long time. */
+export const provocations = (request: Generated): ReadonlyArray<Generated> => {
+  const right = withToken(request, isForAgents(request) ? KEYS.accepted : UI_TOKEN)
+  return [
+    { ...request, token: undefined, headers: {} },
+    withToken(request, READ_TOKEN),
+    { ...right, body: TOO_LARGE, json: undefined },
+    ...withBadParameter(request),
+    ...(isForAgents(request) ? ofAgents(request) : []),
+  ]
+}
