@@ -87,7 +87,7 @@ export interface Monitor extends AgentCalls, AdmissionCalls, AsyncDisposable {
   }) => AsyncIterableIterator<IncidentNews, undefined>
 
   /**
-   * The HTTP API (`/api/v1`, `/ops/v1`, `/openapi.json`) as a web-standard handler, for Hono, Next.js routes, Deno or Bun.
+   * The HTTP API (`/api/v1`, `/ops/v1`, `/openapi.json`, `/docs`) as a web-standard handler, for Hono, Next.js routes, Deno or Bun.
    * Where the path that it gets has a prefix, set `basePath`. Limits on slow clients are the host's.
    */
   readonly fetch: (request: Request) => Promise<Response>

@@ -56,13 +56,14 @@ export const createMonitor = async (options: MonitorOptions): Promise<Monitor> =
 
 /** A monitor of options that were read, with its log and, for tests, with parts that are not to be chosen otherwise. */
 export const start = async (
-  { tocsin, http, delivers, keepsHouse }: ReadOptions,
+  { tocsin, http, delivers, keepsHouse, beats }: ReadOptions,
   log: Layer.Layer<never>,
 ): Promise<{ readonly services: Context.Context<MonitorServices>; readonly scope: Scope.Closeable }> => {
   const layer = Layer.mergeAll(
     HttpApp.layer(http),
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
+    beats === undefined ? Layer.empty : Tocsin.beats(beats),
   ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log))
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
@@ -127,7 +128,13 @@ export const assemble = (
     incidentChanges,
     onIncident: (callback) => callBack(incidentChanges(), callback, Effect.runForkWith(services)),
     fetch: fetchHandler({ web: app.web, isClosed, activity }),
-    node: nodeListener({ ...app, basePath: http.basePath, isClosed, activity }),
+    node: nodeListener({
+      ...app,
+      basePath: http.basePath,
+      hasMetrics: http.metrics !== undefined,
+      isClosed,
+      activity,
+    }),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -24,6 +24,9 @@ export { Ingest } from "@tocsin/core/usecases/Ingest"
 export { Operations } from "@tocsin/core/usecases/Operations"
 export { Queries } from "@tocsin/core/usecases/Queries"
 
+export { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
+
+export { type Beat, BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
 export { Hashing } from "@tocsin/core/ports/Hashing"
 export { Ids } from "@tocsin/core/ports/Ids"
 export { type DeliveryResult, type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"

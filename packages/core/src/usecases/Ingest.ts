@@ -5,19 +5,21 @@ import type {
   KeyConflict,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
-import { heartbeat } from "../admission/heartbeat.ts"
+import { heartbeat, type HeartbeatOutcome } from "../admission/heartbeat.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import type { EventBatchRequest } from "../contract/EventBatchRequest.ts"
 import type { HeartbeatRequest } from "../contract/HeartbeatRequest.ts"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
 import * as Instant from "../contract/Instant.ts"
 import { TokenBuckets } from "../limits/TokenBuckets.ts"
+import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { incidentOptions, newId } from "./incidentOptions.ts"
 import { batchReply, heartbeatReplies, tooManyHeartbeats, tooManyRegistrations } from "./ingestReplies.ts"
+import { IngestMeter } from "./IngestMeter.ts"
 import type { RegistrationId } from "../contract/Identifiers.ts"
 
 // Some ten megabytes at most, whatever the number of keys and addresses that are tried.
@@ -54,6 +56,7 @@ export class Ingest extends Context.Service<
       const incidents = incidentOptions(ids, policy)
       const heartbeats = new TokenBuckets(policy.heartbeatRate, BUCKETS_KEPT)
       const registrations = new TokenBuckets(policy.registrationRate, BUCKETS_KEPT)
+      const meter = new IngestMeter(yield* CurrentInstruments)
 
       return Ingest.of({
         // Few steps and no generator: what an effect does beside the transaction counts here.
@@ -61,29 +64,41 @@ export class Ingest extends Context.Service<
           Effect.flatMap(Instant.now, (now) => {
             const key = hashing.identify(presented)
             const permission = heartbeats.take(key.key_hash, now)
-            if (!permission.allowed) return tooManyHeartbeats(permission.retryAfterSeconds)
+            if (!permission.allowed) {
+              meter.heartbeat("rate_limited")
+              return tooManyHeartbeats(permission.retryAfterSeconds)
+            }
             const decide = (mayRegister: boolean) =>
               storage.transact(heartbeat({ request, key, policy, mayRegister, incidents, newRegistrationId }))
+            const reply = (outcome: Exclude<HeartbeatOutcome, "unknown_key">) => {
+              meter.heartbeat(outcome)
+              return heartbeatReplies[outcome]
+            }
             const register = () =>
               Effect.flatMap(decide(true), (outcome) =>
                 outcome === "unknown_key"
                   ? Effect.die(new Error("a key that may be registered was refused as unknown"))
-                  : heartbeatReplies[outcome],
+                  : reply(outcome),
               )
             // A registration is counted when the key proves to be unknown, so that known keys cost their address nothing.
             const isCounted = address !== undefined && policy.registrationRate.perMinute > 0
             if (!isCounted) return register()
             return Effect.flatMap(decide(false), (outcome) => {
-              if (outcome !== "unknown_key") return heartbeatReplies[outcome]
+              if (outcome !== "unknown_key") return reply(outcome)
               const registration = registrations.take(address, now)
-              return registration.allowed ? register() : tooManyRegistrations(registration.retryAfterSeconds)
+              if (registration.allowed) return register()
+              meter.heartbeat("registration_limited")
+              return tooManyRegistrations(registration.retryAfterSeconds)
             })
           }),
         events: (presented, request) =>
-          Effect.suspend(() => {
+          Effect.flatMap(Instant.now, (now) => {
             const { key_hash } = hashing.identify(presented)
             const command = applyBatch({ request, key_hash, incidents, sha256: hashing.sha256 })
-            return Effect.flatMap(storage.transact(command), batchReply)
+            return Effect.flatMap(storage.transact(command), (result) => {
+              meter.batch(request, result, now)
+              return batchReply(result)
+            })
           }),
       })
     }),

@@ -34,7 +34,8 @@ const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | Stat
       "there is no outbox item with this id; GET /api/v1/notifiers/outbox?state=failed lists what can be replayed",
   }),
   not_failed: new StateConflict({
-    message: "only failed outbox items can be replayed; this one is not failed",
+    message:
+      "only failed outbox items can be replayed, and this one is not failed; GET /api/v1/notifiers/outbox?state=failed lists them",
   }),
   firing_of_resolved: new StateConflict({
     message: "the incident of this firing is resolved meanwhile, so it is not sent any more",

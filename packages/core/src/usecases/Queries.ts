@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, Exit, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { Agent } from "../contract/Agent.ts"
 import type { AgentBlacklistItem } from "../contract/AgentBlacklistItem.ts"
@@ -11,13 +11,15 @@ import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.
 import type { SystemSummary } from "../contract/SystemSummary.ts"
 import type { ValidationError } from "../contract/ValidationError.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
+import type { Census } from "../liveness/Census.ts"
 import type { ListFilters, ListName, ListRows, ListSort } from "../lists/ListDefinitions.ts"
 import type { ListQuery } from "../lists/PageRequest.ts"
 import { type Page, type PageParameters, readPage } from "../lists/readPage.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { Policy } from "../ports/Policy.ts"
+import { Policy, type PolicyOptions } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import * as resources from "./resources.ts"
+import { shared } from "./shared.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
 
@@ -46,6 +48,8 @@ export class Queries extends Context.Service<
     readonly blacklist: (parameters: PageParameters) => PageOf<AgentBlacklistItem>
     /** Counts that are current at their `generated_at`; calls that arrive together share one computation. */
     readonly summary: Effect.Effect<SystemSummary, StorageError>
+    /** More counts, for metrics. */
+    readonly census: Effect.Effect<Census, StorageError>
   }
 >()("@tocsin/core/usecases/Queries") {
   static readonly layer = Layer.effect(
@@ -84,12 +88,6 @@ export class Queries extends Context.Service<
         return { ...found, items: found.items.map((row) => resources.toAgent(row, context)) }
       })
 
-      const summarise = Effect.gen(function* () {
-        const now = yield* Instant.now
-        const counts = yield* storage.counts(aliveSince(now, policy))
-        return { ...counts, generated_at: now }
-      })
-
       return Queries.of({
         agent,
         agents,
@@ -123,25 +121,15 @@ export class Queries extends Context.Service<
             parameters,
             resources.toBlacklistItem,
           ),
-        summary: yield* shared(summarise),
+        summary: yield* shared(summarise(storage, policy)),
+        census: storage.census,
       })
     }),
   )
 }
 
-/** Runs `effect` once for all callers that arrive while it is under way. */
-const shared = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
-  const scope = yield* Effect.scope
-  let underWay: Deferred.Deferred<A, E> | undefined
-  return Effect.suspend(() => {
-    if (underWay !== undefined) return Deferred.await(underWay)
-    const deferred = Deferred.makeUnsafe<A, E>()
-    underWay = deferred
-    const run = Effect.onExit(effect, (exit) => {
-      underWay = undefined
-      return Deferred.done(deferred, exit)
-    })
-    // In a fiber of its own: the caller that happens to come first may go away before the others.
-    return Effect.andThen(Effect.forkIn(run, scope), Deferred.await(deferred))
-  })
+const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], policy: PolicyOptions) {
+  const now = yield* Instant.now
+  const counts = yield* storage.counts(aliveSince(now, policy))
+  return { ...counts, generated_at: now }
 })

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
+import { fieldsOfEvery } from "@tocsin/adapter-http/response/fieldsOfEvery"
 import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
 
 /** An error that is told before the API is reached, in the API's own form. */
@@ -14,7 +15,10 @@ const hostError = (code: ErrorCode, message: string): HostError => {
   const request_id = randomUUID()
   return {
     status: errorStatus[code],
-    headers: { "content-type": "application/json", "cache-control": "no-store", "x-request-id": request_id },
+    headers: {
+      "content-type": "application/json",
+      ...fieldsOfEvery({ requestId: request_id, isFinal: false }),
+    },
     body: JSON.stringify({ error: { code, message, request_id } }),
   }
 }

@@ -14,11 +14,14 @@ interface NodeListenerOptions {
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
   readonly copied: (request: IncomingMessage, response: ServerResponse) => void
   readonly basePath: string
+  /** Whether there is something at `/metrics`. */
+  readonly hasMetrics: boolean
   readonly isClosed: () => boolean
   readonly activity: Activity
 }
 
-const OURS = /^\/(?:api\/v1|ops\/v1)\/|^\/openapi\.json(?:\?|$)/
+const METRICS = /^\/metrics(?:\?|$)/
+const OURS = /^\/(?:api\/v1|ops\/v1|docs)\/|^\/(?:openapi\.json|docs)(?:\?|$)/
 
 const answer = (response: ServerResponse, { status, headers, body }: HostError): void => {
   response.writeHead(status, headers).end(body)
@@ -26,11 +29,12 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
 
 /** The API as a listener. A body that `express.json()` and the like have read is taken from `request.body`. */
 export const nodeListener =
-  ({ node, copied, basePath, isClosed, activity }: NodeListenerOptions): NodeListener =>
+  ({ node, copied, basePath, hasMetrics, isClosed, activity }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {
     const { url = "" } = request
     const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
-    if (typeof next === "function" && !OURS.test(path)) return next()
+    const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path))
+    if (typeof next === "function" && !isOurs) return next()
     if (isClosed()) return answer(response, closedAnswer())
     response.once("close", activity.begin())
     if (!request.readableDidRead) return node(request, response)

@@ -6,6 +6,9 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { CurrentInstruments, Instruments } from "@tocsin/core/metrics/Instruments"
+import * as measuredNotifiers from "@tocsin/core/metrics/measuredNotifiers"
+import { tracedStorage } from "@tocsin/core/metrics/tracedStorage"
 import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
@@ -13,10 +16,13 @@ import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import type { BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
+import * as Beats from "@tocsin/core/usecases/Beats"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/usecases/verifyPepper"
@@ -48,6 +54,7 @@ export type TocsinServices =
   | Admission
   | Queries
   | Operations
+  | WellnessCheck
   | IncidentFeed
   | Readiness
   | OutboxSignal
@@ -74,22 +81,42 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Readiness.layer),
     Layer.provide(boundedStorage(Duration.fromInputUnsafe(options.storageTimeout ?? STORAGE_TIMEOUT))),
-    Layer.provide(options.storage),
+    Layer.provide(tracedStorage.pipe(Layer.provide(options.storage))),
   )
   const ports = Layer.mergeAll(storage, NodeHashing.layer({ pepper: options.pepper })).pipe(
     Layer.provideMerge(settings(options)),
-    Layer.provideMerge(options.notifiers ?? noNotifiers),
+    Layer.provideMerge(measuredNotifiers.layer.pipe(Layer.provide(options.notifiers ?? noNotifiers))),
     Layer.provideMerge(options.ids ?? RandomIds.layer),
     Layer.provideMerge(options.clock ?? Layer.empty),
+    // Each service counts for itself.
+    Layer.provideMerge(Layer.sync(CurrentInstruments, () => new Instruments())),
   )
-  return Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operations.layer).pipe(
-    Layer.provide(Layer.effectDiscard(verifyPepper)),
-    Layer.provideMerge(ports),
-  )
+  return Layer.mergeAll(
+    Ingest.layer,
+    Admission.layer,
+    Queries.layer,
+    Operations.layer,
+    WellnessCheck.layer,
+  ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }
 
 /** Delivery of the outbox, liveness and retention, for as long as the layer lives; safe with several replicas. */
 export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
+
+/** What {@link beats} are set to. */
+export interface BeatOptions {
+  /** From one beat to the next. */
+  readonly interval: Duration.Duration
+  readonly receiver: Layer.Layer<BeatReceiver>
+}
+
+/** A beat to another system while all is well, for as long as the layer lives; each process sends its own. */
+export const beats = ({ interval, receiver }: BeatOptions) =>
+  Layer.unwrap(
+    Effect.map(Readiness, ({ isDraining }) =>
+      Beats.layer({ interval, isStopping: Effect.sync(isDraining) }).pipe(Layer.provide(receiver)),
+    ),
+  )
 
 /** {@link services} with {@link background} running. */
 export const layer = <StorageFailure, NotifierFailure, ClockFailure>(

@@ -25,6 +25,14 @@ export interface RetentionOption {
   readonly pending?: DurationOption | false | undefined
 }
 
+/** A beat to a system that sounds the alarm when none comes: healthchecks.io, Uptime Kuma and the like. */
+export interface BeatOption {
+  /** Asked for while all is well; what is not is posted to `/fail` below it. It is a credential, never shown or logged. */
+  readonly url: string
+  /** From one beat to the next. 1 minute unless given. */
+  readonly interval?: DurationOption | undefined
+}
+
 /** What a monitor is made of. All that is wrong is told at once, by one rejection with code `options`. */
 export interface MonitorOptions {
   /** Where state lives: `memory()`, `sqlite(file)`, `postgres(url)` or `keyValue(…)`; or a layer of Effect's. */
@@ -42,6 +50,16 @@ export interface MonitorOptions {
   readonly basePath?: string | undefined
   /** How many proxies in front add to X-Forwarded-For; 0 unless given. */
   readonly trustedProxies?: number | undefined
+  /**
+   * Origins whose pages may call `fetch` and `node` from browsers (CORS), such as `https://dashboard.example`; `["*"]` for every
+   * page. None unless given: leave it away where the host answers for CORS itself.
+   */
+  readonly allowedOrigins?: ReadonlyArray<string> | undefined
+  /**
+   * Serves metrics for Prometheus at `/metrics` of `fetch` and `node`: `true` to those with one of the tokens above, `{ token }` also
+   * to those with that one, `"open"` to everyone. False unless given.
+   */
+  readonly metrics?: boolean | "open" | { readonly token: string } | undefined
 
   /** An agent not heard of for so long is stale. 2 minutes unless given. */
   readonly staleAfter?: DurationOption | undefined
@@ -61,6 +79,8 @@ export interface MonitorOptions {
   readonly delivery?: boolean | undefined
   /** Whether this process looks for dead agents and removes what outlived its retention. True unless given. */
   readonly housekeeping?: boolean | undefined
+  /** Sends a beat to another system while all is well, and tells it what is not. None unless given. */
+  readonly beat?: BeatOption | undefined
   /** How long a claim to a notification holds; an attempt takes 15 s at most, two thirds of this where it is shorter. 1 minute unless given. */
   readonly deliveryLease?: DurationOption | undefined
   /** No call waits longer for the storage. 10 seconds unless given. */

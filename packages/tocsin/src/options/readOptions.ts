@@ -1,3 +1,4 @@
+import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import { NotifierName } from "@tocsin/core/contract/Status"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
@@ -6,14 +7,16 @@ import type { Ids } from "@tocsin/core/ports/Ids"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Redacted, Result, Schema } from "effect"
 import type { HttpOptions } from "../http/HttpApp.ts"
-import type { TocsinOptions } from "../layers/Tocsin.ts"
+import type { BeatOptions, TocsinOptions } from "../layers/Tocsin.ts"
 import { debug } from "../notifiers/builtInNotifiers.ts"
 import type { NotifierOption } from "../notifiers/NotifierOption.ts"
 import { notifiersLayer } from "../notifiers/notifiersLayer.ts"
 import { TocsinError } from "../TocsinError.ts"
 import type { MonitorOptions, RetentionOption } from "./MonitorOptions.ts"
+import { beatsOf } from "./beatsOf.ts"
+import { metricsOf } from "./metricsOf.ts"
 import { Problems } from "./Problems.ts"
 
 /** Options that were read and found right. */
@@ -22,6 +25,8 @@ export interface ReadOptions {
   readonly http: HttpOptions
   readonly delivers: boolean
   readonly keepsHouse: boolean
+  /** Nothing where no beat is sent. */
+  readonly beats: BeatOptions | undefined
 }
 
 const TOKEN = { pattern: /^[\x21-\x7e]{1,512}$/, expected: "1 to 512 visible ASCII characters" }
@@ -36,6 +41,8 @@ const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
   readTokens: true,
   basePath: true,
   trustedProxies: true,
+  allowedOrigins: true,
+  metrics: true,
   staleAfter: true,
   deadAfter: true,
   heartbeatRate: true,
@@ -45,6 +52,7 @@ const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
   retention: true,
   delivery: true,
   housekeeping: true,
+  beat: true,
   deliveryLease: true,
   storageTimeout: true,
   keyPepper: true,
@@ -68,6 +76,7 @@ export const readOptions = (options: MonitorOptions): ReadOptions => {
   const pepper = problems.text("keyPepper", options?.keyPepper)
   const delivers = problems.flag("delivery", options?.delivery) ?? true
   const keepsHouse = problems.flag("housekeeping", options?.housekeeping) ?? true
+  const beats = beatsOf(options ?? {}, problems)
   if (problems.message !== undefined) throw new TocsinError("options", problems.message)
   return {
     tocsin: {
@@ -82,6 +91,7 @@ export const readOptions = (options: MonitorOptions): ReadOptions => {
     http,
     delivers,
     keepsHouse,
+    beats,
   }
 }
 
@@ -182,6 +192,20 @@ const httpOf = (options: Partial<MonitorOptions>, problems: Problems): HttpOptio
     uiTokens: redact(problems.texts("uiTokens", options.uiTokens, TOKEN)),
     readTokens: redact(problems.texts("readTokens", options.readTokens, TOKEN)),
     trustedHops: problems.count("trustedProxies", options.trustedProxies) ?? 0,
+    allowedOrigins: originsOf(options.allowedOrigins, problems),
+    metrics: metricsOf(options.metrics, problems),
     basePath,
   }
+}
+
+const originsOf = (
+  origins: MonitorOptions["allowedOrigins"],
+  problems: Problems,
+): HttpOptions["allowedOrigins"] => {
+  if (origins === undefined) return undefined
+  const given: ReadonlyArray<unknown> = Array.isArray(origins) ? origins : []
+  const read = parseAllowedOrigins(given.map(String))
+  if (Result.isSuccess(read)) return read.success
+  problems.add(`allowedOrigins must be an array of ${read.failure}`)
+  return undefined
 }

@@ -1,0 +1,87 @@
+import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
+import { metricDefinitions as metrics } from "@tocsin/core/metrics/metricDefinitions"
+import { type MetricFamily, single } from "@tocsin/core/metrics/MetricFamily"
+import { Policy } from "@tocsin/core/ports/Policy"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { shared } from "@tocsin/core/usecases/shared"
+import { Duration, Effect, Fiber, Option, type Scope } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Readiness } from "../Readiness.ts"
+import type { OperatorTokens } from "../request/authentication.ts"
+import { RequestId } from "../RequestId.ts"
+import type { KnownRoute } from "../response/allowedMethods.ts"
+import { errorResponse, type Failure } from "../response/errorResponse.ts"
+import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
+import { processMetrics } from "./processMetrics.ts"
+import type { MetricsAccess } from "./MetricsAccess.ts"
+import { mayScrape } from "./scraperAccess.ts"
+import { stateMetrics } from "./stateMetrics.ts"
+
+/** What the metrics need to know. */
+export interface MetricsOptions {
+  readonly access: MetricsAccess
+  /** The version of the service, which `tocsin_build_info` tells. */
+  readonly version: string
+}
+
+/** Scrapers that come together, and those that come too often, get the same answer. */
+const KEPT_FOR = Duration.seconds(1)
+
+/** Less than the ten seconds that Prometheus waits: whatever hangs, the rest is told in time. */
+const SOURCE_LIMIT = Duration.seconds(3)
+
+const refusal: Failure = {
+  code: "unauthorized",
+  message:
+    "send a header Authorization: Bearer with the token of SERVICE_METRICS_TOKEN, or with one of SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
+  headers: { "www-authenticate": "Bearer" },
+}
+
+/** Where the metrics are. */
+export const METRICS_ROUTE = { method: "GET", path: "/metrics" } as const satisfies KnownRoute
+
+/** What a source tells in time, or nothing. It is not waited for to be stopped, which takes as long again. */
+const inTime = (
+  source: Effect.Effect<ReadonlyArray<MetricFamily>, unknown>,
+  scope: Scope.Scope,
+): Effect.Effect<ReadonlyArray<MetricFamily>> =>
+  Effect.forkIn(source, scope).pipe(
+    Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.join(fiber), SOURCE_LIMIT)),
+    Effect.map(Option.getOrElse(() => [])),
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logDebug("some metrics could not be read; the others are told", cause), []),
+    ),
+  )
+
+const makeText = Effect.fnUntraced(function* (version: string) {
+  const scope = yield* Effect.scope
+  const instruments = yield* CurrentInstruments
+  const { isStorageUp } = yield* Readiness
+  const queries = yield* Queries
+  const { notifiers } = yield* Policy
+  yield* instruments.addSource(yield* processMetrics(version))
+  const collect = Effect.gen(function* () {
+    const isUp = yield* isStorageUp
+    const sources = [...instruments.sources, ...(isUp ? [stateMetrics(queries, notifiers)] : [])]
+    const told = yield* Effect.forEach(sources, (source) => inTime(source, scope), {
+      concurrency: "unbounded",
+    })
+    return exposition([single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...told.flat()])
+  })
+  return yield* shared(yield* Effect.cachedWithTTL(collect, KEPT_FOR))
+})
+
+/** The metrics as a route, in Prometheus' text format. */
+export const layer = ({ access, version, ...tokens }: MetricsOptions & OperatorTokens) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const isAllowed = mayScrape(access, tokens)
+      const text = yield* makeText(version)
+      const answer = Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        if (!isAllowed(headers["authorization"])) return errorResponse(refusal, yield* RequestId)
+        return HttpServerResponse.text(yield* text, { contentType: EXPOSITION_TYPE })
+      })
+      yield* router.add(METRICS_ROUTE.method, METRICS_ROUTE.path, answer)
+    }),
+  )

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Logger } from "effect"
+import { toJsonLine } from "../src/logging.ts"
+
+const linesOf = (effect: Effect.Effect<void>): ReadonlyArray<Record<string, unknown>> => {
+  const lines: Array<string> = []
+  const logger = Logger.map(Logger.make(toJsonLine), (line) => void lines.push(line))
+  Effect.runSync(Effect.provide(effect, Logger.layer([logger])))
+  return lines.map((line) => {
+    assert.notInclude(line, "\n")
+    return JSON.parse(line)
+  })
+}
+
+describe("a line of the log", () => {
+  it("is one flat object with its time first, then its level, message and fields", () => {
+    const [line] = linesOf(
+      Effect.annotateLogs(Effect.logInfo("something", { n: 1 }), { request_id: "r", bytes: 12 }),
+    )
+    assert.deepStrictEqual(Object.keys(line ?? {}), ["timestamp", "level", "message", "request_id", "bytes"])
+    assert.strictEqual(line?.["level"], "info")
+    assert.strictEqual(line?.["message"], 'something {"n":1}')
+  })
+
+  it("tells why, with the stack, whichever way the reason came", () => {
+    const reason = new Error("the disk is full")
+    const lines = linesOf(
+      Effect.andThen(
+        Effect.logError("it failed", Cause.fail(reason)),
+        Effect.logWarning("it failed", reason),
+      ),
+    )
+    for (const { cause, message } of lines) {
+      assert.strictEqual(message, "it failed")
+      assert.match(String(cause), /the disk is full\n\s+at /)
+    }
+    assert.strictEqual(lines.length, 2)
+  })
+
+  it("keeps its own names to itself", () => {
+    const [line] = linesOf(Effect.annotateLogs(Effect.logInfo("mine"), { message: "yours", level: "fatal" }))
+    assert.strictEqual(line?.["message"], "mine")
+    assert.strictEqual(line?.["level"], "info")
+  })
+})

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted } from "effect"
+import { readSettings, type Settings } from "../../src/settings/Settings.ts"
+import { endpointOf, exportsTelemetry, type Signal } from "../../src/telemetry/exports.ts"
+
+const settingsOf = (environment: Readonly<Record<string, string>>): Settings => {
+  const { problems, values } = readSettings(environment)
+  assert.deepStrictEqual(problems, [])
+  // Without a problem every setting has its value.
+  return values as Settings
+}
+
+const toldTo = (environment: Readonly<Record<string, string>>) => {
+  const settings = settingsOf(environment)
+  const of = (signal: Signal) => {
+    const endpoint = endpointOf(settings, signal)
+    return endpoint && Redacted.value(endpoint.address) + endpoint.path
+  }
+  return { traces: of("TRACES"), logs: of("LOGS"), isAny: exportsTelemetry(settings) }
+}
+
+const OTEL = "http://collector:4318"
+
+describe("what is sent to a collector", () => {
+  it("is nothing unless an endpoint is set", () => {
+    const nothing = { traces: undefined, logs: undefined, isAny: false }
+    assert.deepStrictEqual(toldTo({}), nothing)
+    assert.deepStrictEqual(toldTo({ OTEL_TRACES_EXPORTER: "otlp", OTEL_SERVICE_NAME: "x" }), nothing)
+    assert.deepStrictEqual(toldTo({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL, OTEL_SDK_DISABLED: "true" }), nothing)
+  })
+
+  it("is both below one endpoint, or each at its own", () => {
+    assert.deepStrictEqual(toldTo({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL }), {
+      traces: `${OTEL}/v1/traces`,
+      logs: `${OTEL}/v1/logs`,
+      isAny: true,
+    })
+    const own = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: OTEL,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://traces/here",
+    }
+    assert.strictEqual(toldTo(own).traces, "https://traces/here")
+    assert.deepStrictEqual(toldTo({ ...own, OTEL_LOGS_EXPORTER: "none" }).logs, undefined)
+  })
+})
+
+describe("settings of OpenTelemetry", () => {
+  it("are read as every SDK reads them", () => {
+    const { OTEL_EXPORTER_OTLP_HEADERS: headers, OTEL_RESOURCE_ATTRIBUTES: attributes } = settingsOf({
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret, x-scope = a=b ,",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=tocsin,region=",
+    })
+    assert.deepStrictEqual(headers && Redacted.value(headers), {
+      authorization: "Bearer secret",
+      "x-scope": "a=b",
+    })
+    assert.deepStrictEqual(attributes, { "service.name": "tocsin", region: "" })
+  })
+
+  it("are refused with what they take, and without what they hold where that is a secret", () => {
+    const { problems } = readSettings({
+      OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+      OTEL_TRACES_SAMPLER_ARG: "1.5",
+      OTEL_EXPORTER_OTLP_HEADERS: "no pairs, secret-word",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318",
+    })
+    const messages = problems.map(({ message }) => message)
+    assert.strictEqual(messages.length, 4)
+    assert.isTrue(
+      messages.some((message) => message.includes('"grpc", but must be http/protobuf or http/json')),
+    )
+    assert.isTrue(messages.some((message) => message.includes("a number from 0 to 1")))
+    assert.isFalse(messages.some((message) => message.includes("secret-word")))
+  })
+})
