@@ -7,12 +7,19 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "./api.ts"
 import { OpsApi } from "./api/OpsApi.ts"
+import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
+import type { AllowedOrigins } from "./request/AllowedOrigins.ts"
 import * as authentication from "./request/authentication.ts"
-import { routesOf } from "./response/allowedMethods.ts"
+import { type KnownRoute, routesOf } from "./response/allowedMethods.ts"
 import * as everyResponse from "./response/everyResponse.ts"
+import * as measureRequests from "./metrics/measureRequests.ts"
+import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
+import { spanNames as spanNamesOf } from "./metrics/spanNames.ts"
 import * as OpsHandlers from "./handlers/OpsHandlers.ts"
 import * as HealthHandlers from "./handlers/HealthHandlers.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
+import * as PageRoutes from "./pages/PageRoutes.ts"
+import type { About } from "./pages/ServiceState.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as requestRules from "./request/requestRules.ts"
 
@@ -20,35 +27,75 @@ import * as requestRules from "./request/requestRules.ts"
 export interface ApiOptions extends authentication.OperatorTokens {
   /** How many proxies before the server add to X-Forwarded-For; none unless given (decisions §4). */
   readonly trustedHops?: number | undefined
+  /** Whose pages may call from browsers (CORS); none unless given. */
+  readonly allowedOrigins?: AllowedOrigins | undefined
+  /** Metrics at /metrics; nothing is there unless given. */
+  readonly metrics?: MetricsOptions | undefined
 }
 
 /** What the API requires; {@link Readiness.layer} makes the last one. */
 export type ApiServices = Ingest | Admission | Queries | Ids | Readiness
 
-const V1_DOCUMENT = "/openapi.json"
-const OPS_DOCUMENT = "/ops/v1/openapi.json"
-
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
-  HttpApiBuilder.layer(TocsinApi, { openapiPath: V1_DOCUMENT }).pipe(
+  HttpApiBuilder.layer(TocsinApi).pipe(
     Layer.provide([AgentHandlers.layer(trustedHops), OperatorHandlers.layer, HealthHandlers.layer]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 
 const opsRoutes = (tokens: authentication.OperatorTokens) =>
-  HttpApiBuilder.layer(OpsApi, { openapiPath: OPS_DOCUMENT }).pipe(
+  HttpApiBuilder.layer(OpsApi).pipe(
     Layer.provide(OpsHandlers.layer),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 
-const knownToV1 = routesOf(TocsinApi, V1_DOCUMENT)
-const knownToOps = routesOf(OpsApi, OPS_DOCUMENT)
+const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRoutes.viewerRoutes]
+const knownToOps = routesOf(OpsApi, DocumentRoutes.ops.path)
 
-/** The v1 API, and its OpenAPI document at /openapi.json, as routes of an HttpRouter with the settings of routerConfig. */
-export const layer = (options: ApiOptions) => Layer.merge(v1Routes(options), everyResponse.layer(knownToV1))
+/** Names the spans of requests; for the server that makes them. */
+export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
+
+/** What is done to every answer, then counted; and the metrics, where they are wanted. */
+const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
+  const { metrics, uiTokens, readTokens } = options
+  const routes = metrics === undefined ? api : [...api, METRICS_ROUTE]
+  // The middleware that is added first is the outermost.
+  const answers = everyResponse
+    .layer({ ...options, routes })
+    .pipe(Layer.provideMerge(measureRequests.layer(routes)))
+  return metrics === undefined
+    ? answers
+    : Layer.merge(answers, metricsRoute({ ...metrics, uiTokens, readTokens }))
+}
+
+/**
+ * The v1 API, its OpenAPI document at /openapi.json, and /docs to read it, as routes of an HttpRouter with the settings of
+ * routerConfig.
+ */
+export const layer = (options: ApiOptions) =>
+  Layer.mergeAll(v1Routes(options), DocumentRoutes.layer([DocumentRoutes.v1]), watched(options, knownToV1))
+
+/** Routes of a server beside those of the API. */
+interface Beside<R> {
+  readonly layer: Layer.Layer<never, never, R>
+  readonly routes: ReadonlyArray<KnownRoute>
+}
+
+const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
+  Layer.mergeAll(
+    v1Routes(options),
+    opsRoutes(options),
+    DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
+    beside.layer,
+    watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),
+  )
 
 /**
  * The same with what operators do beyond the contract, under /ops/v1, and its document at /ops/v1/openapi.json. Requires
  * Operations too.
  */
 export const layerWithOperations = (options: ApiOptions) =>
-  Layer.mergeAll(v1Routes(options), opsRoutes(options), everyResponse.layer([...knownToV1, ...knownToOps]))
+  operationsBeside(options, { layer: Layer.empty, routes: [] })
+
+/** The same with the pages of a server of its own: what it is and how it is at `/`. Requires WellnessCheck too. */
+export const layerWithPages = (options: ApiOptions, about: About) =>
+  operationsBeside(options, PageRoutes.make(about))

@@ -19,8 +19,9 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import * as ApiRoutes from "./ApiRoutes.ts"
-import * as AgentListener from "./direct/AgentListener.ts"
+import * as AgentFront from "./direct/AgentFront.ts"
 import * as NodeServer from "./NodeServer.ts"
+import type { About } from "./pages/ServiceState.ts"
 import { Readiness } from "./Readiness.ts"
 import * as Intake from "./request/Intake.ts"
 import { routerConfig } from "./routerConfig.ts"
@@ -43,6 +44,10 @@ export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options),
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 
+/** The same with the pages of a server of its own. Requires WellnessCheck too. */
+export const layerWithPages = (options: ServerOptions, about: About) =>
+  serve(ApiRoutes.layerWithPages(options, about), options)
+
 const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: ServerOptions) =>
   drainFirst.pipe(
     Layer.provideMerge(
@@ -52,6 +57,6 @@ const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: ServerOptions) =
         disableListenLog: true,
       }),
     ),
-    Layer.provideMerge(NodeServer.layer(options, AgentListener.make(options))),
-    Layer.provide(Intake.layer),
+    Layer.provideMerge(NodeServer.layer(options, AgentFront.make(options))),
+    Layer.provide([Intake.layer, ApiRoutes.spanNames]),
   )

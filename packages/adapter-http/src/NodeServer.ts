@@ -5,13 +5,14 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { NodeHttpServer } from "@effect/platform-node"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
-import type { Listener } from "./direct/AgentListener.ts"
+import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
 /** Slow clients are cut off: headers within 10 s, the whole request within 30 s (decisions §1). */
 const HEADERS_TIMEOUT_MILLIS = 10_000
@@ -21,11 +22,19 @@ const CHECKING_INTERVAL_MILLIS = 1_000
 /** Longer than the 60 s for which the usual proxies keep a connection: the side that closes first must be theirs. */
 const KEEP_ALIVE_MILLIS = 65_000
 
+/** How much longer a connection is kept than it is told. */
+const KEEP_ALIVE_GRACE_MILLIS = 1_000
+
 /** How long requests under way may take when the server stops: half of the ten seconds that a service has to stop. */
 const DRAIN_LIMIT = Duration.seconds(5)
 
 /** How long a client that was refused may take to read why. */
 const REFUSAL_GRACE_MILLIS = 1_000
+
+/** Nothing came of a request in time; what node:http says then. */
+class SlowClient extends Error {
+  readonly code = "ERR_HTTP_REQUEST_TIMEOUT"
+}
 
 const statusOf = (error: NodeJS.ErrnoException): number => {
   switch (error.code) {
@@ -54,26 +63,60 @@ interface Connection extends Duplex {
   [ANSWER]?: ServerResponse
 }
 
-/** A server of node:http that offers each request to a listener before all others, and hides from them what that takes. */
+/** A server of node:http with a front: what is offered each connection and each request first, and hides what it takes. */
 class FrontedServer extends Server {
-  readonly #front: Listener
+  readonly #front: AgentFront | undefined
+  readonly #behind: Behind
 
-  constructor(options: ServerOptions, front: Listener) {
+  constructor(options: ServerOptions, front: AgentFront | undefined) {
     super(options)
     this.#front = front
+    this.#behind = {
+      firstMillis: () => this.headersTimeout,
+      // As node:http: a little longer than it tells, for what is under way to a client that keeps to it.
+      idleMillis: KEEP_ALIVE_MILLIS + KEEP_ALIVE_GRACE_MILLIS,
+      keepAliveSeconds: KEEP_ALIVE_MILLIS / 1_000,
+      handOver: (socket) => super.emit("connection", socket),
+      refuseSlow: (socket) => super.emit("clientError", new SlowClient(), socket),
+    }
   }
 
   override emit(event: string, ...args: Array<unknown>): boolean {
-    if (event !== "request") return super.emit(event, ...args)
-    // What Node emits with it (http.Server, event "request").
-    const [message, response] = args as [IncomingMessage, ServerResponse]
+    switch (event) {
+      case "request":
+        // What Node emits with it (http.Server, event "request").
+        return this.#onRequest(...(args as [IncomingMessage, ServerResponse]))
+      case "connection":
+        return this.#onConnection(args[0] as Socket)
+      default:
+        return super.emit(event, ...args)
+    }
+  }
+
+  override closeIdleConnections(): void {
+    this.#front?.closeIdle()
+    super.closeIdleConnections()
+  }
+
+  override closeAllConnections(): void {
+    this.#front?.closeAll()
+    super.closeAllConnections()
+  }
+
+  #onConnection(socket: Socket): boolean {
+    if (this.#front === undefined) return super.emit("connection", socket)
+    this.#front.take(socket, this.#behind)
+    return true
+  }
+
+  #onRequest(message: IncomingMessage, response: ServerResponse): boolean {
     const connection: Connection = message.socket
     connection[ANSWER] = response
-    return this.#front(message, response) || super.emit(event, ...args)
+    return this.#front?.takesRequest(message, response) === true || super.emit("request", message, response)
   }
 }
 
-const listeningServer = (front: Listener, newRequestId: () => string): Server => {
+const listeningServer = (front: AgentFront | undefined, newRequestId: () => string): Server => {
   const server = new FrontedServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MILLIS,
@@ -115,7 +158,10 @@ export interface ListenOptions {
  * closes it stops accepting, closes idle connections, lets requests under way finish for at most 5 s, then closes what is
  * left.
  */
-export const layer = <E, R>({ host, port }: ListenOptions, front: Effect.Effect<Listener, E, R>) =>
+export const layer = <E, R>(
+  { host, port }: ListenOptions,
+  front: Effect.Effect<AgentFront | undefined, E, R>,
+) =>
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {

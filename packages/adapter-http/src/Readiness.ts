@@ -1,3 +1,4 @@
+import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { Context, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
@@ -11,6 +12,8 @@ export class Readiness extends Context.Service<
   {
     /** The last result of the probe, and of the last write. Waits for nothing. */
     readonly isReady: Effect.Effect<boolean>
+    /** The same of the storage alone: whether it answers and takes writes. */
+    readonly isStorageUp: Effect.Effect<boolean>
     /** Whether the service is about to stop. Synchronous: every answer asks. */
     readonly isDraining: () => boolean
     /** Says that the service is about to stop: from now on it is not ready. The first step of a shutdown. */
@@ -24,6 +27,7 @@ export class Readiness extends Context.Service<
   static readonly layer: Layer.Layer<Readiness | Storage, never, Storage> = Layer.effectContext(
     Effect.gen(function* () {
       const storage = yield* Storage
+      const { storageFailures } = yield* CurrentInstruments
       let canAnswer = false
       let hasSpace = true
       let draining = false
@@ -35,6 +39,7 @@ export class Readiness extends Context.Service<
 
       const noteFailure = (error: StorageError) =>
         Effect.sync(() => {
+          storageFailures[error.reason].value += 1
           if (error.reason === "full") hasSpace = false
         })
       const transactWithoutSpace = <A>(command: Command<A>) =>
@@ -45,7 +50,7 @@ export class Readiness extends Context.Service<
             isWrite = Object.values(workspace.changes()).some((rows) => rows.length > 0)
             return reply
           }
-          return Effect.tap(storage.transact(observed), () =>
+          return Effect.tap(Effect.tapError(storage.transact(observed), noteFailure), () =>
             Effect.sync(() => {
               // What wrote nothing proves nothing.
               if (isWrite) hasSpace = true
@@ -65,6 +70,7 @@ export class Readiness extends Context.Service<
         Readiness,
         Readiness.of({
           isReady: Effect.sync(() => canAnswer && hasSpace && !draining),
+          isStorageUp: Effect.sync(() => canAnswer && hasSpace),
           isDraining: () => draining,
           drain: Effect.sync(() => {
             draining = true

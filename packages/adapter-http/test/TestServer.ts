@@ -39,6 +39,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
       Readiness,
       Readiness.of({
         isReady: Effect.succeed(true),
+        isStorageUp: Effect.succeed(true),
         isDraining: () => false,
         drain: Effect.void,
         ...readiness,
@@ -48,11 +49,12 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
   )
 
 /** A server of the API on a free port of this machine, its use cases being stubs. */
-export const testServer = (stubs: Stubs = {}) =>
+export const testServer = (stubs: Stubs = {}, options: Partial<ApiServer.ServerOptions> = {}) =>
   ApiServer.layer({
     host: "127.0.0.1",
     port: 0,
     uiTokens: [Redacted.make("another"), Redacted.make(UI_TOKEN)],
+    ...options,
   }).pipe(Layer.provide(stubServices(stubs)), Layer.provide(collecting))
 
 /** The port of the server of this test. */

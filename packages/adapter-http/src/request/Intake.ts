@@ -59,6 +59,8 @@ export interface Place {
  */
 export class Intake {
   #held = 0
+  /** How many of those inside came whole. */
+  #whole = 0
   #turn = 0
   #timer: NodeJS.Timeout | undefined
   readonly #inside = new Set<Place>()
@@ -97,6 +99,25 @@ export class Intake {
     if (this.#waiting.size > 0) this.#admitWaiting()
   }
 
+  /**
+   * Takes in a request whose body, so many bytes, is there already, if there is room for it and nobody waits. Then it must
+   * be left by {@link leaveWhole}.
+   */
+  takeWhole(bytes: number): boolean {
+    const held = this.#held + bytes + REQUEST_BYTES
+    if (this.#waiting.size > 0 || held > this.#limits.bytes) return false
+    this.#held = held
+    this.#whole += 1
+    return true
+  }
+
+  /** Gives up the place of a request of so many bytes that was taken in whole. */
+  leaveWhole(bytes: number): void {
+    this.#held -= bytes + REQUEST_BYTES
+    this.#whole -= 1
+    if (this.#waiting.size > 0) this.#admitWaiting()
+  }
+
   /** Runs the effect of a request that came from node:http when there is room for it, and holds its place until the end. */
   within<A, E, R>(
     { source }: HttpServerRequest.HttpServerRequest,
@@ -116,7 +137,8 @@ export class Intake {
 
   // Whoever waits is let in at last when nobody else is: what slow senders have sent so far may fill everything.
   #hasRoomFor(place: Place): boolean {
-    return this.#held - place.held + place.bytes <= this.#limits.bytes || this.#inside.size === 0
+    const isAlone = this.#inside.size === 0 && this.#whole === 0
+    return this.#held - place.held + place.bytes <= this.#limits.bytes || isAlone
   }
 
   #admit(place: Place): void {

@@ -2,6 +2,7 @@ import { Effect, Layer, type Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Forbidden, Unauthorized } from "../api/ApiErrors.ts"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
+import type { MetricsAccess } from "../metrics/MetricsAccess.ts"
 import * as BearerToken from "./BearerToken.ts"
 import { RequestId } from "../RequestId.ts"
 
@@ -34,17 +35,28 @@ export interface OperatorTokens {
 const rolesOf = ({ uiTokens, readTokens = [] }: OperatorTokens) =>
   BearerToken.roleOf({ reader: readTokens, operator: uiTokens })
 
+/** All tokens of a server's settings. */
+export interface ServiceTokens extends OperatorTokens {
+  readonly metrics?: { readonly access: MetricsAccess } | undefined
+}
+
 /**
- * Tells whether a well-formed token may be an agent key. An operators' token is not, so that their secret can never be
+ * Tells whether a well-formed token may be an agent key. One of the settings is not, so that such a secret can never be
  * registered as one (decisions §1).
  */
-export const mayBeAgentKey = (tokens: OperatorTokens): ((token: Redacted.Redacted) => boolean) => {
-  const roleOf = rolesOf(tokens)
-  return (token) => roleOf(token) === undefined
+export const mayBeAgentKey = ({
+  uiTokens,
+  readTokens = [],
+  metrics,
+}: ServiceTokens): ((token: Redacted.Redacted) => boolean) => {
+  const access = metrics?.access
+  const token = access === "open" ? undefined : access?.token
+  const roleOf = BearerToken.roleOf({ known: [...uiTokens, ...readTokens, ...(token ? [token] : [])] })
+  return (candidate) => roleOf(candidate) === undefined
 }
 
 /** Both authentications. */
-export const layer = (tokens: OperatorTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
+export const layer = (tokens: ServiceTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
   const roleOf = rolesOf(tokens)
   const isAgentKey = mayBeAgentKey(tokens)
   return Layer.mergeAll(

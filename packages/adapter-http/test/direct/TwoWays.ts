@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { Server } from "node:http"
 import {
   AgentBlocked,
   AgentNotAccepted,
@@ -21,6 +23,8 @@ export interface Way {
   readonly logs: Array<string>
   /** How many requests came to the use case by the API, and how many directly. */
   readonly taken: { byApi: number; directly: number }
+  /** How many requests node:http has parsed. */
+  readonly parsed: () => number
 }
 
 const message = "what to do: größer, ✓"
@@ -79,6 +83,22 @@ const ingest = (taken: Way["taken"]): Service => {
   }
 }
 
+/** Counts what node:http parses for the server at a port, for as long as the scope lasts. */
+const parsedAt = Effect.fnUntraced(function* (port: number) {
+  let parsed = 0
+  const note = (message: unknown): void => {
+    const server: unknown =
+      typeof message === "object" && message !== null && "server" in message && message.server
+    const address = server instanceof Server ? server.address() : null
+    if (typeof address === "object" && address?.port === port) parsed += 1
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => subscribe("http.server.request.start", note)),
+    () => Effect.sync(() => unsubscribe("http.server.request.start", note)),
+  )
+  return () => parsed
+})
+
 const someTracer = Tracer.make({ span: (options) => new Tracer.NativeSpan(options) })
 
 const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<never>) {
@@ -97,7 +117,8 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<nev
   )
   const context = yield* Layer.build(Layer.fresh(server))
   const { address } = Context.get(context, HttpServer.HttpServer)
-  const made: Way = { port: "port" in address ? address.port : 0, logs, taken }
+  const port = "port" in address ? address.port : 0
+  const made: Way = { port, logs, taken, parsed: yield* parsedAt(port) }
   return made
 })
 
