@@ -11,9 +11,17 @@ const oldestNode = 20
 const wantedNode = 24
 const forwardedSignals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])
 
+/**
+ * How Node.js runs the server: with a young generation of 32 MiB instead of 128, which takes no more processor time and a
+ * third less memory under load (docs/performance.md).
+ *
+ * @type {readonly string[]}
+ */
+const serverFlags = JSON.parse(readFileSync(join(root, "scripts/nodeFlags.json"), "utf8"))
+
 /** What each npm script runs: a file and the arguments that come before the caller's. */
 const tasks = new Map([
-  ["start", ["scripts/start.mjs"]],
+  ["start", [...serverFlags, "scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
   ["bench", ["bench/src/main.ts"]],
   ["build", ["scripts/build/main.ts"]],

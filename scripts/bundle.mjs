@@ -1,4 +1,4 @@
-// Bundles a program with all that it imports into one file: `node scripts/bundle.mjs SOURCE TARGET`.
+// Bundles a program with all that it imports into one file, and what is loaded on demand beside it: `node scripts/bundle.mjs SOURCE TARGET`.
 import process from "node:process"
 import { bundleProgram } from "./bundleProgram.mjs"
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { bundleProgram } from "../bundleProgram.mjs"
 
@@ -14,9 +14,12 @@ const licenceOf = (folder: string): string => {
 const packageOf = (module: string): string | undefined =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module.replaceAll("\\", "/"))?.[0]
 
-/** Writes the server with its command line as one program to `folder`: see docs/decisions/0008. */
+/**
+ * Writes the server with its command line to `folder`: all that a machine with Node.js needs to run it (docs/decisions/0008).
+ * It begins at `tocsin.mjs`.
+ */
 export const bundleServer = async (root: string, folder: string): Promise<void> => {
-  mkdirSync(folder, { recursive: true })
+  cpSync(join(root, "scripts/build/bin"), folder, { recursive: true })
   const modules = await bundleProgram({
     source: join(root, "packages/server/src/main.ts"),
     target: join(folder, "server.mjs"),
@@ -26,5 +29,6 @@ export const bundleServer = async (root: string, folder: string): Promise<void> 
     .filter((found) => existsSync(join(found, "package.json")))
     .map(licenceOf)
     .sort()
-  writeFileSync(join(folder, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`))
+  const all = [licenceOf(root), ...licences]
+  writeFileSync(join(folder, "LICENSES.txt"), all.join(`\n${"-".repeat(80)}\n\n`))
 }

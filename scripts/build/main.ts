@@ -33,10 +33,7 @@ const assemble = async (emitted: string, unfinished: string): Promise<void> => {
     const source = join(root, "packages", folder)
     placeModules(join(emitted, folder, "src"), join(source, "src"), made)
     const hasProgram = manifest.name === PROGRAM
-    if (hasProgram) {
-      cpSync(join(root, "scripts/build/bin"), join(made, "bin"), { recursive: true })
-      await bundleServer(root, join(made, "bin"))
-    }
+    if (hasProgram) await bundleServer(root, join(made, "bin"))
     const readme = join(source, "README.md")
     if (existsSync(readme)) cpSync(readme, join(made, "README.md"))
     else writeFileSync(join(made, "README.md"), partReadme(manifest))

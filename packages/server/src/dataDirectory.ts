@@ -1,11 +1,14 @@
 import { Effect, FileSystem } from "effect"
 import { StartFailure } from "./StartFailure.ts"
 
-/** Makes sure that the data folder is there. */
+// What checks print is in the database, and may be nobody else's business.
+const OWNER_ONLY = 0o700
+
+/** Makes sure that the data folder is there; a new one is open to its owner alone. */
 export const ensureDataDirectory = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
   yield* Effect.mapError(
-    files.makeDirectory(path, { recursive: true }),
+    files.makeDirectory(path, { recursive: true, mode: OWNER_ONLY }),
     (cause) =>
       new StartFailure({
         message: `the data folder ${path} cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR`,

@@ -2,35 +2,24 @@ import process from "node:process"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./exitCodes.ts"
-import { loggingLayer } from "./logging.ts"
+import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
+import { type StartProblem, startMessage } from "./startMessage.ts"
 
 const complain = (message: string): void => {
   process.stderr.write(`${message}\n`)
   process.exitCode = EXIT_CODES.failed.code
 }
 
-interface Failure {
-  readonly _tag: string
-  readonly message: string
-  readonly cause?: unknown
-}
-
-const explain = (failure: Failure): string => {
-  if (failure._tag !== "ServeError") return `Tocsin cannot start: ${failure.message}`
-  const reason = failure.cause instanceof Error ? failure.cause.message : "the address cannot be listened on"
-  return `Tocsin cannot start: ${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`
-}
-
 /** One message for the person who started the service; what nobody foresaw is told in full, for a report. */
-const tell = (cause: Cause.Cause<Failure>): Effect.Effect<void> => {
+const tell = (cause: Cause.Cause<StartProblem>): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const failure = Cause.findErrorOption(cause)
   return Option.isSome(failure)
     ? Effect.andThen(
         Effect.logDebug("the start failed", failure.value),
-        Effect.sync(() => complain(explain(failure.value))),
+        Effect.sync(() => complain(startMessage(failure.value))),
       )
     : Effect.sync(() => complain(`Tocsin ended by a defect; report it with this:\n${Cause.pretty(cause)}`))
 }
@@ -71,7 +60,7 @@ export const serve = (): void => {
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) return complain(settings.failure.message)
   const main = Effect.provide(Effect.tapCause(Layer.launch(service(settings.success)), tell), [
-    loggingLayer(settings.success, process.stderr.isTTY === true),
+    observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])
   outliveReaders()

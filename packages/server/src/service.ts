@@ -2,11 +2,13 @@ import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
+import manifest from "../package.json" with { type: "json" }
+import { beatsLayer } from "./beats.ts"
 import { ensureDataDirectory } from "./dataDirectory.ts"
 import { notifiersLayer } from "./notifiers.ts"
 import { policyOf, retentionOf } from "./policy.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { clockLayer, storageLayer, storageName } from "./storage.ts"
+import { clockLayer, storageKind, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
@@ -25,20 +27,28 @@ export const service = (settings: Settings) =>
         retention: retentionOf(settings),
         delivery: { lease: settings.SERVICE_DELIVERY_LEASE },
       })
-      const server = HttpServer.layerWithOperations({
-        host: settings.SERVICE_HOST,
-        port: settings.SERVICE_PORT,
-        uiTokens: tokens,
-        readTokens: settings.SERVICE_READ_TOKEN,
-        trustedHops: settings.SERVICE_TRUST_PROXY,
-      })
+      const server = HttpServer.layerWithPages(
+        {
+          host: settings.SERVICE_HOST,
+          port: settings.SERVICE_PORT,
+          uiTokens: tokens,
+          readTokens: settings.SERVICE_READ_TOKEN,
+          trustedHops: settings.SERVICE_TRUST_PROXY,
+          allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
+          metrics: { access: metricsAccess(settings), version: manifest.version },
+        },
+        { version: manifest.version, storage: storageKind(settings) },
+      )
       return announcement(settings).pipe(
         // Merged, they also stop side by side: what is being sent has the same seconds to finish as what is being answered.
-        Layer.provide(Layer.mergeAll(server, Tocsin.background)),
+        Layer.provide(Layer.mergeAll(server, Tocsin.background, beatsLayer(settings))),
         Layer.provide(services),
       )
     }),
   )
+
+/** Who may read /metrics besides those with a token of the operators. */
+const metricsAccess = ({ SERVICE_METRICS_TOKEN: token }: Settings) => (token === "open" ? "open" : { token })
 
 /** Says where the service listens and where it keeps its state, once it takes requests. */
 const announcement = (settings: Settings) =>

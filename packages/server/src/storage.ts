@@ -11,10 +11,17 @@ import type { Settings } from "./settings/Settings.ts"
 export const databaseFile = ({ SERVICE_DATA_DIR }: Pick<Settings, "SERVICE_DATA_DIR">): string =>
   join(SERVICE_DATA_DIR, "tocsin.db")
 
+/** What the storage that the settings ask for is called where anybody reads it. */
+export const storageKind = ({ DATABASE_URL }: Settings): string => {
+  if (DATABASE_URL === undefined) return "SQLite"
+  return DATABASE_URL.kind === "memory" ? "memory" : "PostgreSQL"
+}
+
 /** What the log calls the storage that the settings ask for; no address, which may hold a password. */
 export const storageName = (settings: Settings): string => {
-  if (settings.DATABASE_URL === undefined) return `SQLite in ${databaseFile(settings)}`
-  return settings.DATABASE_URL.kind === "memory" ? "memory: nothing outlives this process" : "PostgreSQL"
+  const kind = storageKind(settings)
+  if (settings.DATABASE_URL === undefined) return `${kind} in ${databaseFile(settings)}`
+  return settings.DATABASE_URL.kind === "memory" ? `${kind}: nothing outlives this process` : kind
 }
 
 /** The storage that the settings ask for. */

@@ -46,12 +46,12 @@ export const backup = Command.make(
         beforeCheck: enter({ done: 0, of: "checking the copy" }),
       }),
     )
-    const advice =
+    const howToRestore =
       "to restore it, stop the server, remove tocsin.db-wal and tocsin.db-shm, and put it in place of tocsin.db"
     yield* output.write(
       json
         ? `${jsonText({ file, bytes, schema })}\n`
-        : `${file} holds all of ${source}, checked, ${sizeText(bytes)}: ${advice}\n`,
+        : `${file} holds all of ${source}, checked, ${sizeText(bytes)}: ${howToRestore}\n`,
     )
   }),
 ).pipe(

@@ -30,7 +30,7 @@ const requirePresentSchema = Effect.fnUntraced(function* (from: Place) {
   if (applied === 0) {
     return yield* new CommandFailure({
       exit: "storage",
-      message: `there is nothing of Tocsin in ${from.name}`,
+      message: `there is nothing of Tocsin in ${from.name}: name the storage to read with --from`,
     })
   }
   if (applied < known) {

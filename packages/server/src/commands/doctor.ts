@@ -11,10 +11,13 @@ import { withoutSecrets } from "../output/withoutSecrets.ts"
 import { commandSettings, examinedSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
+import { examineBeat } from "./doctor/examineBeat.ts"
 import { examineNotifiers } from "./doctor/examineNotifiers.ts"
+import { examineOrigins } from "./doctor/examineOrigins.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
 import { examineSettings } from "./doctor/examineSettings.ts"
 import { examineSqlite } from "./doctor/examineSqlite.ts"
+import { examineTokens } from "./doctor/examineTokens.ts"
 import { attention, type FailedFinding, type Findings } from "./doctor/Finding.ts"
 import * as flags from "./flags.ts"
 
@@ -49,9 +52,12 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
   const findings: Findings = [
     ...examineSettings(problems),
+    ...examineTokens(values),
     ...(isStorageKnown ? yield* examineStorage(values) : []),
-    // A notifier with bad settings cannot be made, and was told of.
+    ...examineOrigins(values),
+    // What has bad settings cannot be made, and was told of.
     ...(settings._tag === "Success" ? yield* examineNotifiers(settings.success, isTested) : []),
+    ...(settings._tag === "Success" ? yield* examineBeat(settings.success, isTested) : []),
   ]
   return findings
 })
@@ -78,7 +84,7 @@ export const doctor = Command.make(
   "doctor",
   {
     sendTest: Flag.Boolean("send-test").pipe(
-      Flag.withDescription("Send each notifier a message that is marked as a test"),
+      Flag.withDescription("Send each notifier a message that is marked as a test, and one beat"),
       Flag.withoutNegation,
       Flag.withDefault(false),
     ),

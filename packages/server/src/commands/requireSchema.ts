@@ -48,6 +48,6 @@ const inspect = Effect.fnUntraced(function* (
  * code, or another program's, is refused when it is opened.
  */
 export const requireSchema = Effect.fnUntraced(function* (settings: Settings) {
-  const { place, applied, known } = yield* inspect(settings)
-  if (applied < known) return yield* unready(`${place} is at schema ${applied} of ${known}: ${NEXT}`)
+  const { place: storage, applied, known } = yield* inspect(settings)
+  if (applied < known) return yield* unready(`${storage} is at schema ${applied} of ${known}: ${NEXT}`)
 })

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { givenText } from "./givenText.ts"
 
 /** One setting: its environment variable's meaning and how its text is read. `--help` and the reader use the same one. */
 export interface Setting<A, Fallback extends string | undefined = string | undefined> {
@@ -11,9 +12,14 @@ export interface Setting<A, Fallback extends string | undefined = string | undef
   readonly fallback: Fallback
   /** How being unset is described where there is no fallback text. */
   readonly whenUnset?: string
-  /** A secret is never repeated in a message. */
+  /** A secret is never repeated in a message, and may be given as a file: see `givenText.ts`. */
   readonly isSecret?: true
 }
+
+/** A setting as defined, its type being that of what it is read as. */
+export const setting = <A, const Fallback extends string | undefined>(
+  definition: Setting<A, Fallback>,
+): Setting<A, Fallback> => definition
 
 /** What a bad setting is told as. */
 export interface SettingProblem {
@@ -23,20 +29,23 @@ export interface SettingProblem {
 
 const LONGEST_ECHO = 64
 
-/** Reads one setting from the text of its variable; an empty text counts as unset. */
+/** Reads one setting from the environment; an empty text counts as unset. */
 export const readSetting = <A>(
   name: string,
-  setting: Setting<A>,
-  text: string | undefined,
+  definition: Setting<A>,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Result.Result<A | undefined, SettingProblem> => {
-  const given = text === undefined || text.trim() === "" ? undefined : text.trim()
-  const effective = given ?? setting.fallback
-  if (effective === undefined) return Result.succeed(undefined)
-  const held = setting.isSecret
-    ? "a value that is not shown"
-    : JSON.stringify(effective.slice(0, LONGEST_ECHO))
-  return Result.mapError(Schema.decodeUnknownResult(setting.schema)(effective), () => ({
-    name,
-    message: `${name} holds ${held}, but must be ${setting.takes}`,
-  }))
+  const given = givenText(name, definition.isSecret ?? false, environment)
+  const value = Result.flatMap(given, ({ text, place }): Result.Result<A | undefined, string> => {
+    const effective = text ?? definition.fallback
+    if (effective === undefined) return Result.succeed(undefined)
+    const held = definition.isSecret
+      ? "a value that is not shown"
+      : JSON.stringify(effective.slice(0, LONGEST_ECHO))
+    return Result.mapError(
+      Schema.decodeUnknownResult(definition.schema)(effective),
+      () => `${place} holds ${held}, but must be ${definition.takes}`,
+    )
+  })
+  return Result.mapError(value, (message) => ({ name, message }))
 }

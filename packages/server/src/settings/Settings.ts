@@ -1,12 +1,15 @@
 import { Result, Schema } from "effect"
-import { readSetting, type Setting, type SettingProblem } from "./Setting.ts"
+import { readSetting, type Setting, setting, type SettingProblem } from "./Setting.ts"
+import { telemetrySettings } from "./telemetrySettings.ts"
 import {
   DatabaseUrl,
   DurationText,
   Fingerprints,
   Flag,
   KeepFor,
+  MetricsToken,
   NotifierKinds,
+  Origins,
   Rate,
   Secret,
   SecretAddress,
@@ -22,10 +25,6 @@ const RATE_TAKES = "a rate such as 120/60 (a minute / at once), or 0 for no limi
 const ADDRESS_TAKES = "an address that begins with http:// or https://"
 const KEEP_TAKES = "a duration such as 12h or 93d, or 0 to keep for ever"
 const DURATION_TAKES = "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than nothing"
-
-const setting = <A, const Fallback extends string | undefined>(
-  definition: Setting<A, Fallback>,
-): Setting<A, Fallback> => definition
 
 /** Every setting of the server, by its environment variable. */
 export const definitions = {
@@ -124,6 +123,14 @@ export const definitions = {
     fallback: undefined,
     whenUnset: "none; the address is that of the connection",
   }),
+  SERVICE_ALLOWED_ORIGINS: setting({
+    schema: Origins,
+    meaning: "origins whose pages may call the API from browsers (CORS)",
+    takes:
+      "origins as browsers send them, such as https://dashboard.example (no path, no port that the scheme implies), separated by spaces or commas; or * alone, for every page",
+    fallback: undefined,
+    whenUnset: "none",
+  }),
   SERVICE_NOTIFIERS: setting({
     schema: NotifierKinds,
     meaning: "the notifiers that are told of incidents",
@@ -191,6 +198,21 @@ export const definitions = {
     takes: DURATION_TAKES,
     fallback: "60s",
   }),
+  SERVICE_BEAT_URL: setting({
+    schema: SecretAddress,
+    meaning:
+      "where a beat goes while all is well, and below it at /fail what is not (healthchecks.io and the like)",
+    takes: ADDRESS_TAKES,
+    fallback: undefined,
+    whenUnset: "no beat",
+    isSecret: true,
+  }),
+  SERVICE_BEAT_INTERVAL: setting({
+    schema: DurationText,
+    meaning: "from one beat to the next",
+    takes: DURATION_TAKES,
+    fallback: "60s",
+  }),
   SERVICE_RETENTION_HISTORY: setting({
     schema: KeepFor,
     meaning: "how long history is kept; the newest row of each check always is",
@@ -221,6 +243,14 @@ export const definitions = {
     takes: DURATION_TAKES,
     fallback: "10s",
   }),
+  SERVICE_METRICS_TOKEN: setting({
+    schema: MetricsToken,
+    meaning: "token that may read /metrics, as the operators' tokens may; open lets everyone read it",
+    takes: "a token of 1 to 512 visible ASCII characters, or open",
+    fallback: undefined,
+    whenUnset: "none; /metrics takes a token of SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
+    isSecret: true,
+  }),
   SERVICE_LOG_FORMAT: setting({
     schema: Schema.Literals(["json", "pretty"]),
     meaning: "how the log is written, to standard error",
@@ -234,6 +264,7 @@ export const definitions = {
     takes: "trace, debug, info, warn or error",
     fallback: "info",
   }),
+  ...telemetrySettings,
 } as const
 
 type Definitions = typeof definitions
@@ -254,7 +285,7 @@ export const readSettings = (environment: Readonly<Record<string, string | undef
   const problems: Array<SettingProblem> = []
   const values: Record<string, unknown> = {}
   for (const [name, definition] of Object.entries<Setting<unknown>>(definitions)) {
-    const read = readSetting(name, definition, environment[name])
+    const read = readSetting(name, definition, environment)
     if (Result.isSuccess(read)) values[name] = read.success
     else problems.push(read.failure)
   }

@@ -7,7 +7,7 @@ type Values = Partial<Settings>
 
 /** Settings that do not go together. */
 interface Contradiction {
-  /** The one to be changed, which the message completes, and those that it contradicts. */
+  /** The one to be changed, which the message begins with, and those that it contradicts. */
   readonly names: readonly [keyof Settings, ...ReadonlyArray<keyof Settings>]
   readonly message: string
   readonly holds: boolean
@@ -19,33 +19,34 @@ const all = (values: Values): ReadonlyArray<Contradiction> => {
   return [
     {
       names: ["SERVICE_AUTH_TOKEN", "DATABASE_URL"],
-      message: "is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
+      message:
+        "SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
       holds: values.DATABASE_URL?.kind === "postgres" && !has("SERVICE_AUTH_TOKEN"),
     },
     {
       names: ["SERVICE_DEAD_AFTER", "SERVICE_STALE_AFTER"],
-      message: "must be longer than SERVICE_STALE_AFTER",
+      message: "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
       holds:
         deadAfter !== undefined && staleAfter !== undefined && !Duration.isGreaterThan(deadAfter, staleAfter),
     },
     {
       names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
-      message: "and SERVICE_WEBHOOK_URL must be set together",
+      message: "SERVICE_WEBHOOK_SECRET and SERVICE_WEBHOOK_URL must be set together",
       holds: has("SERVICE_WEBHOOK_URL") !== has("SERVICE_WEBHOOK_SECRET"),
     },
     {
       names: ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
-      message: "and SERVICE_TELEGRAM_TOKEN must be set together",
+      message: "SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
       holds: has("SERVICE_TELEGRAM_TOKEN") !== has("SERVICE_TELEGRAM_CHAT"),
     },
     {
       names: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
-      message: "and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
+      message: "SERVICE_MESSENGER_URL and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
       holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
     },
     ...(values.SERVICE_NOTIFIERS ?? []).map((kind): Contradiction => ({
       names: ["SERVICE_NOTIFIERS", ...ADDRESSES[kind]],
-      message: `names ${kind}, whose address is not set`,
+      message: `SERVICE_NOTIFIERS names ${kind}, whose address is not set: set ${ADDRESSES[kind].join(" or ")}, or leave it out`,
       holds: !configuredKinds(values).has(kind),
     })),
   ]
@@ -59,7 +60,7 @@ export const contradictions = (
   const isBad = new Set(bad.map(({ name }) => name))
   return all(values)
     .filter(({ names, holds }) => holds && !names.some((name) => isBad.has(name)))
-    .map(({ names: [name], message }) => ({ name, message: `${name} ${message}` }))
+    .map(({ names: [name], message }) => ({ name, message }))
 }
 
 /** Which settings say where a notifier sends: one of them is enough. */

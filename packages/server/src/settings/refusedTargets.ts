@@ -3,9 +3,14 @@ import { Result } from "effect"
 import type { SettingProblem } from "./Setting.ts"
 import type { Settings } from "./Settings.ts"
 
-const ADDRESSES = ["SERVICE_WEBHOOK_URL", "SERVICE_ALERT_ROUTER_URL", "SERVICE_MESSENGER_URL"] as const
+const ADDRESSES = [
+  "SERVICE_WEBHOOK_URL",
+  "SERVICE_ALERT_ROUTER_URL",
+  "SERVICE_MESSENGER_URL",
+  "SERVICE_BEAT_URL",
+] as const
 
-/** Addresses that notifiers must not call, or cannot use (decisions §9). */
+/** Addresses that notifiers and beats must not call, or cannot use (decisions §9). */
 export const refusedTargets = (values: Partial<Settings>): ReadonlyArray<SettingProblem> => {
   const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
   return ADDRESSES.flatMap((name) => {

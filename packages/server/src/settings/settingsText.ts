@@ -1,3 +1,4 @@
+import { fileVariableOf } from "./givenText.ts"
 import type { Setting } from "./Setting.ts"
 import { definitions } from "./Settings.ts"
 
@@ -7,6 +8,7 @@ const describe = (name: string, setting: Setting<unknown>): string =>
     `      ${setting.meaning}`,
     `      takes ${setting.takes}`,
     `      default: ${setting.fallback ?? setting.whenUnset ?? "none"}`,
+    ...(setting.isSecret ? [`      or ${fileVariableOf(name)}: the path of a file that holds it`] : []),
   ].join("\n")
 
 /** A line for each setting with its meaning, what it takes and its default, from the very definitions that are read. */

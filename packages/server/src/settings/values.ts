@@ -1,3 +1,4 @@
+import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { Duration, Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
@@ -59,6 +60,12 @@ export const Tokens = parsed((text) => {
     : undefined
 })
 
+/** A token of 1 to 512 visible ASCII characters, or `open`. */
+export const MetricsToken = parsed((text): "open" | Redacted.Redacted | undefined => {
+  if (text === "open") return text
+  return TOKEN.test(text) ? Redacted.make(text) : undefined
+})
+
 const FINGERPRINT = /^[0-9a-f]{16}$/
 
 /** Key fingerprints separated by spaces or commas. */
@@ -86,6 +93,11 @@ export const NotifierKinds = parsed((text) => {
   return kinds.every(Schema.is(NotifierKind)) ? kinds : undefined
 })
 
+/** Origins that browsers may call from, separated by spaces or commas; or `*` alone. */
+export const Origins = parsed((text) =>
+  Result.getOrUndefined(parseAllowedOrigins(text.split(/[\s,]+/).filter((origin) => origin !== ""))),
+)
+
 /** Any http or https address; it may hold a password or a token. */
 export const SecretAddress = parsed((text) =>
   /^https?:\/\/./.test(text) && URL.canParse(text) ? Redacted.make(text) : undefined,
@@ -95,6 +107,33 @@ export const SecretAddress = parsed((text) =>
 export const WebhookSecrets = parsed((text) => {
   const secrets = text.split(/\s+/).map((secret) => Redacted.make(secret))
   return Result.isSuccess(parseSecrets(secrets)) ? secrets : undefined
+})
+
+const parsePairs = (text: string): Readonly<Record<string, string>> | undefined => {
+  const pairs: Array<readonly [string, string]> = []
+  for (const part of text.split(",").filter((one) => one.trim() !== "")) {
+    const [, name, value] = /^\s*([^\s=,;]+)\s*=\s*(\S*)\s*$/.exec(part) ?? []
+    if (name === undefined || value === undefined) return undefined
+    const decoded = Result.try(() => decodeURIComponent(value))
+    if (Result.isFailure(decoded)) return undefined
+    pairs.push([name, decoded.success])
+  }
+  return Object.fromEntries(pairs)
+}
+
+/** Pairs `name=value`, separated by commas, values percent-encoded (W3C Baggage, without properties). */
+export const KeyValues = parsed(parsePairs)
+
+/** The same, kept from logs and messages. */
+export const SecretKeyValues = parsed((text) => {
+  const pairs = parsePairs(text)
+  return pairs && Redacted.make(pairs)
+})
+
+/** A number from 0 to 1. */
+export const Fraction = parsed((text) => {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  return value >= 0 && value <= 1 ? value : undefined
 })
 
 /** `true` or `false`. */

@@ -1,0 +1,29 @@
+# The server in an image that holds Node.js, the libraries that it is linked to, and the program: no shell, no packages.
+# docs/install/container.md says how to build and run it; test/deploy starts what is in it.
+
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /source
+COPY . .
+RUN npm ci --ignore-scripts
+RUN npm run build -- /built
+RUN sh deploy/container/layOut.sh /built/tocsin/bin /image
+
+FROM scratch
+LABEL org.opencontainers.image.title="Tocsin" \
+  org.opencontainers.image.description="A self-hosted monitoring service: heartbeats and check results in, incidents and notifications out." \
+  org.opencontainers.image.version="0.1.0" \
+  org.opencontainers.image.licenses="MIT"
+COPY --from=build /image/system/ /
+COPY --from=build --chown=10001:10001 /image/data/ /data/
+ENV PATH=/usr/local/bin \
+  SERVICE_HOST=0.0.0.0 \
+  SERVICE_PORT=8080 \
+  SERVICE_DATA_DIR=/data \
+  SERVICE_LOG_FORMAT=json
+USER 10001:10001
+WORKDIR /data
+VOLUME ["/data"]
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 CMD ["node", "/tocsin/health.mjs"]
+ENTRYPOINT ["tocsin"]

@@ -1,0 +1,31 @@
+/** Why the server could not start. */
+export interface StartProblem {
+  readonly _tag: string
+  readonly message: string
+  readonly cause?: unknown
+}
+
+/** What is said where the address cannot be listened on, by the code of the system's error. */
+const LISTEN_MESSAGES: Readonly<Record<string, (reason: string) => string>> = {
+  EADDRINUSE: (reason) =>
+    `Tocsin cannot start: ${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`,
+  EADDRNOTAVAIL: (reason) =>
+    `Tocsin cannot start: ${reason}; set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all it has`,
+  ENOTFOUND: (reason) =>
+    `Tocsin cannot start: ${reason}; set SERVICE_HOST to an address of this machine, or to a name that leads to one`,
+  EACCES: (reason) =>
+    `Tocsin cannot start: ${reason}; set SERVICE_PORT to 1024 or more, or let the user that runs Tocsin listen below it`,
+}
+
+const listenMessage = (reason: string): string =>
+  `Tocsin cannot start: ${reason}; set SERVICE_HOST and SERVICE_PORT to an address that can be listened on`
+
+const startFailureMessage = (message: string): string => `Tocsin cannot start: ${message}`
+
+/** The one sentence for the person who started the server. */
+export const startMessage = ({ _tag, message, cause }: StartProblem): string => {
+  if (_tag !== "ServeError") return startFailureMessage(message)
+  if (!(cause instanceof Error)) return listenMessage("the address cannot be listened on")
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : ""
+  return (LISTEN_MESSAGES[code] ?? listenMessage)(cause.message)
+}

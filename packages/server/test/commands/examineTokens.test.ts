@@ -1,0 +1,27 @@
+import { assert, describe, it } from "@effect/vitest"
+import { examineTokens } from "@tocsin/server/commands/doctor/examineTokens"
+import { Redacted } from "effect"
+
+const tokens = (...texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))
+
+describe("the doctor", () => {
+  it("calls for a look at tokens that can be guessed, and shows none", () => {
+    const findings = examineTokens({
+      SERVICE_AUTH_TOKEN: tokens("a-token-that-is-long-enough", "hunter2"),
+      SERVICE_READ_TOKEN: tokens("0123456789abcdef"),
+    })
+    assert.deepStrictEqual(findings, [
+      {
+        check: "tokens",
+        level: "attention",
+        message:
+          "SERVICE_AUTH_TOKEN has a token of fewer than 16 characters, which can be guessed: make one with openssl rand -base64 32",
+      },
+    ])
+  })
+
+  it("has nothing to say of tokens that are long, or not set", () => {
+    assert.deepStrictEqual(examineTokens({ SERVICE_AUTH_TOKEN: tokens("0123456789abcdef") }), [])
+    assert.deepStrictEqual(examineTokens({}), [])
+  })
+})

@@ -1,0 +1,62 @@
+import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Redacted, Result } from "effect"
+
+const read = (environment: Readonly<Record<string, string>>) =>
+  Result.getOrThrow(checkedSettings(environment))
+
+const complaint = (environment: Readonly<Record<string, string>>): string => {
+  const result = checkedSettings(environment)
+  assert(Result.isFailure(result))
+  return result.failure.message
+}
+
+describe("SERVICE_ALLOWED_ORIGINS", () => {
+  it("is none unless set, a list, or every origin", () => {
+    assert.isUndefined(read({}).SERVICE_ALLOWED_ORIGINS)
+    assert.deepStrictEqual(
+      read({ SERVICE_ALLOWED_ORIGINS: " https://a.example,https://b.example:8443  http://localhost:3000 " })
+        .SERVICE_ALLOWED_ORIGINS,
+      ["https://a.example", "https://b.example:8443", "http://localhost:3000"],
+    )
+    assert.strictEqual(read({ SERVICE_ALLOWED_ORIGINS: "*" }).SERVICE_ALLOWED_ORIGINS, "*")
+  })
+
+  it("is refused in any form that no browser sends, with what it holds and takes", () => {
+    for (const text of ["https://a.example/", "a.example", "null", "* https://a.example", ","]) {
+      const message = complaint({ SERVICE_ALLOWED_ORIGINS: text })
+      assert.include(
+        message,
+        `SERVICE_ALLOWED_ORIGINS holds ${JSON.stringify(text)}, but must be origins as browsers`,
+      )
+    }
+  })
+})
+
+describe("SERVICE_BEAT_URL", () => {
+  it("is none unless set, and a secret", () => {
+    assert.isUndefined(read({}).SERVICE_BEAT_URL)
+    const settings = read({ SERVICE_BEAT_URL: "https://hc-ping.com/uuid", SERVICE_BEAT_INTERVAL: "5m" })
+    assert(settings.SERVICE_BEAT_URL !== undefined)
+    assert.strictEqual(Redacted.value(settings.SERVICE_BEAT_URL), "https://hc-ping.com/uuid")
+    assert.strictEqual(Duration.toMinutes(settings.SERVICE_BEAT_INTERVAL), 5)
+    assert.strictEqual(Duration.toSeconds(read({}).SERVICE_BEAT_INTERVAL), 60)
+  })
+
+  it("is refused where notifiers must not send either, and never shown", () => {
+    for (const [url, words] of [
+      ["ftp://secret.example/ping", "holds a value that is not shown, but must be an address"],
+      ["http://169.254.169.254/secret", "must not be a link-local or cloud metadata address"],
+      ["http://secret%zz:x@hc.example/", "must have its user name and password percent-encoded"],
+    ] as const) {
+      const message = complaint({ SERVICE_BEAT_URL: url })
+      assert.include(message, `SERVICE_BEAT_URL ${words}`)
+      assert.notInclude(message, "secret.example")
+      assert.notInclude(message, "/secret")
+    }
+    assert.include(
+      complaint({ SERVICE_BEAT_URL: "http://10.0.0.1/ping", SERVICE_DENY_PRIVATE_TARGETS: "true" }),
+      "SERVICE_BEAT_URL must not be a link-local or cloud metadata address, nor a private one",
+    )
+  })
+})

@@ -1,0 +1,105 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
+import { definitions } from "@tocsin/server/settings/Settings"
+import { settingsText } from "@tocsin/server/settings/settingsText"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+
+const isRoot = process.getuid?.() === 0
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tocsin-settings-"))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const fileWith = (text: string): string => {
+  const path = join(folder, `secret-${text.length}`)
+  writeFileSync(path, text)
+  return path
+}
+
+/** What a person is told of these settings. */
+const complaint = (environment: Readonly<Record<string, string>>): string => {
+  const read = checkedSettings(environment)
+  assert(Result.isFailure(read))
+  return read.failure.message.replace("Tocsin cannot start with these settings (see --help):\n  ", "")
+}
+
+const accepted = (environment: Readonly<Record<string, string>>) =>
+  Result.getOrThrow(checkedSettings(environment))
+
+describe("secrets in files", () => {
+  it("count as if their variables held what is in them, without its last line end", () => {
+    const settings = accepted({
+      SERVICE_AUTH_TOKEN_FILE: fileWith("first,second\n"),
+      DATABASE_URL_FILE: ` ${fileWith("postgres://tocsin:word@db.example/tocsin\r\n")} `,
+    })
+    assert.deepStrictEqual(settings.SERVICE_AUTH_TOKEN?.map(Redacted.value), ["first", "second"])
+    assert(settings.DATABASE_URL?.kind === "postgres")
+    assert.strictEqual(Redacted.value(settings.DATABASE_URL.url), "postgres://tocsin:word@db.example/tocsin")
+  })
+
+  it("do not count where their variable is empty", () => {
+    const settings = accepted({ SERVICE_AUTH_TOKEN_FILE: " ", SERVICE_AUTH_TOKEN: "direct" })
+    assert.deepStrictEqual(settings.SERVICE_AUTH_TOKEN?.map(Redacted.value), ["direct"])
+  })
+
+  it("are a mistake beside the setting itself", () => {
+    assert.strictEqual(
+      complaint({ SERVICE_AUTH_TOKEN: "direct", SERVICE_AUTH_TOKEN_FILE: fileWith("in a file") }),
+      "SERVICE_AUTH_TOKEN and SERVICE_AUTH_TOKEN_FILE are both set; keep one of them",
+    )
+  })
+
+  it("are told of where they cannot be read, without the path, which may be the secret itself", () => {
+    assert.strictEqual(
+      complaint({ SERVICE_KEY_PEPPER_FILE: join(folder, "absent") }),
+      "SERVICE_KEY_PEPPER_FILE names a file that is not there: correct its path, or see that it is mounted",
+    )
+    assert.strictEqual(
+      complaint({ SERVICE_KEY_PEPPER_FILE: folder }),
+      "SERVICE_KEY_PEPPER_FILE names a folder, but must name a file",
+    )
+    assert.strictEqual(
+      complaint({ SERVICE_KEY_PEPPER_FILE: join(fileWith("x"), "below") }),
+      "SERVICE_KEY_PEPPER_FILE names a file that cannot be read (ENOTDIR): look at its disk",
+    )
+  })
+
+  it.skipIf(isRoot)(
+    `are told of where they may not be read${isRoot ? " (root may read everything)" : ""}`,
+    () => {
+      const path = fileWith("kept from us")
+      chmodSync(path, 0o000)
+      assert.strictEqual(
+        complaint({ SERVICE_KEY_PEPPER_FILE: path }),
+        "SERVICE_KEY_PEPPER_FILE names a file that the user who runs Tocsin may not read: make that user its owner",
+      )
+    },
+  )
+
+  it("are told of where they are empty, or hold what the setting does not take", () => {
+    assert.strictEqual(
+      complaint({ SERVICE_AUTH_TOKEN_FILE: fileWith("\n\n") }),
+      "SERVICE_AUTH_TOKEN_FILE names a file that is empty: write the setting into it, or unset SERVICE_AUTH_TOKEN_FILE",
+    )
+    assert.strictEqual(
+      complaint({ DATABASE_URL_FILE: fileWith("mysql://user:word@db.example") }),
+      "the file that DATABASE_URL_FILE names holds a value that is not shown, but must be memory: or an address that begins with postgres://",
+    )
+  })
+
+  it("are all that is secret, and nothing else", () => {
+    const help = settingsText()
+    for (const [name, setting] of Object.entries(definitions)) {
+      const isSecret = "isSecret" in setting
+      assert.strictEqual(help.includes(`or ${name}_FILE: the path of a file that holds it`), isSecret, name)
+      const read = checkedSettings({ [`${name}_FILE`]: join(folder, "absent") })
+      assert.strictEqual(Result.isFailure(read), isSecret, name)
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs"
+import { parseAllDocuments } from "yaml"
+
+/** Plain data, as a file holds it. */
+export type Data = null | boolean | number | string | ReadonlyArray<Data> | { readonly [name: string]: Data }
+
+/** The documents of a YAML file. Throws for what is no YAML, a name given twice included. */
+export const documentsOf = (path: string): ReadonlyArray<Data> =>
+  parseAllDocuments(readFileSync(path, "utf8"), { merge: true }).map((document) => {
+    const [error] = document.errors
+    if (error !== undefined) throw error
+    return document.toJS()
+  })
+
+/** What is at a path of names and positions; nothing where the path leads nowhere. */
+export const at = (data: Data | undefined, ...path: ReadonlyArray<string | number>): Data | undefined =>
+  path.reduce<Data | undefined>(
+    (found, name) =>
+      // An object's own or a list's own: both are read by their name.
+      typeof found === "object" && found !== null
+        ? (found as Readonly<Record<string | number, Data>>)[name]
+        : undefined,
+    data,
+  )
+
+/** What is at a path as a list; empty where there is none. */
+export const listAt = (
+  data: Data | undefined,
+  ...path: ReadonlyArray<string | number>
+): ReadonlyArray<Data> => {
+  const found = at(data, ...path)
+  return Array.isArray(found) ? found : []
+}
+
+/** The names at a path, each with what it has; empty where there are none. */
+export const entriesAt = (
+  data: Data | undefined,
+  ...path: ReadonlyArray<string | number>
+): ReadonlyArray<readonly [name: string, value: Data]> => {
+  const found = at(data, ...path)
+  return typeof found === "object" && found !== null && !Array.isArray(found) ? Object.entries(found) : []
+}

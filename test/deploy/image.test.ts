@@ -1,0 +1,146 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Scope } from "effect"
+import { call, OPERATOR_TOKEN, operate, statusOf } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { until } from "../processes/until.ts"
+import { assembleImage } from "./assembleImage.ts"
+import { startContainer, whyNotIsolated } from "./Container.ts"
+import { readImage } from "./readImage.ts"
+
+const unsupported = process.platform === "linux" ? undefined : "the image is one of Linux"
+const notIsolated = whyNotIsolated()
+const image = readImage()
+
+/** The contract's: service managers kill after ten seconds. */
+const TIME_TO_STOP_MILLIS = 10_000
+const PATIENCE_MILLIS = 120_000
+
+const scope = Effect.runSync(Scope.make())
+let root: string
+let data: string
+let secrets: Readonly<Record<string, string>>
+
+const heartbeat = (agent_id: string) => ({
+  agent_id,
+  observed_at: new Date().toISOString(),
+  hostname: `${agent_id}.example`,
+  features: { push: true, metrics: false },
+})
+
+const start = Effect.suspend(() => startContainer(image, { root, data }, secrets))
+
+describe.skipIf(unsupported !== undefined)(
+  `what is in the image${(unsupported ?? notIsolated) ? ` (${unsupported ?? `not isolated: ${notIsolated}`})` : ""}`,
+  { timeout: PATIENCE_MILLIS },
+  () => {
+    beforeAll(async () => {
+      const folder = await Effect.runPromise(Scope.provide(scratchFolder, scope))
+      root = join(folder, "root")
+      assembleImage(image, root, folder)
+      // A volume of its own, with the owner that the image gives to the folder: what an engine does for a new volume.
+      data = join(root, "data")
+      const file = join(root, "data", "token")
+      writeFileSync(file, `${OPERATOR_TOKEN}\n`)
+      chmodSync(file, 0o444)
+      secrets = { SERVICE_AUTH_TOKEN_FILE: notIsolated === undefined ? "/data/token" : file }
+      return () => Effect.runPromise(Scope.close(scope, Exit.void))
+    }, PATIENCE_MILLIS)
+
+    it("is Node.js, what it is linked to, and the program, with their licences", () => {
+      for (const file of [
+        "usr/local/bin/node",
+        "usr/local/bin/tocsin",
+        "tocsin/tocsin.mjs",
+        "tocsin/server.mjs",
+        "tocsin/health.mjs",
+      ]) {
+        assert.isTrue(existsSync(join(root, file)), file)
+      }
+      assert.match(
+        readFileSync(join(root, "tocsin/LICENSES.txt"), "utf8"),
+        /MIT License\n\nCopyright \(c\) 2026 Tocsin contributors/,
+      )
+      for (const absent of ["bin/sh", "usr/bin/env", "usr/local/bin/npm"])
+        assert.isFalse(existsSync(join(root, absent)), absent)
+    })
+
+    it.live("answers, is healthy, stops with 0 in time, and keeps its data", () =>
+      Effect.gen(function* () {
+        const first = yield* start
+        yield* until(
+          "it is ready",
+          Effect.map(statusOf(first, "/api/v1/ready"), (status) => status === 200),
+        )
+        const { status } = yield* call(first, "POST", "/api/v1/heartbeat", {
+          token: "key-of-web-1",
+          json: heartbeat("web-1"),
+        })
+        assert.strictEqual(status, 202)
+        // Parts of the program that are loaded when somebody asks for them.
+        for (const path of ["/docs", "/openapi.json", "/metrics"]) yield* operate(first, "GET", path)
+        assert.deepStrictEqual(yield* first.exec(image.healthCheck), { code: 0, output: "" })
+        const stopped = yield* first.stop
+        assert.strictEqual(stopped.code, 0)
+        assert.isBelow(stopped.millis, TIME_TO_STOP_MILLIS)
+
+        const second = yield* start
+        const { text } = yield* operate(second, "GET", "/api/v1/agents/web-1")
+        assert.include(text, "web-1.example")
+        assert.strictEqual((yield* second.stop).code, 0)
+      }),
+    )
+
+    it.live("is unhealthy where nothing answers", () =>
+      Effect.gen(function* () {
+        const container = yield* start
+        const [node = "", script = ""] = image.healthCheck
+        const elsewhere = `process.env.SERVICE_PORT = "1"; await import(${JSON.stringify(notIsolated === undefined ? script : join(root, script))})`
+        const { code, output } = yield* container.exec([node, "--input-type=module", "--eval", elsewhere])
+        assert.deepStrictEqual([code, /ECONNREFUSED/.test(output)], [1, true], output)
+      }),
+    )
+
+    it.live.skipIf(notIsolated !== undefined)(
+      "runs as the first process, as nobody who may do anything, and writes to its volume alone",
+      () =>
+        Effect.gen(function* () {
+          const container = yield* start
+          const status = readFileSync(`/proc/${container.pid}/status`, "utf8")
+          const [uid] = image.user.split(":")
+          assert.match(status, /^NSpid:\t\d+\t1$/m)
+          assert.match(status, new RegExp(`^Uid:\\t${uid}\\t${uid}\\t${uid}\\t${uid}$`, "m"))
+          assert.match(status, /^CapEff:\t0+$/m)
+          assert.match(status, /^NoNewPrivs:\t1$/m)
+          const write = (path: string) =>
+            container.exec(["node", "--eval", `fs.writeFileSync(${JSON.stringify(path)}, "")`])
+          assert.match((yield* write("/tmp/file")).output, /EROFS/)
+          assert.strictEqual((yield* write("/data/file")).code, 0)
+        }),
+    )
+
+    it.live.skipIf(notIsolated !== undefined)("has the command line beside the server", () =>
+      Effect.gen(function* () {
+        const container = yield* start
+        const { code, output } = yield* container.exec(["tocsin", "agents", "list", "--json"])
+        assert.strictEqual(code, 0, output)
+        assert.include(output, `"items":`)
+      }),
+    )
+
+    it.live.skipIf(notIsolated !== undefined)("says so where its user may not read a secret", () =>
+      Effect.gen(function* () {
+        writeFileSync(join(data, "closed"), OPERATOR_TOKEN, { mode: 0o400 })
+        const settings = { SERVICE_AUTH_TOKEN_FILE: "/data/closed" }
+        const started = yield* Effect.exit(startContainer(image, { root, data }, settings))
+        assert(Exit.isFailure(started))
+        assert.include(
+          Cause.pretty(started.cause),
+          "SERVICE_AUTH_TOKEN_FILE names a file that the user who runs Tocsin may not read",
+        )
+      }),
+    )
+  },
+)

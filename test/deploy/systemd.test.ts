@@ -1,0 +1,96 @@
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { environmentOf, readUnit } from "./UnitFile.ts"
+
+const UNIT = "deploy/systemd/tocsin.service"
+const DROP_IN = "deploy/systemd/postgres.conf"
+const service = readUnit(UNIT)["Service"] ?? {}
+
+const ANALYZER = "systemd-analyze"
+
+/** Of 10, as `systemd-analyze security` counts it. */
+const MOST_EXPOSURE = 2
+
+const run = (args: ReadonlyArray<string>): { readonly passed: boolean; readonly output: string } => {
+  const { status, stdout, stderr } = spawnSync(ANALYZER, args, { encoding: "utf8" })
+  // Where there is no such program there is no output either.
+  return { passed: status === 0, output: `${stdout ?? ""}${stderr ?? ""}` }
+}
+
+const version = Number(/^systemd (\d+)/.exec(run(["--version"]).output)?.[1] ?? 0)
+/** From which on a file can be judged without a manager that runs. */
+const OFFLINE_SINCE = 250
+const isThere = version >= OFFLINE_SINCE
+const reason = isThere ? "" : ` (no systemd-analyze of version ${OFFLINE_SINCE} or later here)`
+
+describe("the systemd unit", () => {
+  let folder: string
+  let copy: string
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "tocsin-systemd-"))
+    copy = join(folder, "tocsin.service")
+    // Node.js is not where systemd looks for programs on every machine of the tests.
+    writeFileSync(
+      copy,
+      readFileSync(UNIT, "utf8").replace("ExecStart=node ", `ExecStart=${process.execPath} `),
+    )
+    mkdirSync(`${copy}.d`)
+    cpSync(DROP_IN, join(`${copy}.d`, "postgres.conf"))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it("runs the program that the build makes, and as nobody else", () => {
+    assert.deepStrictEqual(service["ExecStart"], ["node /opt/tocsin/tocsin.mjs"])
+    assert.deepStrictEqual([service["User"], service["Group"]], [["tocsin"], ["tocsin"]])
+    assert.deepStrictEqual(service["StateDirectory"], ["tocsin"])
+    assert.strictEqual(environmentOf(readUnit(UNIT))["SERVICE_DATA_DIR"], "%S/tocsin")
+  })
+
+  it("lets the compiler of Node.js work", () => {
+    assert.isUndefined(service["MemoryDenyWriteExecute"])
+    assert.deepStrictEqual(service["SystemCallFilter"], ["@system-service", "~@privileged @resources"])
+  })
+
+  it("waits longer for a stop than the server takes, and starts it again after a failure", () => {
+    assert.isAbove(Number.parseInt(service["TimeoutStopSec"]?.[0] ?? "", 10), 10)
+    assert.deepStrictEqual(service["Restart"], ["on-failure"])
+  })
+
+  it("keeps the generated token out of the journal", () => {
+    assert.deepStrictEqual([service["StandardOutput"], service["StandardError"]], [["null"], ["journal"]])
+  })
+
+  it("hands over as files exactly the secrets that it names", () => {
+    const dropIn = readUnit(DROP_IN)
+    const loaded = (dropIn["Service"]?.["LoadCredential"] ?? []).map((line) => line.split(":")[0])
+    const named = Object.entries(environmentOf(dropIn)).map(([name, path]) => {
+      assert.match(name, /_FILE$/)
+      return path.replace("%d/", "")
+    })
+    assert.sameMembers(named, loaded)
+  })
+
+  it.skipIf(!isThere)(`has no fault that systemd-analyze verify finds${reason}`, () => {
+    assert.deepStrictEqual(run(["verify", copy]), { passed: true, output: "" })
+    const faulty = join(folder, "faulty.service")
+    writeFileSync(faulty, readFileSync(copy, "utf8").replace("Type=exec", "Type=sometimes"))
+    assert.include(run(["verify", faulty]).output, "service type")
+  })
+
+  it.skipIf(!isThere)(`is exposed by at most ${MOST_EXPOSURE} of 10${reason}`, () => {
+    const judged = (path: string) =>
+      run(["security", "--offline=true", `--threshold=${MOST_EXPOSURE * 10}`, path])
+    assert.isTrue(judged(copy).passed, judged(copy).output)
+    const open = join(folder, "open.service")
+    writeFileSync(
+      open,
+      readFileSync(copy, "utf8").replaceAll(/^(Protect|Private|Restrict|SystemCall).*\n/gm, ""),
+    )
+    assert.isFalse(judged(open).passed)
+  })
+})
