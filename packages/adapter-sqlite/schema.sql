@@ -2,6 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 initial sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
 -- 2 running_totals sha256:09c3e8ff3a09bf5424e256097c62b07c50c216805d45dcba6b3d7e9c349d6968
+-- 3 kept_history sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -102,19 +103,21 @@ CREATE TABLE check_event (
   duration_ms INTEGER NOT NULL,
   output_truncated INTEGER NOT NULL,
   notifications_enabled INTEGER NOT NULL,
-  is_latest INTEGER NOT NULL DEFAULT 1,
+  is_kept INTEGER NOT NULL DEFAULT 1,
   incident_key TEXT,
   output TEXT,
   UNIQUE (agent_id, event_id, registration_id)
 ) STRICT;
 
+CREATE INDEX check_event_by_age ON check_event (received_at) WHERE is_kept = 0;
+
 CREATE INDEX check_event_by_check_id ON check_event (check_id);
+
+CREATE INDEX check_event_kept ON check_event (registration_id, check_id) WHERE is_kept = 1;
 
 CREATE INDEX check_event_of_agent ON check_event (registration_id);
 
 CREATE INDEX check_event_of_check ON check_event (registration_id, check_id);
-
-CREATE INDEX check_event_replaced ON check_event (received_at) WHERE is_latest = 0;
 
 CREATE TABLE check_state (
   agent_id TEXT NOT NULL,

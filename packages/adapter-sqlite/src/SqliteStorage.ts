@@ -1,14 +1,20 @@
+import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { CommitMeter } from "@tocsin/core/metrics/CommitMeter"
+import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
 import { decideSync } from "@tocsin/core/workspace/Decision"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
 import { PageReader } from "./lists/PageReader.ts"
+import { expire } from "./transactions/expire.ts"
 import { loadScope } from "./transactions/loadScope.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { StoredRows } from "./transactions/StoredRows.ts"
+import { makeCensus } from "./reads/readCensus.ts"
 import { systemReads } from "./reads/systemReads.ts"
+import { fileMetrics, timedSync } from "./metrics/fileMetrics.ts"
 import { makeTables } from "./rows/Tables.ts"
 import { isSearch, searchScope } from "./transactions/searchScope.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
@@ -49,8 +55,10 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
       const connection = yield* Effect.acquireRelease(openDatabase(options.file, lock), (opened) =>
         Effect.sync(() => opened.close()),
       )
+      const instruments = yield* CurrentInstruments
+      const logOptions = { ...options.log, sync: timedSync(options.log?.sync ?? fdatasync, instruments) }
       const log = yield* Effect.acquireRelease(
-        whileLocked(() => new WriteAheadLog(connection, lock.failures, options.log ?? {}), lock),
+        whileLocked(() => new WriteAheadLog(connection, lock.failures, logOptions), lock),
         (opened) => opened.close,
       )
       const tables = yield* whileLocked(() => makeTables(connection), lock)
@@ -62,10 +70,12 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
               ...lock,
               log,
               rows,
+              meter: new CommitMeter(instruments, { storage: "sqlite", way: "group" }),
             }),
         ),
         (opened) => opened.close,
       )
+      yield* instruments.addSource(fileMetrics({ file: options.file, log, cache: rows.cache }))
       return make({ connection, log, rows, commits, lock })
     }),
   )
@@ -83,6 +93,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const pages = new PageReader(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
   const rollCalls = makeRollCalls(systemReads({ tables, read, snapshot: (use) => connection.snapshot(use) }))
+  const census = makeCensus(connection)
   return Storage.of({
     transact: (command) =>
       Clock.clockWith((clock) =>
@@ -119,6 +130,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       ),
     mark: read(() => tables.marks.find("service")),
     counts: rollCalls.counts,
+    census: read(() => connection.snapshot(census)),
     silentAgents: rollCalls.silentAgents,
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (notifiers, now) =>
@@ -130,7 +142,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     // One server works on a file; what the command line changes beside it is found by the next look at what is due.
     hints: Stream.never,
     purge: (limit) => commits.submit(() => tables.removedRegistrations.purge(limit), { isAlone: true }),
-    expire: (before, limit) => commits.submit(() => tables.expired.remove(before, limit), { isAlone: true }),
+    expire: (before, limit) => expire({ commits, tables }, before, limit),
     establish: (name, value) =>
       commits.submit(() => tables.established.establish(name, value), { isAlone: true }),
     probe: Effect.suspend(() => {

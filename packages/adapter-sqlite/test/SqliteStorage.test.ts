@@ -1,4 +1,4 @@
-import { existsSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
@@ -41,6 +41,29 @@ describe("the file", () => {
       yield* storage.probe
       yield* storage.transact(putAgent("b"))
       assert.deepStrictEqual(yield* agentIds(storage), ["a", "b"])
+    }),
+  )
+
+  it.effect("is its owner's alone when it is created; one that exists keeps its mode", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const modes = ["", "-wal", "-shm"].map((suffix) => () => statSync(`${file}${suffix}`).mode & 0o777)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const storage = yield* openStorage(file)
+          yield* storage.transact(putAgent("a"))
+          assert.deepStrictEqual(
+            modes.map((mode) => mode()),
+            [0o600, 0o600, 0o600],
+          )
+        }),
+      )
+      chmodSync(file, 0o640)
+      yield* openStorage(file)
+      assert.deepStrictEqual(
+        modes.map((mode) => mode()),
+        [0o640, 0o640, 0o640],
+      )
     }),
   )
 

@@ -43,7 +43,7 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
   if (applied === undefined) {
     return yield* new StorageError({
       reason: "unavailable",
-      message: `there is no database in ${source} to back up`,
+      message: `there is no database in ${source} to back up: set SERVICE_DATA_DIR to the service's folder`,
     })
   }
   // Of this process alone: two backups to one name do not meet.

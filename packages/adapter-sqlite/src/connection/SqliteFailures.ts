@@ -14,6 +14,8 @@ const PROTOCOL = 15
 const AUTHORIZATION = 23
 const NO_DATABASE = 26
 const PRIMARY = 0xff
+// Extended: a row of that key is there.
+const TAKEN: ReadonlySet<number> = new Set([1_555, 2_067])
 // Extended: the shared-memory file beside the database could not grow.
 const IO_ERROR_SHARED_MEMORY_SIZE = 4874
 
@@ -41,6 +43,9 @@ const isFileError = (cause: unknown): boolean =>
 /** Whether another process held a lock; nothing was done then, and it can be tried again. */
 export const isLocked = (cause: unknown): boolean =>
   isSqliteError(cause) && LOCKS.has(cause.errcode & PRIMARY)
+
+/** Whether a row could not be inserted because another one has its key, primary or unique. */
+export const isKeyTaken = (cause: unknown): boolean => isSqliteError(cause) && TAKEN.has(cause.errcode)
 
 const reasonOf = (errcode: number): StorageFailure => {
   if (errcode === IO_ERROR_SHARED_MEMORY_SIZE) return "full"

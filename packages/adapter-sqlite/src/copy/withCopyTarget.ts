@@ -118,6 +118,6 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   return result
 })
 
-/** Which rows of the history have been replaced by a newer one: derived, and not copied. */
-const MARK_REPLACED = `UPDATE check_event SET is_latest = 0
+/** Which rows of the history retention keeps, for they are the newest of their checks: derived, and not copied. */
+const MARK_REPLACED = `UPDATE check_event SET is_kept = 0
   WHERE seq NOT IN (SELECT max(seq) FROM check_event GROUP BY registration_id, check_id)`

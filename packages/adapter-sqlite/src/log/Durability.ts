@@ -1,7 +1,7 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 import type { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { LogSync } from "./LogSync.ts"
+import type { LogFile } from "./LogFile.ts"
 
 /** Whoever waits for what was committed to be durable. */
 export interface Waiting {
@@ -28,7 +28,7 @@ interface DurabilityOptions {
  * read: an answer never tells of what a loss of power could still undo.
  */
 export class Durability {
-  readonly #log: LogSync
+  readonly #log: LogFile
   readonly #options: DurabilityOptions
   readonly #commits: Array<Commit> = []
   #written = 0
@@ -37,7 +37,7 @@ export class Durability {
   #unanswered = 0
   #failure: Effect.Effect<never, StorageError> | undefined
 
-  constructor(log: LogSync, options: DurabilityOptions) {
+  constructor(log: LogFile, options: DurabilityOptions) {
     this.#log = log
     this.#options = options
   }

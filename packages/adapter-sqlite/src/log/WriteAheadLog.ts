@@ -5,7 +5,7 @@ import type { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { Checkpoints } from "./Checkpoints.ts"
 import { CheckpointWorker } from "./CheckpointWorker.ts"
 import { Durability, type Waiting } from "./Durability.ts"
-import { LogSync, type SyncFile } from "./LogSync.ts"
+import { LogFile, type SyncFile } from "./LogFile.ts"
 
 /** How a write-ahead log is kept; each has a default. */
 export interface LogOptions {
@@ -32,7 +32,7 @@ const UNANSWERED_LIMIT = 4_096
 export class WriteAheadLog {
   readonly #connection: SqliteConnection
   readonly #mostPages: number
-  readonly #sync: LogSync
+  readonly #file: LogFile
   readonly #durability: Durability
   readonly #checkpoints: Checkpoints
   #pages = 0
@@ -45,17 +45,19 @@ export class WriteAheadLog {
     const { file } = connection
     this.#connection = connection
     this.#mostPages = mostPages
-    this.#sync = new LogSync(file, options.sync)
+    // Twice, so that the log's file is seldom cut and lengthened again: what it has already is synced faster.
+    const keptBytes = 2 * checkpointPages * PAGE_BYTES
+    this.#file = new LogFile(file, { sync: options.sync, mostBytes: keptBytes })
     this.#checkpoints = new Checkpoints({
-      // Twice, so that the log's file is seldom cut and extended again: what it has already is synced faster.
-      worker: new CheckpointWorker({ file, keptBytes: 2 * checkpointPages * PAGE_BYTES }),
+      worker: new CheckpointWorker({ file, keptBytes }),
       checkpointPages,
       onEnd: () => {
         this.#pages = connection.logPages()
+        this.#file.forgetLength()
         this.#onReady()
       },
     })
-    this.#durability = new Durability(this.#sync, {
+    this.#durability = new Durability(this.#file, {
       failures,
       onSynced: () => this.#onReady(),
       onFailed: () => {
@@ -76,9 +78,14 @@ export class WriteAheadLog {
     return !this.#checkpoints.isHeld && this.#durability.unanswered < UNANSWERED_LIMIT && !this.#isFull
   }
 
-  /** Whether any answer is still to be given. */
-  get isSettled(): boolean {
-    return this.#durability.unanswered === 0
+  /** How many bytes of it are in use. */
+  get bytes(): number {
+    return this.#pages * PAGE_BYTES
+  }
+
+  /** How many wait for a sync, and then for their answers. */
+  get unanswered(): number {
+    return this.#durability.unanswered
   }
 
   /** Why nothing can be written for now; it is tried again and again to make that possible. */
@@ -93,6 +100,11 @@ export class WriteAheadLog {
         message: `${this.#connection.file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): end what keeps the file open, or look at its disk`,
       }),
     )
+  }
+
+  /** To be called in a transaction, before it ends: keeps the log's file so long that the commit need not lengthen it. */
+  makeRoom(): void {
+    this.#file.makeRoom(this.#pages)
   }
 
   /**
@@ -111,7 +123,7 @@ export class WriteAheadLog {
   /** Ends what is under way. All that was committed is answered already. */
   readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#checkpoints.close(() => {
-      this.#sync.close()
+      this.#file.close()
       resume(Effect.void)
     })
   })

@@ -3,10 +3,11 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { checksumOf, type Migration } from "./Migration.ts"
 import { migration as initial } from "./0001_initial.ts"
 import { migration as runningTotals } from "./0002_running_totals.ts"
+import { migration as keptHistory } from "./0003_kept_history.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [initial, runningTotals]
+export const migrations: ReadonlyArray<Migration> = [initial, runningTotals, keptHistory]
 
 type Applied = readonly [id: bigint, checksum: string]
 

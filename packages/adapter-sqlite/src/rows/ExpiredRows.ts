@@ -1,20 +1,35 @@
+import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { RetentionBounds } from "@tocsin/core/ports/Storage"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** Rows of several tables that have outlived their retention, each found by an index (decisions §10). */
 export const makeExpiredRows = (connection: SqliteConnection) => {
-  const history = connection.query(
-    `DELETE FROM check_event WHERE seq IN (
-      SELECT seq FROM check_event WHERE is_latest = 0 AND received_at < ? LIMIT ?
+  const oldHistory = connection.query<[seq: bigint]>(
+    "SELECT seq FROM check_event WHERE is_kept = 0 AND received_at < ? ORDER BY received_at LIMIT ?",
+  )
+  const OF_THESE = "IN (SELECT value FROM json_each(?))"
+  const removeReplaced = connection.query(
+    `DELETE FROM check_event WHERE seq ${OF_THESE} AND EXISTS (
+      SELECT 1 FROM check_event AS newer WHERE newer.registration_id = check_event.registration_id
+        AND newer.check_id = check_event.check_id AND newer.seq > check_event.seq
     )`,
   )
-  // Members, story and alerts go with their incident, by their foreign keys.
-  const incidents = connection.query(
-    `DELETE FROM incident WHERE id IN (
-      SELECT id FROM incident WHERE state_rank = 0 AND severity_rank IN (1, 2, 3) AND resolved_order < ? LIMIT ?
-    )`,
+  const keep = connection.query(`UPDATE check_event SET is_kept = 1 WHERE seq ${OF_THESE}`)
+  const incidents = connection.query<[IncidentId]>(
+    "SELECT id FROM incident WHERE state_rank = 0 AND severity_rank IN (1, 2, 3) AND resolved_order < ? LIMIT ?",
   )
+  const removals = [
+    connection.query(`DELETE FROM incident_member WHERE incident_id ${OF_THESE}`),
+    connection.query(`DELETE FROM incident_change WHERE incident_id ${OF_THESE}`),
+    connection.query(`DELETE FROM alert WHERE incident_id ${OF_THESE}`),
+    connection.query(`DELETE FROM incident WHERE id ${OF_THESE}`),
+  ]
+  const removeIncidents = (bound: Instant, limit: number): number => {
+    const ids = incidents.all(bound, limit).map(([id]) => id)
+    for (const removal of removals) removal.get(JSON.stringify(ids))
+    return ids.length
+  }
   const outbox = connection.query(
     `DELETE FROM outbox WHERE id IN (
       SELECT id FROM outbox WHERE state = ? AND notifier = ? AND event_type IN ('firing', 'resolved')
@@ -37,15 +52,22 @@ export const makeExpiredRows = (connection: SqliteConnection) => {
     return limit - left
   }
   return {
-    /** Removes at most `limit` of them. Returns how many; an incident counts as one, whatever belongs to it. */
-    remove: (before: RetentionBounds, limit: number): number => {
+    /**
+     * Looks at `limit` rows of history at most: removes those that a newer row of their check has replaced, and sets the
+     * others aside until one does. So each look meets new rows, however many checks have not changed for years.
+     */
+    removeHistory: (bound: Instant, limit: number): { readonly found: number; readonly removed: number } => {
+      const found = oldHistory.all(bound, limit)
+      const seqs = `[${found.join(",")}]`
+      const removed = Number(removeReplaced.run(seqs).changes)
+      if (removed < found.length) keep.run(seqs)
+      return { found: found.length, removed }
+    },
+    /** Removes at most `limit` rows of other tables. Returns how many; an incident counts as one, whatever belongs to it. */
+    removeOthers: ({ incidents: resolved, outbox: ended }: RetentionBounds, limit: number): number => {
       let left = limit
-      const removeFrom = (statement: typeof history, bound: Instant | undefined): void => {
-        if (bound !== undefined && left > 0) left -= Number(statement.run(bound, left).changes)
-      }
-      removeFrom(history, before.history)
-      removeFrom(incidents, before.incidents)
-      if (before.outbox !== undefined && left > 0) left -= removeOutbox(before.outbox, left)
+      if (resolved !== undefined) left -= removeIncidents(resolved, left)
+      if (ended !== undefined && left > 0) left -= removeOutbox(ended, left)
       return limit - left
     },
   }

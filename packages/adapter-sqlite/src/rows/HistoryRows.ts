@@ -61,13 +61,7 @@ export const toHistory = (row: HistoryRow): StoredHistoryRecord => ({
   seq: Number(row[13]),
 })
 
-/** A row to be written, and whether no newer one of its check is. */
-interface WrittenRow {
-  readonly row: HistoryRecord
-  isLatest: boolean
-}
-
-const addValues = ({ row, isLatest }: WrittenRow, values: Array<SQLInputValue>): void => {
+const addValues = (row: HistoryRecord, values: Array<SQLInputValue>): void => {
   values.push(
     row.agent_id,
     row.registration_id,
@@ -82,7 +76,7 @@ const addValues = ({ row, isLatest }: WrittenRow, values: Array<SQLInputValue>):
     Number(row.notifications_enabled),
     row.incident_key ?? null,
     row.output ?? null,
-    Number(isLatest),
+    0,
   )
 }
 
@@ -91,13 +85,14 @@ export const makeHistoryRows = (connection: SqliteConnection) => {
   const known = connection.query<[bigint]>(
     "SELECT 1 FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
   )
-  // Retention finds by it what a newer row of the same check has replaced, without a look at the rows that it keeps.
-  const replace = connection.query<never>(
-    `UPDATE check_event SET is_latest = 0
-    WHERE seq = (SELECT max(seq) FROM check_event WHERE registration_id = ? AND check_id = ?)`,
+  const anyKept = connection.query<[bigint]>(
+    "SELECT 1 FROM check_event WHERE is_kept = 1 AND registration_id > '' LIMIT 1",
   )
-  const columns = [...WRITTEN, "is_latest"]
-  const inserter = new RowInserter<WrittenRow>(connection, { table: "check_event", columns, addValues })
+  const replace = connection.query<never>(
+    "UPDATE check_event SET is_kept = 0 WHERE registration_id = ? AND check_id = ? AND is_kept = 1",
+  )
+  const columns = [...WRITTEN, "is_kept"]
+  const inserter = new RowInserter<HistoryRecord>(connection, { table: "check_event", columns, addValues })
   const removeCheck = connection.query<never>(
     "DELETE FROM check_event WHERE registration_id = ? AND check_id = ?",
   )
@@ -109,19 +104,12 @@ export const makeHistoryRows = (connection: SqliteConnection) => {
       eventIds: ReadonlyArray<EventId>,
     ): ReadonlySet<EventId> =>
       new Set(eventIds.filter((eventId) => known.get(agentId, eventId, registrationId) !== undefined)),
-    /** Adds rows in the order in which they are to be numbered. */
+    /** Adds rows in the order in which they are to be numbered. What retention kept of their checks is replaced by them. */
     add: (rows: ReadonlyArray<HistoryRecord>): void => {
-      const latest = new Map<string, WrittenRow>()
-      const written = rows.map((row) => {
-        const check = `${row.registration_id}/${row.check_id}`
-        const former = latest.get(check)
-        if (former === undefined) replace.get(row.registration_id, row.check_id)
-        else former.isLatest = false
-        const added: WrittenRow = { row, isLatest: true }
-        latest.set(check, added)
-        return added
-      })
-      inserter.insert(written)
+      if (rows.length > 0 && anyKept.get() !== undefined) {
+        for (const { registration_id, check_id } of rows) replace.get(registration_id, check_id)
+      }
+      inserter.insert(rows)
     },
     removeCheck: (check: CheckRef): void => {
       removeCheck.get(check.registration_id, check.check_id)

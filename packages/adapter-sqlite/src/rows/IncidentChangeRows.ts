@@ -2,6 +2,7 @@ import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { RowInserter } from "./RowInserter.ts"
 
 type Field<Name extends keyof IncidentChangeRecord> = Exclude<IncidentChangeRecord[Name], undefined>
 
@@ -40,25 +41,19 @@ const toIncidentChange = (row: IncidentChangeRow): IncidentChangeRecord => ({
 
 /** Table `incident_change`. */
 export const makeIncidentChangeRows = (connection: SqliteConnection) => {
-  const insert = connection.query<never>(
-    `INSERT INTO incident_change (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`,
-  )
+  const inserter = new RowInserter<IncidentChangeRecord>(connection, {
+    table: "incident_change",
+    columns: COLUMNS,
+    addValues: (row, values) => {
+      values.push(row.incident_id, row.seq, row.changed_at, row.change)
+      values.push(row.agent_id, row.check_id, row.severity, row.incident_severity ?? null)
+    },
+  })
   const latest = connection.query<IncidentChangeRow>(
     `SELECT ${COLUMNS.join(", ")} FROM incident_change WHERE incident_id = ? ORDER BY seq DESC LIMIT ?`,
   )
   return {
-    add: (row: IncidentChangeRecord): void => {
-      insert.get(
-        row.incident_id,
-        row.seq,
-        row.changed_at,
-        row.change,
-        row.agent_id,
-        row.check_id,
-        row.severity,
-        row.incident_severity ?? null,
-      )
-    },
+    add: (rows: ReadonlyArray<IncidentChangeRecord>): void => inserter.insert(rows),
     /** The latest changes of an incident, newest first. */
     latest: (id: IncidentId, limit: number): ReadonlyArray<IncidentChangeRecord> =>
       latest.all(id, limit).map(toIncidentChange),

@@ -87,8 +87,8 @@ export const makeIncidentRows = (connection: SqliteConnection) => {
     },
     /** Writes all; what resolved goes first, because another one of its key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {
-      for (const change of changes) if (change.after?.state === "resolved") writer.write(change)
-      for (const change of changes) if (change.after?.state === "open") writer.write(change)
+      writer.writeAll(changes.filter(({ after }) => after?.state === "resolved"))
+      writer.writeAll(changes.filter(({ after }) => after?.state === "open"))
     },
   }
 }

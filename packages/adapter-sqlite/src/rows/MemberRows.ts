@@ -72,6 +72,6 @@ export const makeMemberRows = (connection: SqliteConnection) => {
     /** The first members, present ones before past ones, both in that order. */
     ranked: (id: IncidentId, limit: number): ReadonlyArray<MemberRecord> =>
       ranked.all(id, limit).map(toMember),
-    write: (change: Change<MemberRecord>): void => writer.write(change),
+    write: (changes: ReadonlyArray<Change<MemberRecord>>): void => writer.writeAll(changes),
   }
 }

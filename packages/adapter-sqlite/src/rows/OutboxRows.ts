@@ -147,6 +147,6 @@ export const makeOutboxRows = (connection: SqliteConnection) => {
   return {
     ...makeReads(connection),
     ...makeSearches(connection),
-    write: (change: Change<OutboxRecord>): void => writer.write(change),
+    write: (changes: ReadonlyArray<Change<OutboxRecord>>): void => writer.writeAll(changes),
   }
 }

@@ -26,6 +26,9 @@ export class RowCache {
   #old = new Map<AgentId, CachedAgent>()
   #youngBytes = 0
   #version: bigint | undefined
+  /** How often an agent was asked for that was known, and that was not. */
+  hits = 0
+  misses = 0
 
   /** Holds about `bytes` at most; with 0 nothing from one transaction to the next. */
   constructor(tables: Tables, { bytes }: { readonly bytes: number }) {
@@ -50,7 +53,11 @@ export class RowCache {
   /** An agent, from the table if need be. */
   agent(agentId: AgentId): AgentRecord | undefined {
     const known = this.#find(agentId)?.agent
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.hits += 1
+      return known
+    }
+    this.misses += 1
     const agent = this.#tables.agents.find(agentId)
     if (agent !== undefined) this.#keepAgent(agent)
     return agent

@@ -1,6 +1,7 @@
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
+import { RowInserter } from "./RowInserter.ts"
 import { upsert } from "./upsert.ts"
 
 /** A column: what of a record it holds, and how that reads in the table where it does not stand there as it is. */
@@ -31,6 +32,7 @@ export class RowWriter<Row> {
   readonly #connection: SqliteConnection
   readonly #table: WrittenTable<Row>
   readonly #upsert: Query<never>
+  readonly #inserter: RowInserter<Row>
   readonly #remove: Query<never>
   /** By the columns that they name, a bit for each in the order of `rest`. */
   readonly #updates = new Map<number, Query<never>>()
@@ -41,6 +43,15 @@ export class RowWriter<Row> {
     this.#connection = connection
     this.#table = table
     this.#upsert = connection.query(upsert(table.table, [...rest, ...key], key))
+    this.#inserter = new RowInserter(connection, {
+      table: table.table,
+      columns: [...rest, ...key],
+      addValues: (row, values) => {
+        for (const column of table.rest) values.push(valueOf(column, row))
+        for (const column of table.key) values.push(valueOf(column, row))
+      },
+      replace: (row) => this.write({ before: undefined, after: row }),
+    })
     this.#remove = connection.query(
       `DELETE FROM ${table.table} WHERE ${key.map((name) => `${name} = ?`).join(" AND ")}`,
     )
@@ -54,6 +65,16 @@ export class RowWriter<Row> {
       const values = this.#table.rest.map((column) => valueOf(column, after))
       this.#upsert.get(...values, ...this.#valuesOfKey(after))
     } else this.#update(before, after)
+  }
+
+  /** Does the same for many rows; those that count as new come last. */
+  writeAll(changes: ReadonlyArray<Change<Row>>): void {
+    const added: Array<Row> = []
+    for (const change of changes) {
+      if (change.before === undefined && change.after !== undefined) added.push(change.after)
+      else this.write(change)
+    }
+    this.#inserter.insert(added)
   }
 
   #update(before: Row, after: Row): void {

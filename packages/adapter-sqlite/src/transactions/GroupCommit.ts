@@ -1,9 +1,11 @@
+import type { CommitMeter } from "@tocsin/core/metrics/CommitMeter"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Workspace, type WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import { LockPatience } from "../connection/LockPatience.ts"
 import { isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import type { Waiting } from "../log/Durability.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
 import type { StoredRows } from "./StoredRows.ts"
 import { TaskQueue } from "./TaskQueue.ts"
@@ -19,6 +21,9 @@ const GROUP_LIMIT = 256
  */
 const GROUP_MILLIS = 10
 
+/** How long a few commands wait for a sync that is under way, so that they join those who come after it. */
+const GATHER_MILLIS = 2
+
 /** Work that searches the tables asks to be run on a workspace that holds nothing else, whose changes no search sees. */
 export class NeedsOwnWorkspace extends Error {}
 
@@ -31,11 +36,12 @@ interface Decided {
 interface GroupCommitOptions extends LockOptions {
   readonly log: WriteAheadLog
   readonly rows: StoredRows
+  readonly meter: CommitMeter
 }
 
 /**
  * Group commit: what arrived since the last commit is one transaction, run from start to end without a pause and answered
- * once it is durable; the next ones are run meanwhile. An idle storage commits at once; there is no timer. A group that
+ * once it is durable; the next ones are run meanwhile, unless they are few. An idle storage commits at once. A group that
  * fails is repeated one command at a time, so that none fails for a neighbour's sake.
  */
 export class GroupCommit {
@@ -45,6 +51,7 @@ export class GroupCommit {
   readonly #rows: StoredRows
   readonly #queue = new TaskQueue()
   #cancelNext: (() => void) | undefined
+  #gathering: NodeJS.Timeout | undefined
   #lockDelays: LockPatience | undefined
   #isClosed = false
   #onFinished: (() => void) | undefined
@@ -54,7 +61,11 @@ export class GroupCommit {
     this.#options = options
     this.#log = options.log
     this.#rows = options.rows
-    options.log.listen(() => (this.#isClosed ? this.#finish() : this.#scheduleNext()))
+    options.log.listen(() => {
+      this.#endGathering()
+      if (this.#isClosed) this.#finish()
+      else this.#scheduleNext()
+    })
   }
 
   /**
@@ -74,6 +85,7 @@ export class GroupCommit {
   /** Finishes what is queued and refuses all that comes later. */
   readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#isClosed = true
+    this.#endGathering()
     this.#onFinished = () => resume(Effect.void)
     this.#cancelNext?.()
     this.#finish()
@@ -86,14 +98,31 @@ export class GroupCommit {
     this.#cancelNext?.()
     if (!this.#queue.isEmpty && !isInTheWay) return
     this.#queue.fail(this.#options.failures.closed)
-    if (this.#log.isSettled) this.#onFinished?.()
+    if (this.#log.unanswered === 0) this.#onFinished?.()
   }
 
   #scheduleNext(): void {
     if (this.#isClosed || this.#cancelNext !== undefined) return
     if (this.#queue.isEmpty || !this.#log.isReady) return
+    // A transaction of their own would cost them and all others more than what they wait for.
+    if (this.#queue.size * 2 < this.#log.unanswered) return this.#gather()
+    this.#runNext()
+  }
+
+  #runNext(): void {
+    this.#endGathering()
     const next = setImmediate(() => this.#runGroup())
     this.#cancelNext = () => clearImmediate(next)
+  }
+
+  /** Lets the next group grow until the sync that is under way ends, which its commands wait for in any case. */
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => this.#runNext(), GATHER_MILLIS)
+  }
+
+  #endGathering(): void {
+    clearTimeout(this.#gathering)
+    this.#gathering = undefined
   }
 
   #scheduleAfterLock(): void {
@@ -110,6 +139,7 @@ export class GroupCommit {
       this.#queue.fail(this.#log.refusal)
       return true
     }
+    const startedAt = performance.now()
     const group: Array<Task> = []
     let decided: Decided
     try {
@@ -121,13 +151,23 @@ export class GroupCommit {
     }
     this.#rows.committed(decided.changes)
     this.#moveOn()
-    this.#log.answer(group, decided.version)
+    this.#log.answer([...group, this.#timed(group.length, startedAt)], decided.version)
     return true
+  }
+
+  /** Waits beside the commands of a group for it to be durable. */
+  #timed(commands: number, startedAt: number): Waiting {
+    const { meter } = this.#options
+    return {
+      answer: () => meter.committed(commands, performance.now() - startedAt),
+      fail: () => {},
+    }
   }
 
   #decide(group: Array<Task>): Decided {
     const version = this.#connection.dataVersion()
     this.#rows.begin(version)
+    this.#log.makeRoom()
     const workspace = new Workspace()
     const endsAt = performance.now() + GROUP_MILLIS
     for (const task of this.#queue) {

@@ -13,6 +13,11 @@ export class TaskQueue {
   readonly #placed = new Set<Task>()
   readonly #line = new Set<Task>()
 
+  /** How many have a place. */
+  get size(): number {
+    return this.#placed.size
+  }
+
   get isEmpty(): boolean {
     return this.#placed.size === 0
   }

@@ -12,11 +12,11 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.checks) tables.checks.write(change)
   tables.incidents.write(changes.incidents)
   tables.totals.countIncidents(changes.incidents)
-  for (const change of changes.members) tables.members.write(change)
-  for (const change of changes.outbox) tables.outbox.write(change)
+  tables.members.write(changes.members)
+  tables.outbox.write(changes.outbox)
   for (const change of changes.alerts) tables.alerts.write(change)
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
-  for (const row of changes.incidentChanges) tables.incidentChanges.add(row)
+  tables.incidentChanges.add(changes.incidentChanges)
   persistHistory(tables, workspace, changes)
   return changes
 }

@@ -1,5 +1,5 @@
 import { fdatasync } from "node:fs"
-import type { SyncFile } from "../../src/log/LogSync.ts"
+import type { SyncFile } from "../../src/log/LogFile.ts"
 
 /** A disk whose syncs end when a test says so, one at a time; at its start it works by itself. */
 export class SlowDisk {

@@ -20,7 +20,7 @@ const LOG_HEADER = String.raw`"\x37\x7f\x06`
 const TRACER = "strace"
 const CALLS = "pwrite64,write,fsync,fdatasync,ftruncate"
 const strace = (...args: ReadonlyArray<string>) =>
-  spawnSync(TRACER, ["-f", "-y", "-qq", "-xx", "-s", "8192", "-e", `trace=${CALLS}`, ...args], {
+  spawnSync(TRACER, ["-f", "-y", "-qq", "-xx", "-s", "65536", "-e", `trace=${CALLS}`, ...args], {
     encoding: "utf8",
   })
 

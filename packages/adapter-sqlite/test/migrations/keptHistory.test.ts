@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { agentRecord } from "@tocsin/testing/records"
+import { eventOf, start } from "@tocsin/testing/samples"
+import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
+import { migrate, migrations } from "../../src/migrations/migrate.ts"
+import { makeTables, type Tables } from "../../src/rows/Tables.ts"
+
+const { agent_id, registration_id } = agentRecord("a")
+const LATER = Instant.fromMicros(start + 1_000n)
+
+const rowOf = (n: number) => ({ ...eventOf(n), agent_id, registration_id, received_at: start })
+
+const add = (tables: Tables, n: number): void => tables.history.add([rowOf(n)])
+
+const seqs = (connection: SqliteConnection): ReadonlyArray<bigint> =>
+  connection
+    .query<[bigint]>("SELECT seq FROM check_event ORDER BY seq")
+    .all()
+    .map(([seq]) => seq)
+
+describe("history that retention keeps", () => {
+  it("is set aside once, and goes when it is replaced", () => {
+    const connection = SqliteConnection.open(IN_MEMORY)
+    migrate(connection, start)
+    const tables = makeTables(connection)
+    for (const n of [1, 2]) add(tables, n)
+    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 1 })
+    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 0, removed: 0 })
+    add(tables, 3)
+    assert.deepStrictEqual(tables.expired.removeHistory(start, 10), { found: 0, removed: 0 })
+    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 1 })
+    assert.deepStrictEqual(seqs(connection), [3n])
+    connection.close()
+  })
+
+  it("of a file of the former release is the newest row of each check", () => {
+    const connection = SqliteConnection.open(IN_MEMORY)
+    migrate(connection, start, migrations.slice(0, 2))
+    connection.execute(
+      `INSERT INTO check_event (agent_id, registration_id, check_id, event_id, observed_at, received_at, status, exit_code,
+                                duration_ms, output_truncated, notifications_enabled, is_latest)
+       SELECT '${agent_id}', '${registration_id}', '${eventOf(0).check_id}', 'event ' || value, ${start}, ${start}, 'ok', 0, 1, 0, 1,
+              value = 3
+       FROM json_each('[1,2,3]')`,
+    )
+    migrate(connection, start)
+    const tables = makeTables(connection)
+    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 2 })
+    assert.deepStrictEqual(seqs(connection), [3n])
+    add(tables, 4)
+    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 1 })
+    assert.deepStrictEqual(seqs(connection), [4n])
+    connection.close()
+  })
+})
