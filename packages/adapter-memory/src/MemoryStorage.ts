@@ -6,6 +6,7 @@ import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { expireRows } from "./expireRows.ts"
+import { census } from "@tocsin/core/tables/census"
 import { MemoryTables, outboxOf } from "@tocsin/core/tables/MemoryTables"
 import { forget } from "@tocsin/core/tables/persistChanges"
 import { transact } from "@tocsin/core/tables/transact"
@@ -24,6 +25,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
     counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
+    census: Effect.sync(() => census(tables)),
     silentAgents: (seenBefore, limit) => Effect.sync(() => silentAgents(tables, seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       Effect.sync(() =>

@@ -1,5 +1,6 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
+import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,12 +9,14 @@ import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
-import { GroupCommit } from "./groups/GroupCommit.ts"
+import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { expire } from "./housekeeping/expire.ts"
 import { purge } from "./housekeeping/purge.ts"
 import { readRows } from "./lists/readRows.ts"
 import { migrate } from "./migrate.ts"
+import { poolMetrics } from "./poolMetrics.ts"
 import { read } from "./reads/read.ts"
+import { readCensus } from "./reads/readCensus.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { readIncidentStory } from "./reads/readIncidentStory.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
@@ -91,11 +94,13 @@ export const layer = ({
         ...defaults,
         ...options,
         ...groupOptions,
-        // One for each lane of agents, for cached decisions, for the outbox, and for looking what is due.
-        maxConnections: lanes + 3,
+        // One for each lane of agents, for each group of cached decisions, for the outbox, and for looking what is due.
+        maxConnections: lanes + CACHED_GROUPS.groups + 2,
       })
       yield* migrate(database.sql)
-      const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows })
+      const instruments = yield* CurrentInstruments
+      yield* instruments.addSource(poolMetrics({ commands: database, groups: groupDatabase, probe: prober }))
+      const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows, instruments })
       return make({ groups, database, prober, indexed: groupDatabase.pg })
     }),
   )
@@ -131,6 +136,7 @@ const make = ({ database, groups, indexed, prober }: Connected): Storage["Servic
     page: (request) => retryTransient(readRows(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
     counts: (aliveSince) => retryTransient(rollCalls.counts(aliveSince)),
+    census: retryTransient(readCensus(sql)),
     silentAgents: (seenBefore, limit) => retryTransient(rollCalls.silentAgents(seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(

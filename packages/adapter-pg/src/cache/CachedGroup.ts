@@ -8,7 +8,7 @@ import type { AgentUpdate, Written } from "./verifyingUpdate.ts"
 
 /** Beyond these the cost of a commit is shared by so many that more of them only wait longer. */
 const MAX_COMMANDS = 256
-const MAX_CHECKS = 3_200
+const MAX_CHECKS = 800
 
 interface Answered {
   readonly submission: Submission
@@ -56,15 +56,26 @@ class Draft implements KnownRows {
   }
 }
 
-/** Commands that were decided on cached rows and wait to be written together. Each agent's stand or fall together. */
+/**
+ * Commands that were decided on cached rows and wait to be written together. Each agent's stand or fall together, and in one
+ * group at a time, because the next one needs the versions that this one writes.
+ */
 export class CachedGroup {
   readonly #cache: AgentCache
+  /** Agents of groups that are being written. */
+  readonly #beingWritten: Set<AgentId>
   readonly #drafts = new Map<AgentId, Draft>()
   #commands = 0
   #checks = 0
 
-  constructor(cache: AgentCache) {
+  constructor(cache: AgentCache, beingWritten: Set<AgentId>) {
     this.#cache = cache
+    this.#beingWritten = beingWritten
+  }
+
+  /** How many commands it has. */
+  get size(): number {
+    return this.#commands
   }
 
   get isEmpty(): boolean {
@@ -75,9 +86,17 @@ export class CachedGroup {
     return this.#commands >= MAX_COMMANDS || this.#checks >= MAX_CHECKS
   }
 
-  /** Tries a command on the cached rows, as earlier commands of the group left them; joins it to them where that does. */
-  try(submission: Submission): Tried<Draft>["kind"] {
-    const tried = decideOnRows(submission, ({ agent_id }) => this.#draftOf(agent_id))
+  /**
+   * Tries a command on the cached rows, as earlier commands of the group left them; joins it to them where that does. "early"
+   * while its agent is being written.
+   */
+  try(submission: Submission): Tried<Draft>["kind"] | "early" {
+    let isEarly = false
+    const tried = decideOnRows(submission, ({ agent_id }) => {
+      isEarly = this.#beingWritten.has(agent_id)
+      return isEarly ? undefined : this.#draftOf(agent_id)
+    })
+    if (isEarly) return "early"
     if (tried.kind === "locked") submission.foreseen = tried.foreseen
     if (tried.kind !== "decided") return tried.kind
     const { agent, checks, reply, rows: draft } = tried
@@ -89,8 +108,9 @@ export class CachedGroup {
     return "decided"
   }
 
-  /** What is to be written. */
+  /** What is to be written, from now on until it is settled or given up. */
   updates(): ReadonlyArray<AgentUpdate> {
+    for (const agentId of this.#drafts.keys()) this.#beingWritten.add(agentId)
     return Array.from(this.#drafts.values(), (draft) => draft.update())
   }
 
@@ -98,6 +118,7 @@ export class CachedGroup {
   settle({ isFresh, version }: Written): ReadonlyArray<Submission> {
     const stale: Array<Submission> = []
     for (const [agentId, draft] of this.#drafts) {
+      this.#beingWritten.delete(agentId)
       if (isFresh(agentId)) {
         this.#cache.confirm(agentId)
         this.#cache.keep(draft.written(version), this.#cache.serverRun)
@@ -112,7 +133,10 @@ export class CachedGroup {
 
   /** Forgets the agents of a group of which it is not known what was kept. Returns its commands. */
   giveUp(): ReadonlyArray<Submission> {
-    for (const agentId of this.#drafts.keys()) this.#cache.drop(agentId)
+    for (const agentId of this.#drafts.keys()) {
+      this.#beingWritten.delete(agentId)
+      this.#cache.drop(agentId)
+    }
     const drafts = Array.from(this.#drafts.values())
     return drafts.flatMap(({ answered }) => answered.map(({ submission }) => submission))
   }

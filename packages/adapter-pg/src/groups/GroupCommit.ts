@@ -1,9 +1,12 @@
+import { type CacheCounters, cacheCounters, CommitMeter } from "@tocsin/core/metrics/CommitMeter"
+import type { Instruments } from "@tocsin/core/metrics/Instruments"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
 import { CachedGroup } from "../cache/CachedGroup.ts"
-import { writeIfFresh } from "../cache/verifyingUpdate.ts"
+import { type Written, writeIfFresh } from "../cache/verifyingUpdate.ts"
 import type { Database } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { retryTransient } from "../transactions/retryTransient.ts"
@@ -11,13 +14,19 @@ import { transactAlone } from "../transactions/transactAlone.ts"
 import { agentGroup } from "./agentGroup.ts"
 import type { GroupScope } from "./GroupScope.ts"
 import { type GroupKind, groupTransaction } from "./groupTransaction.ts"
-import { Lane } from "./Lane.ts"
+import { Lane, type LaneWidth } from "./Lane.ts"
 import { outboxGroup } from "./outboxGroup.ts"
 import { type Asking, Submission } from "./Submission.ts"
 
 /** A transaction of so much takes some ten milliseconds, in which the next group gathers. */
 const MAX_COMMANDS = 64
 const MAX_ROWS = 1_600
+
+/**
+ * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits for the other. More than
+ * two only share the same processors.
+ */
+export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 8 }
 
 /** How long a storage that is closed goes on with what it was asked before: a group, and the one that gathered meanwhile. */
 const FINISH_FOR = Duration.seconds(10)
@@ -40,7 +49,21 @@ interface GroupCommitOptions {
   /** How many groups are decided on locked rows at a time; an agent's commands are always in the same lane. */
   readonly lanes: number
   readonly cachedRows: number
+  readonly instruments: Instruments
 }
+
+/** What is counted of groups: of those that are decided on cached rows, and on locked ones. */
+interface GroupMeters {
+  readonly cached: CommitMeter
+  readonly locked: CommitMeter
+  readonly lookups: CacheCounters
+}
+
+const metersOf = (instruments: Instruments): GroupMeters => ({
+  cached: new CommitMeter(instruments, { storage: "postgres", way: "cached" }),
+  locked: new CommitMeter(instruments, { storage: "postgres", way: "locked" }),
+  lookups: cacheCounters(instruments, "postgres"),
+})
 
 /**
  * Group commit: commands that arrive while a commit is under way share the next one, and each is answered after it. An idle
@@ -54,7 +77,11 @@ interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #cache: AgentCache
-  readonly #arrivals = new Lane<Submission>()
+  readonly #meters: GroupMeters
+  readonly #arrivals = new Lane<Submission>(CACHED_GROUPS)
+  /** Agents of cached groups that are being written, and what came for them since. */
+  readonly #beingWritten = new Set<AgentId>()
+  readonly #early = new Set<Submission>()
   readonly #agents: ReadonlyArray<Lane<Submission>>
   readonly #outbox = new Lane<Submission>()
   #isClosed = false
@@ -62,6 +89,7 @@ export class GroupCommit {
   private constructor(options: GroupCommitOptions) {
     this.#options = options
     this.#cache = new AgentCache(options.cachedRows)
+    this.#meters = metersOf(options.instruments)
     this.#agents = Array.from({ length: options.lanes }, () => new Lane<Submission>())
   }
 
@@ -92,6 +120,7 @@ export class GroupCommit {
         this.#arrivals.add(submission)
         return Effect.sync(() => {
           this.#arrivals.remove(submission)
+          this.#early.delete(submission)
           this.#laneOf(submission)?.remove(submission)
         })
       }),
@@ -99,36 +128,60 @@ export class GroupCommit {
   }
 
   readonly #runArrivals: Effect.Effect<void> = Effect.suspend(() => {
-    const group = new CachedGroup(this.#cache)
+    const group = new CachedGroup(this.#cache, this.#beingWritten)
     while (!group.isFull) {
       const submission = this.#arrivals.take()
       if (submission === undefined) break
       const kind = group.try(submission)
-      if (kind === "locked") this.#passOn(submission)
+      if (kind === "locked") this.#missed(submission)
       else if (kind === "alone") this.#transactAlone(submission)
+      else if (kind === "early") this.#early.add(submission)
     }
     return group.isEmpty ? Effect.void : this.#write(group)
   })
 
+  #missed(submission: Submission): void {
+    this.#meters.lookups.miss.value += 1
+    this.#passOn(submission)
+  }
+
+  #settle(group: CachedGroup, written: Written, startedAt: number): ReadonlyArray<Submission> {
+    const { cached, lookups } = this.#meters
+    cached.committed(group.size, performance.now() - startedAt)
+    const stale = group.settle(written)
+    lookups.hit.value += group.size - stale.length
+    lookups.stale.value += stale.length
+    return stale
+  }
+
   #write(group: CachedGroup): Effect.Effect<void> {
     const { pg } = this.#options.groupDatabase
+    const startedAt = performance.now()
     const passOn = (submissions: ReadonlyArray<Submission>) => {
       for (const submission of submissions) this.#passOn(submission)
     }
     return writeIfFresh(pg, group.updates(), this.#cache.serverRun).pipe(
       Effect.matchCause({
-        onSuccess: (written) => passOn(group.settle(written)),
+        onSuccess: (written) => passOn(this.#settle(group, written, startedAt)),
         // Nothing was kept; or it was, and its answer was lost: then deciding again has the outcome of a repeated request.
         onFailure: () => passOn(group.giveUp()),
       }),
       Effect.onInterrupt(() => Effect.sync(() => refuse(group.giveUp()))),
+      Effect.ensuring(Effect.sync(() => this.#retryEarly())),
     )
   }
 
-  #work<Asked extends GroupScope>(lane: Lane<Submission>, kind: GroupKind<Asked>): Effect.Effect<never> {
+  #retryEarly(): void {
+    if (this.#early.size === 0) return
+    this.#arrivals.putBack(this.#early)
+    this.#early.clear()
+  }
+
+  #work<Asked extends GroupScope>(lane: Lane<Submission>, kind: GroupKind<Asked>): Effect.Effect<void> {
     const { groupDatabase } = this.#options
     const runGroup = Effect.suspend(() => {
       const members = takeMembers(lane, kind)
+      const startedAt = performance.now()
       const evict = (member: Asking<Asked>) => {
         members.delete(member)
         this.#transactAlone(member)
@@ -136,6 +189,7 @@ export class GroupCommit {
       return retryTransient(groupTransaction(groupDatabase, kind, { members, evict })).pipe(
         Effect.matchCause({
           onSuccess: (replies) => {
+            this.#meters.locked.committed(replies.length, performance.now() - startedAt)
             for (const { member, reply } of replies) member.reply(reply)
           },
           onFailure: (cause) => this.#recover(members, cause),
@@ -179,6 +233,7 @@ export class GroupCommit {
   })
 
   #refuseAll(): void {
+    this.#retryEarly()
     for (const lane of [this.#arrivals, ...this.#agents, this.#outbox]) refuse(lane.takeAll())
   }
 }

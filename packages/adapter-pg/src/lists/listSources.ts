@@ -103,7 +103,7 @@ const ofMembers = ({ agent_id, check_id }: ListFilters["incidents"], parameters:
  * The notifiers that items of one state are for: the next greater name each time, so that it takes a look for each name,
  * however many items there are. Which names there are is up to those who bring notifiers.
  */
-const NOTIFIERS_OF_STATE = `(
+export const NOTIFIERS_OF_STATE = `(
     WITH RECURSIVE found AS (
       (SELECT notifier FROM outbox WHERE state = of_state.state ORDER BY notifier LIMIT 1)
       UNION ALL

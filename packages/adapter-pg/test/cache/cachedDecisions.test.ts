@@ -9,6 +9,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { eventually } from "../client/eventually.ts"
 import type { PgStorageOptions } from "../../src/PgStorage.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
+import { CACHED_GROUPS } from "../../src/groups/GroupCommit.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
 
 const TABLES =
@@ -195,6 +196,33 @@ layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
 })
 
 layer(ScratchPostgres.layer)("what waits for a commit under way", (it) => {
+  it.effect("is written beside it when it is much, but not what is of the same agents", () =>
+    Effect.gen(function* () {
+      const others = Array.from({ length: CACHED_GROUPS.besideFrom }, (_, n) => `other-${n}`)
+      const { cached, observer, scratch } = yield* setUp("held", ...others)
+      const results = (n: number) => send(cached, "held", [eventOf(n), eventOf(n + 1, { check_id: "cpu" })])
+      yield* results(3)
+      const holder = yield* scratch.replica({ maxConnections: 1 })
+      const before = yield* lastVerified(observer)
+      const [first, second] = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* holder.sql`SELECT 1 FROM check_state WHERE agent_id = 'held' FOR UPDATE`
+          const held = yield* Effect.forkChild(results(5))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          const early = yield* Effect.forkChild(beat(cached, "held", 7), { startImmediately: true })
+          yield* Effect.forEach(others, (agent) => beat(cached, agent, 2), { concurrency: "unbounded" })
+          assert.isUndefined(held.pollUnsafe())
+          assert.isUndefined(early.pollUnsafe())
+          return [held, early]
+        }),
+      )
+      assert.deepStrictEqual(yield* Fiber.join(first), { accepted: 0, deduplicated: 2 })
+      assert.deepStrictEqual(yield* Fiber.join(second), { accepted: true })
+      assert.strictEqual((yield* agentRow(observer, "held"))?.observed_at, observedAt(7))
+      assert.notStrictEqual(yield* lastVerified(observer), before)
+    }),
+  )
+
   it.effect("is taken back when its caller goes away", () =>
     Effect.gen(function* () {
       const { cached, observer, scratch } = yield* setUp("first", "second")

@@ -26,9 +26,8 @@ export const isCheckId = (value: unknown): value is CheckId => typeof value === 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const isUuidV7 = Schema.isPattern(UUID_V7, {
   expected: "a lower-case UUID version 7 with dashes (36 characters)",
+  toJsonSchema: () => ({ format: "uuid", pattern: UUID_V7.source }),
 })
-
-const uuidV7 = Schema.String.check(isUuidV7)
 
 /** The sender's id of one check result; what a repeated delivery is recognised by (RFC 9562, version 7). */
 export const EventId = Schema.String.check(
@@ -44,37 +43,46 @@ export const isEventId = (value: unknown): value is EventId =>
   typeof value === "string" && UUID_V7.test(value)
 
 /** Id of an incident: UUIDv7, lower case (decisions §2). */
-export const IncidentId = uuidV7.pipe(Schema.brand("IncidentId"))
+export const IncidentId = Schema.String.check(
+  isUuidV7.annotate({ identifier: "IncidentId", description: "Names an incident: a UUID version 7." }),
+).pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
 
 /** Id of an outbox item: UUIDv7, lower case; constant over all attempts, so that receivers can deduplicate (decisions §8). */
-export const OutboxId = uuidV7.pipe(Schema.brand("OutboxId"))
+export const OutboxId = Schema.String.check(
+  isUuidV7.annotate({ identifier: "OutboxId", description: "Names a notification: a UUID version 7." }),
+).pipe(Schema.brand("OutboxId"))
 export type OutboxId = typeof OutboxId.Type
 
 /**
  * Internal id of one registration of an agent. An agent that was deleted and registers again gets a new one, so
  * nothing of the former agent touches it (decisions §3). Never leaves the service.
  */
-export const RegistrationId = uuidV7.pipe(Schema.brand("RegistrationId"))
+export const RegistrationId = Schema.String.check(isUuidV7).pipe(Schema.brand("RegistrationId"))
 export type RegistrationId = typeof RegistrationId.Type
 
-const hex = (digits: number) =>
-  Schema.String.check(
-    Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`, "u"), {
-      expected: `${digits} lower-case hex digits`,
-    }),
-  )
+const isHex = (digits: number) =>
+  Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`, "u"), {
+    expected: `${digits} lower-case hex digits`,
+  })
 
 /** SHA-256 of an agent key (HMAC-SHA-256 with a pepper) in hex: all that is stored of the key (decisions §3). */
-export const KeyHash = hex(64).pipe(Schema.brand("KeyHash"))
+export const KeyHash = Schema.String.check(isHex(64)).pipe(Schema.brand("KeyHash"))
 export type KeyHash = typeof KeyHash.Type
 
 /** First 16 hex digits of SHA-256 of an agent key: what people on both sides compare (decisions §3). */
-export const KeyFingerprint = hex(16).pipe(Schema.brand("KeyFingerprint"))
+export const KeyFingerprint = Schema.String.check(
+  isHex(16).annotate({
+    identifier: "KeyFingerprint",
+    description: "The first 16 hex digits of the SHA-256 of an agent key: what people on both sides compare.",
+  }),
+).pipe(Schema.brand("KeyFingerprint"))
 export type KeyFingerprint = typeof KeyFingerprint.Type
 
 /** Opaque id of a blacklist row: hex SHA-256 of `bl1:` and the key hash (decisions §3). */
-export const BlacklistId = hex(64).pipe(Schema.brand("BlacklistId"))
+export const BlacklistId = Schema.String.check(
+  isHex(64).annotate({ identifier: "BlacklistId", description: "Names a row of the blacklist; opaque." }),
+).pipe(Schema.brand("BlacklistId"))
 export type BlacklistId = typeof BlacklistId.Type
 
 const KEY_LENGTH = { min: 1, max: 256 }

@@ -13,6 +13,8 @@ export interface Notification {
   /** What the incident said of itself when this was enqueued: at most 512 characters, one line. */
   readonly summary: string | undefined
   readonly created_at: Instant
+  /** From when on this attempt could have been made. */
+  readonly due_at: Instant
   /** Which attempt this is, from 1. */
   readonly attempt: number
   readonly incident: {

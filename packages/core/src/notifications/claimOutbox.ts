@@ -60,7 +60,8 @@ function* claim(
     const { id, notifier, incident_id } = item
     return {
       claim: { id, notifier, incident_id, leased_until },
-      notification: toNotification(item, incident),
+      // What can be claimed is due.
+      notification: toNotification(item, incident, row.next_attempt_at ?? now),
     }
   })
 }
@@ -78,13 +79,18 @@ const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant
   }
 }
 
-const toNotification = (item: OutboxRecord, incident: IncidentRecord): Notification => ({
+const toNotification = (
+  item: OutboxRecord,
+  incident: IncidentRecord,
+  due_at: Instant.Instant,
+): Notification => ({
   id: item.id,
   notifier: item.notifier,
   event_type: item.event_type,
   severity: item.severity,
   summary: item.summary,
   created_at: item.created_at,
+  due_at,
   attempt: item.attempts,
   incident: incidentFacts(incident),
 })

@@ -28,6 +28,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         incident: (id, rows) => bounded(storage.incident(id, rows)),
         mark: bounded(storage.mark),
         counts: (aliveSince) => bounded(storage.counts(aliveSince)),
+        census: bounded(storage.census),
         silentAgents: (seenBefore, limitOfAgents) => bounded(storage.silentAgents(seenBefore, limitOfAgents)),
         agentsWithPendingKey: (after, limitOfAgents) =>
           bounded(storage.agentsWithPendingKey(after, limitOfAgents)),

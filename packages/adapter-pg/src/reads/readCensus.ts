@@ -1,0 +1,78 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
+import { NotificationType, type NotifierName } from "@tocsin/core/contract/Status"
+import {
+  type Backlog,
+  BACKLOG_STATES,
+  type BacklogState,
+  CENSUS_LIMIT,
+  type Census,
+  sortBacklog,
+} from "@tocsin/core/liveness/Census"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { NOTIFIERS_OF_STATE } from "../lists/listSources.ts"
+import { read } from "./read.ts"
+
+const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
+
+const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
+  `(SELECT count(*) FROM (SELECT FROM incident
+      WHERE state_rank = 1 AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
+
+/** Counts agents, keys and incidents, each by a part of an index, or adds up a running total. */
+export const findCensus = {
+  text: `SELECT
+    (SELECT count(*) FROM agent WHERE admission_state = 'pending') AS agents_pending,
+    (SELECT coalesce(sum(agents_dead), 0)::int8 FROM system_total) AS agents_dead,
+    (SELECT count(*) FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
+    ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`,
+}
+
+/** Counts the items that each notifier has in some states, and finds the oldest: heads and bounded parts of one index. */
+export const findBacklog = {
+  text: `SELECT of_state.state, of_notifier.notifier,
+      (SELECT count(*) FROM (SELECT FROM outbox AS o
+        WHERE o.state = of_state.state AND o.notifier = of_notifier.notifier
+        ORDER BY o.event_type, o.created_at, o.id ${COUNT_UP_TO}) AS counted) AS items,
+      (SELECT min(head.created_at) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
+        SELECT o.created_at FROM outbox AS o
+        WHERE o.state = of_state.state AND o.notifier = of_notifier.notifier AND o.event_type = of_type.event_type
+        ORDER BY o.created_at, o.id LIMIT 1
+      ) AS head) AS oldest_created_at
+    FROM unnest($1::text[]) AS of_state (state) CROSS JOIN LATERAL ${NOTIFIERS_OF_STATE} AS of_notifier (notifier)`,
+  values: [BACKLOG_STATES, NotificationType.literals],
+}
+
+interface BacklogRow {
+  readonly state: BacklogState
+  readonly notifier: NotifierName
+  readonly items: bigint
+  /** NULL where the item was sent between two looks. */
+  readonly oldest_created_at: Instant | null
+}
+
+const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
+  const { items, oldest_created_at, ...of } = row
+  return oldest_created_at === null ? [] : [{ ...of, items: Number(items), oldest_created_at }]
+}
+
+/** Takes the census; see `Storage.census`. */
+export const readCensus = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+): Effect.fn.Return<Census, SqlError.SqlError> {
+  const [row] = yield* read(sql, findCensus, [])
+  const backlog = yield* read(sql, findBacklog, findBacklog.values)
+  return {
+    agents_pending: Number(row?.["agents_pending"]),
+    agents_dead: Number(row?.["agents_dead"]),
+    keys_blocked: Number(row?.["keys_blocked"]),
+    incidents: {
+      warning: Number(row?.["warning"]),
+      critical: Number(row?.["critical"]),
+      unknown: Number(row?.["unknown"]),
+    },
+    // The columns are those of the statement.
+    backlog: sortBacklog((backlog as unknown as ReadonlyArray<BacklogRow>).flatMap(toBacklog)),
+  }
+})

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Latch } from "effect"
+import { Lane } from "../../src/groups/Lane.ts"
+
+/** A lane whose groups take all that wait, and end when they are told to. */
+const working = Effect.fnUntraced(function* (width?: ConstructorParameters<typeof Lane>[0]) {
+  const lane = new Lane<number>(width)
+  const begun: Array<ReadonlyArray<number>> = []
+  const ends: Array<Effect.Effect<unknown>> = []
+  const runGroup = Effect.suspend(() => {
+    const latch = Latch.makeUnsafe(false)
+    begun.push(lane.takeAll())
+    ends.push(latch.open)
+    return latch.await
+  })
+  const fiber = yield* Effect.forkChild(lane.work(runGroup))
+  const settle = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
+  yield* settle
+  const add = (...items: ReadonlyArray<number>) => {
+    for (const item of items) lane.add(item)
+    return settle
+  }
+  const end = (group: number) => Effect.andThen(ends[group] ?? Effect.void, settle)
+  return { lane, begun, add, end, fiber }
+})
+
+describe("Lane", () => {
+  it.effect("begins with the first, and gathers what comes meanwhile for the next group", () =>
+    Effect.gen(function* () {
+      const { add, begun, end } = yield* working()
+      yield* add(1)
+      yield* add(2, 3)
+      assert.deepStrictEqual(begun, [[1]])
+      yield* end(0)
+      assert.deepStrictEqual(begun, [[1], [2, 3]])
+      yield* end(1)
+      yield* add(4)
+      assert.deepStrictEqual(begun, [[1], [2, 3], [4]])
+    }),
+  )
+
+  it.effect("begins a group beside another one only when it is worth it", () =>
+    Effect.gen(function* () {
+      const { add, begun, end } = yield* working({ groups: 2, besideFrom: 3 })
+      yield* add(1)
+      yield* add(2, 3)
+      assert.deepStrictEqual(begun, [[1]])
+      yield* add(4)
+      assert.deepStrictEqual(begun, [[1], [2, 3, 4]])
+      yield* add(5, 6, 7, 8)
+      assert.lengthOf(begun, 2)
+      yield* end(1)
+      assert.deepStrictEqual(begun[2], [5, 6, 7, 8])
+      yield* add(9)
+      yield* end(0)
+      assert.lengthOf(begun, 3)
+      yield* end(2)
+      assert.deepStrictEqual(begun[3], [9])
+    }),
+  )
+
+  it.effect("gives what was put back before what came later", () =>
+    Effect.gen(function* () {
+      const { add, begun, end, lane } = yield* working()
+      yield* add(1)
+      yield* add(4, 5)
+      lane.putBack([2, 3])
+      lane.remove(5)
+      yield* end(0)
+      assert.deepStrictEqual(begun[1], [2, 3, 4])
+    }),
+  )
+
+  it.effect("is at rest when nothing waits and no group is at work", () =>
+    Effect.gen(function* () {
+      const { add, end, lane } = yield* working({ groups: 2, besideFrom: 1 })
+      yield* lane.atRest
+      yield* add(1)
+      yield* add(2)
+      const rest = yield* Effect.forkChild(lane.atRest)
+      yield* end(0)
+      assert.isUndefined(rest.pollUnsafe())
+      yield* end(1)
+      yield* Fiber.join(rest)
+    }),
+  )
+})
