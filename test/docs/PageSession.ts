@@ -1,15 +1,17 @@
 import { execFile } from "node:child_process"
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
 import { promisify } from "node:util"
 import { Effect, Redacted } from "effect"
+import type { Scope } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { type Environment, type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { secretOf } from "../processes/secrecy.ts"
 import { until } from "../processes/until.ts"
 import type { CodeBlock } from "./CodeBlock.ts"
+import { installedPostgres, postgresPrograms } from "./installedPostgres.ts"
 import { fileOf, type Modules } from "./Modules.ts"
 import { openShell } from "./Shell.ts"
 
@@ -26,6 +28,8 @@ export interface PageSetting {
   readonly server?: "sqlite" | "memory" | "postgres"
   /** Puts the address of an empty PostgreSQL database into this variable. */
   readonly databaseIn?: string
+  /** Calls the programs of PostgreSQL: its databases are then in a server of theirs. */
+  readonly callsPostgres?: boolean
   readonly environment?: Environment
 }
 
@@ -38,28 +42,47 @@ export interface BlockOutcome {
 interface Place {
   readonly cwd: string
   readonly environment: Environment
-  readonly server: ServerProcess | undefined
+  /** What the server was started with. */
+  readonly serverEnvironment: Environment
+  server: ServerProcess | undefined
 }
 
-const databaseAddress = Effect.map(scratchPostgres, ({ url }) => Redacted.value(url))
+/** Why a page cannot be walked on this machine; nothing where it can. */
+export const obstacleTo = ({ callsPostgres = false }: PageSetting): string | undefined =>
+  callsPostgres && postgresPrograms === undefined ? "no PostgreSQL with pg_dump is installed here" : undefined
 
-const storageOf = Effect.fnUntraced(function* (server: NonNullable<PageSetting["server"]>) {
-  if (server === "sqlite") return {}
+const databaseAddress = ({ callsPostgres = false }: PageSetting) =>
+  callsPostgres && postgresPrograms !== undefined
+    ? installedPostgres(postgresPrograms)
+    : Effect.map(scratchPostgres, ({ url }) => Redacted.value(url))
+
+const storageOf = Effect.fnUntraced(function* (setting: PageSetting) {
+  if (setting.server === "sqlite") return {}
   const SERVICE_AUTH_TOKEN = OPERATOR_TOKEN
-  return server === "memory"
+  return setting.server === "memory"
     ? { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN }
-    : { DATABASE_URL: yield* databaseAddress, SERVICE_AUTH_TOKEN }
+    : { DATABASE_URL: yield* databaseAddress(setting), SERVICE_AUTH_TOKEN }
 })
 
+/** Where the programs of PostgreSQL are found first. */
+const pathOf = ({ callsPostgres = false }: PageSetting): Environment =>
+  callsPostgres && postgresPrograms !== undefined
+    ? { PATH: [dirname(process.execPath), postgresPrograms, process.env["PATH"]].join(delimiter) }
+    : {}
+
 /** A folder as a clone has it for those who sit in its root, and a server that was started there. */
-const placeFor = Effect.fnUntraced(function* ({ server, databaseIn, environment = {} }: PageSetting) {
+const placeFor = Effect.fnUntraced(function* (
+  setting: PageSetting,
+): Effect.fn.Return<Place, never, Scope.Scope> {
+  const { server, databaseIn, environment = {} } = setting
   const cwd = yield* scratchFolder
   symlinkSync(join(process.cwd(), "examples"), join(cwd, "examples"))
-  const own = databaseIn === undefined ? {} : { [databaseIn]: yield* databaseAddress }
-  const shared = { ...environment, ...own }
-  if (server === undefined) return { cwd, environment: shared, server }
-  const storage = yield* storageOf(server)
-  const started = yield* startServer({ cwd, environment: { ...storage, ...environment } })
+  const own = databaseIn === undefined ? {} : { [databaseIn]: yield* databaseAddress(setting) }
+  const shared = { ...environment, ...pathOf(setting), ...own }
+  if (server === undefined) return { cwd, environment: shared, serverEnvironment: {}, server }
+  const storage = yield* storageOf(setting)
+  const serverEnvironment = { ...storage, ...environment }
+  const started = yield* startServer({ cwd, environment: serverEnvironment })
   if (server !== "sqlite") {
     // These storages keep no token file; the pages read one.
     mkdirSync(join(cwd, "data"), { recursive: true })
@@ -67,7 +90,18 @@ const placeFor = Effect.fnUntraced(function* ({ server, databaseIn, environment 
   }
   // Where examples/agent.sh looks for it; its own default is the port that a reader's server has.
   const TOCSIN_URL = started.baseUrl
-  return { cwd, environment: { TOCSIN_URL, ...storage, ...shared }, server: started }
+  return { cwd, environment: { TOCSIN_URL, ...storage, ...shared }, serverEnvironment, server: started }
+})
+
+/** Does something while the server is stopped, as a reader would who stops it first; then it is at the same address again. */
+const whileStopped = Effect.fnUntraced(function* <A>(place: Place, work: Effect.Effect<A>) {
+  if (place.server === undefined) return yield* Effect.die(new Error("no server runs that could be stopped"))
+  const { port, stop } = place.server
+  yield* stop
+  const done = yield* work
+  const environment = { ...place.serverEnvironment, SERVICE_PORT: String(port) }
+  place.server = yield* startServer({ cwd: place.cwd, environment })
+  return done
 })
 
 /** Waits until nothing is on its way to a notifier, so that what is shown afterwards does not depend on speed. */
@@ -124,7 +158,8 @@ export const openPage = Effect.fnUntraced(function* (setting: PageSetting, modul
       .replaceAll(/^KEY=\$\(.*\)/gm, `KEY=${secretOf("web-1")}`)
   const perform = Effect.fnUntraced(function* (block: CodeBlock) {
     if (block.language === "sh") {
-      const outcome = yield* shell.run(here(block.text), block.marks.has("exits"))
+      const ran = Effect.orDie(shell.run(here(block.text), block.marks.has("exits")))
+      const outcome = yield* block.marks.has("stopped") ? whileStopped(place, ran) : ran
       yield* settled(place)
       return outcome
     }
@@ -132,5 +167,5 @@ export const openPage = Effect.fnUntraced(function* (setting: PageSetting, modul
     writeFileSync(file, here(block.text))
     return yield* runModule(modules, block, place, file)
   })
-  return { perform, here, server: place.server }
+  return { perform, here, server: () => place.server }
 })

@@ -15,6 +15,8 @@ export interface BlockRule {
 export const blockRules: ReadonlyArray<BlockRule> = [
   { language: "sh", by: "session" },
   { language: "sh", mark: "exits", by: "session" },
+  // With the server stopped before it, and started after it.
+  { language: "sh", mark: "stopped", by: "session" },
   {
     language: "sh",
     mark: "scripts",
@@ -46,11 +48,6 @@ export const blockRules: ReadonlyArray<BlockRule> = [
     mark: "folders",
     by: "test",
     because: "it is a list of folders, which are there",
-  },
-  {
-    language: "dockerfile",
-    by: "test",
-    because: "no image is built: its command is run with its environment",
   },
   {
     language: "mermaid",

@@ -32,7 +32,7 @@ const complaintAbout = Effect.fnUntraced(function* (...blocks: ReadonlyArray<Fen
   return Exit.isFailure(exit) ? Cause.pretty(exit.cause) : assert.fail("nothing was said against it")
 })
 
-describe("a page is refused", { timeout: 60_000 }, () => {
+describe("a page is refused", () => {
   it.live("that shows what was not printed", () =>
     Effect.gen(function* () {
       const complaint = yield* complaintAbout(["sh", "echo one; echo two"], ["text", "one\nthree"])

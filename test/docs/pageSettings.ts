@@ -10,6 +10,14 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/start/storage.md": { databaseIn: "DATABASE_URL" },
   "docs/writing-a-notifier.md": {},
   "docs/writing-a-storage.md": {},
+  "docs/api.md": { server: "sqlite" },
   "docs/client.md": { server: "sqlite" },
   "docs/command-line.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
+  "docs/browsers.md": {
+    server: "sqlite",
+    environment: { SERVICE_ALLOWED_ORIGINS: "https://dashboard.example" },
+  },
+  "docs/errors.md": { server: "sqlite" },
+  "docs/operations.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
+  "docs/postgresql.md": { server: "postgres", callsPostgres: true },
 }

@@ -35,13 +35,14 @@ export const walkPage = Effect.fnUntraced(function* (page: string, setting: Page
       count += 1
     } else if (rule?.by === "shown" && block.example === undefined) {
       if (rule.mark !== "log") compare(block, printed)
-      else if (server !== undefined && setting.server === "sqlite") {
+      else if (setting.server === "sqlite") {
         // A reader starts the server as it comes; what it logs elsewhere names another storage.
-        const isLogged = Effect.sync(() => isShownIn(here(block.text), server.output.stderr))
+        const isLogged = Effect.sync(() => isShownIn(here(block.text), server()?.output.stderr ?? ""))
         yield* until(`the log has what ${placeOf(block)} shows`, isLogged)
       }
     }
   }
-  if (server !== undefined) assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
+  const last = server()
+  if (last !== undefined) assert.deepStrictEqual(yield* last.stop, { code: 0, signal: null })
   return count
 })

@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+
+const RULES = "deploy/prometheus/tocsin.rules.yml"
+const PAGE = "docs/operations.md"
+
+const named = (path: string, pattern: RegExp): ReadonlyArray<string> =>
+  Array.from(readFileSync(path, "utf8").matchAll(pattern), ([, name = ""]) => name).toSorted()
+
+describe("alerts", () => {
+  it("have a section each that says what to do, and no section is left over", () => {
+    const alerts = named(RULES, /^ *- alert: (\w+)$/gm)
+    assert.isAbove(alerts.length, 10)
+    assert.deepStrictEqual(named(PAGE, /^### (Tocsin\w+)$/gm), alerts)
+  })
+})

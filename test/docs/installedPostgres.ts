@@ -1,0 +1,87 @@
+import { execFile, execFileSync, spawn } from "node:child_process"
+import { chownSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import process from "node:process"
+import { promisify } from "node:util"
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { until } from "../processes/until.ts"
+
+const run = promisify(execFile)
+
+/** What pages call, and what a server is made with: of one version, so that they fit together. */
+const PROGRAMS = ["pg_dump", "pg_restore", "psql", "createdb", "initdb", "postgres", "pg_isready"]
+
+const suffix = process.platform === "win32" ? ".exe" : ""
+
+/** The folder of a whole PostgreSQL of this machine; that of the tests' own PostgreSQL has no tools. */
+export const postgresPrograms: string | undefined = [
+  ...globSync("/usr/lib/postgresql/*/bin").toSorted().toReversed(),
+  ...(process.env["PATH"] ?? "").split(delimiter),
+].find((folder) => PROGRAMS.every((program) => existsSync(join(folder, `${program}${suffix}`))))
+
+/** PostgreSQL refuses to run as root: there it runs as a user who may do nothing else. */
+const owner = (): { uid?: number; gid?: number } => {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
+  return { uid: idOf("-u"), gid: idOf("-g") }
+}
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+const scratch = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "tocsin-installed-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
+)
+
+/**
+ * A server of the PostgreSQL that is installed in a folder, with an empty database of a user of its own, until the scope
+ * ends. Returns the database's address.
+ */
+export const installedPostgres = Effect.fnUntraced(function* (
+  programs: string,
+): Effect.fn.Return<string, never, Scope.Scope> {
+  const folder = yield* scratch
+  const data = join(folder, "data")
+  const ids = owner()
+  mkdirSync(data, { mode: 0o700 })
+  if (ids.uid !== undefined && ids.gid !== undefined)
+    for (const path of [folder, data]) chownSync(path, ids.uid, ids.gid)
+  const port = String(yield* freePort)
+  const program = (name: string, args: ReadonlyArray<string>) =>
+    Effect.promise(() => run(join(programs, name), args, { ...ids, cwd: folder }))
+  yield* program("initdb", ["-D", data, "-U", "tocsin", "-A", "trust", "-E", "UTF8", "--no-sync"])
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(join(programs, "postgres"), ["-D", data, "-p", port, "-h", "127.0.0.1", "-k", ""], {
+        ...ids,
+        cwd: folder,
+        stdio: "ignore",
+      }),
+    ),
+    (server) =>
+      Effect.callback<void>((resume) => {
+        server.once("close", () => resume(Effect.void))
+        // Stops at once, whoever is connected.
+        server.kill("SIGINT")
+      }),
+  )
+  const ask = Effect.promise(() =>
+    run(join(programs, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", port]).then(
+      () => true,
+      () => false,
+    ),
+  )
+  yield* until("PostgreSQL takes connections", ask)
+  yield* program("createdb", ["-h", "127.0.0.1", "-p", port, "-U", "tocsin", "tocsin"])
+  return `postgres://tocsin@127.0.0.1:${port}/tocsin`
+})

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { messagesIn } from "./messagesIn.ts"
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tocsin-messages-"))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** What a module says, place by place. */
+const said = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const file = join(folder, "module.ts")
+  writeFileSync(file, source)
+  return messagesIn(file).map(({ wordings }) => wordings)
+}
+
+describe("what a module says", () => {
+  it.each([
+    ["a text", 'new Failure({ message: "it is full" })', ["it is full"]],
+    ["a template", "new Failure({ message: `${file} is full: ${done} of ${total}` })", ["… is full: … of …"]],
+    ["a sum", 'refusal("it is full: " + `make ${some} room`)', ["it is full: make … room"]],
+    ["a choice", 'usageFailure(x ? "name a file" : "name one file")', ["name a file", "name one file"]],
+    ["a constant", 'const NEXT = "make room"\nrefusal(`it is full: ${NEXT}`)', ["it is full: make room"]],
+    ["what completes a sentence", 'Result.fail("must be a number")', ["… must be a number"]],
+    ["what is expected", '({ expected: "a number" })', ["… must be a number"]],
+  ])("is found in %s", (_, source, wordings) => {
+    assert.deepStrictEqual(said(source).flat(), wordings)
+  })
+
+  it("is all that a table has", () => {
+    const table = "const ADVICE = { full: (file: string) => `${file} is full`, gone: () => `it is gone` }"
+    const use = "new Failure({ message: ADVICE[reason](file) })"
+    assert.deepStrictEqual(said(`${table}\n${use}`), [
+      ["… is full", "it is gone"],
+      ["… is full", "it is gone"],
+    ])
+  })
+
+  it("is what the nearest constant of a name holds", () => {
+    const first = 'const a = () => { const text = "one disk"; return refusal(`${text} is full`) }'
+    const second = 'const b = () => { const text = "two disks"; return refusal(`${text} are full`) }'
+    assert.deepStrictEqual(said(`${first}\n${second}`), [["one disk is full"], ["two disks are full"]])
+  })
+
+  it("is nothing where it is passed on, which is told from what is no message at all", () => {
+    const file = join(folder, "module.ts")
+    writeFileSync(file, "const refuse = (message: string) => new Failure({ message })\nResult.fail(cause)")
+    assert.deepStrictEqual(
+      messagesIn(file).map(({ code, wordings, isCertain }) => [code, wordings.length, isCertain]),
+      [
+        ["message", 0, true],
+        ["cause", 0, false],
+      ],
+    )
+  })
+})

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs"
+import { type ESTree, parseSync, Visitor } from "rolldown/utils"
+import { type Constants, wordingsOf } from "./Wording.ts"
+
+/** A place in the source that says something to people. */
+export interface Message {
+  readonly file: string
+  readonly line: number
+  /** All that may be said there; nothing where it is only passed on. */
+  readonly wordings: ReadonlyArray<string>
+  /** The expression that gives it. */
+  readonly code: string
+  /** Whether nothing else than a message can stand there. */
+  readonly isCertain: boolean
+}
+
+/** Functions that take what is said, by the place of that argument. */
+const TAKES: Readonly<Record<string, number>> = {
+  attention: 1,
+  complain: 0,
+  conflict: 1,
+  damaged: 0,
+  failed: 1,
+  inUse: 0,
+  invalid: 0,
+  keepLooking: 1,
+  limited: 0,
+  logError: 0,
+  logWarning: 0,
+  notFound: 0,
+  refusal: 0,
+  refuse: 0,
+  unready: 0,
+  usageFailure: 0,
+}
+
+/** Functions that often take what is said, or a function that says it. */
+const MAY_TAKE: ReadonlySet<string> = new Set(["fail", "mapError"])
+
+/** What a sentence is begun with elsewhere: "web-1 must be …". */
+const COMPLETES = /^(must|has) /
+
+/** Constants that hold messages, by the ends of their names. */
+const NAMED = /(message|messages|advice|failures|last_error)$|^TOO_MANY_/i
+
+const nameOf = (node: ESTree.Node): string => {
+  if (node.type === "Identifier") return node.name
+  return node.type === "MemberExpression" && node.property.type === "Identifier" ? node.property.name : ""
+}
+
+const constantsOf = (program: ESTree.Program): Constants => {
+  const constants = new Map<string, Array<ESTree.VariableDeclarator>>()
+  new Visitor({
+    VariableDeclarator: (node) => {
+      if (node.id.type !== "Identifier") return
+      constants.set(node.id.name, [...(constants.get(node.id.name) ?? []), node])
+    },
+  }).visit(program)
+  return constants
+}
+
+/** A text that is a sentence for people, and not a name or a template of nothing but what varies. */
+const isSaid = (wording: string): boolean => /\w+ \w+/.test(wording)
+
+/** As the page shows it: on one line, and begun where another place begins it. */
+const shown = (wording: string): string => {
+  const line = wording.replaceAll(/\s+/g, " ").replaceAll(/…+/g, "…").trim()
+  return COMPLETES.test(line) ? `… ${line}` : line
+}
+
+type Note = (node: ESTree.Node, about?: { readonly isCertain?: boolean; readonly prefix?: string }) => void
+
+const visitorOf = (note: Note) =>
+  new Visitor({
+    Property: ({ key, value }) => {
+      const name = nameOf(key)
+      if (name === "message") note(value, { isCertain: true })
+      if (name === "error" || name === "catch" || name === "issue") note(value)
+      if (name === "expected") note(value, { prefix: "must be " })
+    },
+    VariableDeclarator: ({ id, init }) => {
+      if (init !== null && NAMED.test(nameOf(id))) note(init)
+    },
+    CallExpression: ({ callee, arguments: given }) => {
+      const argument = given[TAKES[nameOf(callee)] ?? Number.NaN]
+      if (argument !== undefined) note(argument, { isCertain: true })
+      else for (const other of given) if (MAY_TAKE.has(nameOf(callee))) note(other)
+    },
+  })
+
+/** Everything that a module says to people, place by place. */
+export const messagesIn = (file: string): ReadonlyArray<Message> => {
+  const text = readFileSync(file, "utf8")
+  const { program } = parseSync(file, text, { lang: "ts" })
+  const constants = constantsOf(program)
+  const messages: Array<Message> = []
+  visitorOf((node, { isCertain = false, prefix = "" } = {}) => {
+    const code = text.slice(node.start, node.end)
+    const wordings = wordingsOf(node, constants)
+      .map((wording) => shown(prefix + wording))
+      .filter(isSaid)
+    const line = text.slice(0, node.start).split("\n").length
+    messages.push({ file, line, wordings, code, isCertain })
+  }).visit(program)
+  return messages
+}

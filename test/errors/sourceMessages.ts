@@ -1,0 +1,116 @@
+import { globSync, readFileSync } from "node:fs"
+import { messagesIn } from "./messagesIn.ts"
+
+/** What the server and its commands are made of, and the API; the libraries have pages of their own. */
+const PACKAGES = "{core,server,adapter-http,adapter-notify,adapter-sqlite,adapter-pg}"
+
+/** Everything that the source says to people. */
+export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
+  // Examples of messages for the API's description, and what writes all messages to the log.
+  .filter((file) => !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts)/.test(file))
+  .toSorted()
+  .flatMap(messagesIn)
+
+/** Why a message is on no page: nobody is told it. */
+export const NOT_TOLD: Readonly<Record<string, string>> = {
+  "The connection was lost": "the cause of another message, in the log",
+  "PostgreSQL did not answer in time": "the cause of another message, in the log",
+  "The transaction was rolled back: a statement in it had failed, and its error was caught":
+    "the cause of another message, in the log",
+  "The agent was registered meanwhile": "the decision is made again",
+  "A command of a group needs a transaction of its own": "it gets one",
+  "… must be a valid setting": "told as what the setting takes",
+  "origins such as https://dashboard.example, or * alone": "told as what the setting takes",
+  "origins such as https://dashboard.example, or * alone; …": "told as what the setting takes",
+  "the storage took too long": "told by its reason",
+  "the storage failed unexpectedly": "told by its reason",
+}
+
+/** Expressions that pass on what was said elsewhere, or are no messages at all. */
+export const PASSED_ON: ReadonlySet<string> = new Set([
+  // A parameter, or a field of what is passed on.
+  "message",
+  "error.message",
+  "cause.message",
+  "thrown",
+  "complaint",
+  "beat.text",
+  "messageOf(seconds)",
+  "parsed.failure",
+  "settings.failure.message",
+  "startMessage(failure.value)",
+  "withoutSecrets(finding.message)",
+  'errors.join("\\n")',
+  'failed.map(({ error }) => error).join("\\n")',
+  '[heading, ...lines].join("\\n")',
+  "`${name} ${target.failure}`",
+  // What was wrong with a request: its words are in `elsewhere`.
+  'describeIssue(issue, "the request body")',
+  'describeIssue(issue, "the parameters")',
+  "describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams)",
+  "`labels ${TOO_MANY_LABELS}`",
+  "`events ${BATCH_SIZE_RULE}`",
+  // A defect's own words.
+  '`${statement.name} wrote ${String(told?.["written"])} of ${rows.length} rows`',
+  // Functions of the same names that take something else.
+  "error",
+  "requestId",
+  "allowed(request.url)",
+  "group.giveUp()",
+  "members",
+  "lane.takeAll()",
+])
+
+interface Elsewhere {
+  readonly file: string
+  readonly wording: string
+  /** How it stands in the file. */
+  readonly code: string
+}
+
+/** What is said by means that {@link messages} does not see through. */
+const elsewhere: ReadonlyArray<Elsewhere> = [
+  ...[
+    ["… is missing", '"is missing"'],
+    ["… is not a known field", '"is not a known field"'],
+    ["… is not valid", '"is not valid"'],
+    ["… must be …", "`must be ${expected}`"],
+  ].map(([wording = "", code = ""]) => ({
+    file: "packages/core/src/contract/describeIssue.ts",
+    wording,
+    code,
+  })),
+  ...[
+    ["the storage does not answer (…)", "`the storage does not answer (${readFailure})`"],
+    ["the storage keeps nothing (…)", "`the storage keeps nothing (${writeFailure})`"],
+    ["… has not delivered a notification for …", "has not delivered a notification for ${"],
+    ["… gave up a notification … ago", " gave up a notification ${"],
+  ].map(([wording = "", code = ""]) => ({
+    file: "packages/core/src/wellness/WellnessConditions.ts",
+    wording,
+    code,
+  })),
+  {
+    file: "packages/core/src/usecases/Beats.ts",
+    wording: "Tocsin is not well: ….",
+    code: "`Tocsin is not well: ${",
+  },
+  ...[
+    "Tocsin cannot start with these settings (see --help):",
+    "these settings cannot be used (see tocsin serve --help):",
+  ].map((wording) => ({
+    file: "packages/server/src/settings/checkedSettings.ts",
+    wording,
+    code: `"${wording}"`,
+  })),
+]
+
+/** What is in {@link elsewhere} and not where it should be. */
+export const misplaced = elsewhere.filter(({ file, code }) => !readFileSync(file, "utf8").includes(code))
+
+/** Everything that people can be told, in the wording of the page. */
+export const wordings: ReadonlySet<string> = new Set(
+  [...messages.flatMap((message) => message.wordings), ...elsewhere.map(({ wording }) => wording)].filter(
+    (wording) => !(wording in NOT_TOLD),
+  ),
+)
