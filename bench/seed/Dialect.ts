@@ -33,5 +33,5 @@ export const sqliteDialect: Dialect = {
   uuid: (text) => `(${text})`,
   json: (text) => `(${text})`,
   boolean: (isTrue) => (isTrue ? "1" : "0"),
-  latest: { column: "is_latest", value: (isLatest) => `(${isLatest})` },
+  latest: { column: "is_kept", value: (isLatest) => `(${isLatest})` },
 }

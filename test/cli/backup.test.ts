@@ -12,7 +12,7 @@ import { serverAt, tocsin, warmUp } from "./tocsin.ts"
 
 beforeAll(warmUp)
 
-describe.concurrent("tocsin backup", { timeout: 60_000 }, () => {
+describe.concurrent("tocsin backup", () => {
   it.live("copies the database of a server that goes on writing, and a server starts on the copy", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }

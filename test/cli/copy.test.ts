@@ -30,7 +30,7 @@ const emptyPostgres = Effect.map(scratchPostgres, ({ url, replica }) => ({
   environment: { TARGET: Redacted.value(url) },
 }))
 
-describe.concurrent("tocsin copy", { timeout: 90_000 }, () => {
+describe.concurrent("tocsin copy", () => {
   it.live("carries everything from SQLite to PostgreSQL and back, and servers go on from there", () =>
     Effect.gen(function* () {
       const source = yield* onFile

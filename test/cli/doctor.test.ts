@@ -60,7 +60,7 @@ const isOpenToAll = (path: string): boolean =>
 /** Root may write everywhere, so it runs the doctor as somebody who may not; who may not read a checkout of root's own. */
 const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.url)))
 
-describe.concurrent("the doctor", { timeout: 60_000 }, () => {
+describe.concurrent("the doctor", () => {
   it.live.each(places)(
     "finds a running service on $name well, and the receivers that take a test",
     ({ make }) =>
@@ -111,6 +111,38 @@ describe.concurrent("the doctor", { timeout: 60_000 }, () => {
       assert.deepStrictEqual(notOk(findings), ["settings: failed", "settings: attention", "storage: failed"])
       assert.match(messageOf(findings, "storage"), /^PostgreSQL cannot be reached: /)
       assert.strictEqual(code, EXIT_CODES.usage.code)
+    }),
+  )
+
+  it.live("looks at the beat, and at the pages that may call", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      yield* tocsin(place, "migrate")
+      const origins = "https://dashboard.example http://localhost:3000"
+      const well = yield* receiverOf(204)
+      const environment = {
+        SERVICE_BEAT_URL: `${well.url}${secretOf("ping")}`,
+        SERVICE_ALLOWED_ORIGINS: origins,
+      }
+      const shown = yield* examine({ ...place, environment })
+      assert.match(messageOf(shown.findings, "beat"), /^goes to http:\/\/127.0.0.1:\d+ every 1m; --send-test/)
+      assert.strictEqual(
+        messageOf(shown.findings, "browsers"),
+        "pages of https://dashboard.example, http://localhost:3000 may call",
+      )
+      const sent = yield* examine({ ...place, environment }, "--send-test")
+      assert.match(messageOf(sent.findings, "beat"), /^http:\/\/127.0.0.1:\d+ took a beat \(status 204\)$/)
+      const ill = yield* receiverOf(404)
+      const refused = yield* examine(
+        { ...place, environment: { SERVICE_BEAT_URL: ill.url, SERVICE_ALLOWED_ORIGINS: "*" } },
+        "--send-test",
+      )
+      assert.includeMembers(notOk(refused.findings), ["beat: failed", "browsers: attention"])
+      const plain = yield* examine({
+        ...place,
+        environment: { SERVICE_ALLOWED_ORIGINS: "http://plain.example" },
+      })
+      assert.include(notOk(plain.findings), "browsers: attention")
     }),
   )
 

@@ -27,7 +27,7 @@ const refused = Effect.fnUntraced(function* (place: Place, line: string) {
   return { code, stderr }
 })
 
-describe.concurrent("exit codes", { timeout: 60_000 }, () => {
+describe.concurrent("exit codes", () => {
   it.live.each<readonly [line: string, message: string]>([
     ["agents accept", "name at least one agent, or use --all"],
     ["agents accept web-1 --all", "name agents, or use --all, but not both"],
@@ -107,7 +107,7 @@ const populated = Effect.fnUntraced(function* () {
   return place
 })
 
-describe("a long list", { timeout: 60_000 }, () => {
+describe("a long list", () => {
   it.live("is read to its end, in order, and may be left by its reader without a word", () =>
     Effect.gen(function* () {
       const place = yield* populated()

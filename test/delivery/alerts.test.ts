@@ -3,6 +3,7 @@ import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
 import { type Answer, deferred, delivered, hanging, makeReceivers } from "./Receivers.ts"
 import { AGENT, enroll, report, type Result } from "./reports.ts"
@@ -193,7 +194,7 @@ describe("the alert router", () => {
         )
         assert.isAtMost(site.watch.alerts.size, open_.length)
       }),
-    { arbitrary: { runs: 100, size: 30, maxShrinks: 500 } },
+    { arbitrary: { runs: propertyRuns(100), size: 30, maxShrinks: 500 } },
   )
 
   it.effect("hears each alert from one of several processes, once a minute, however slow it is", () =>

@@ -4,6 +4,7 @@ import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/se
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf, weighted } from "../rules/arbitraries.ts"
 import { deferred, makeReceivers } from "./Receivers.ts"
 import { AGENT, enroll, report } from "./reports.ts"
@@ -117,7 +118,7 @@ describe("the delays before attempts", () => {
           )
         }
       }),
-    { arbitrary: { runs: 150, size: 20, maxShrinks: 500 } },
+    { arbitrary: { runs: propertyRuns(150), size: 20, maxShrinks: 500 } },
   )
 
   it.effect("come from chance: of many, some are shorter and some are longer than the schedule", () =>

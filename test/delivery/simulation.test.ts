@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { anyScenario, LONGEST, orderlyScenario } from "./Scenario.ts"
 import { play } from "./Simulation.ts"
 
-const arbitrary = { runs: 100, size: LONGEST, maxShrinks: 500 }
+const arbitrary = { runs: propertyRuns(100), size: LONGEST, maxShrinks: 500 }
 
 describe("several processes deliver one outbox", () => {
   it.effect.prop(
@@ -18,7 +19,7 @@ describe("several processes deliver one outbox", () => {
             assert.isAtLeast(receivers.arrivals.filter((one) => one.notification.id === item.id).length, 1)
         }
       }),
-    { arbitrary, timeout: 60_000 },
+    { arbitrary },
   )
 
   it.effect.prop(
@@ -33,6 +34,6 @@ describe("several processes deliver one outbox", () => {
           assert.strictEqual(arrivals.length, item.state === "sent" ? 1 : 0)
         }
       }),
-    { arbitrary, timeout: 60_000 },
+    { arbitrary },
   )
 })

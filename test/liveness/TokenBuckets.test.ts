@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { integer, oneOf } from "../rules/arbitraries.ts"
 import { start } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 
 const MICROS_PER_MINUTE = 60_000_000n
 const MANY = 1_000
@@ -52,7 +53,7 @@ describe("token buckets", () => {
         assert.strictEqual(buckets.take(name, now).allowed, bucket.take(now))
       }
     },
-    { arbitrary: { runs: 300, size: 120, maxShrinks: 500 } },
+    { arbitrary: { runs: propertyRuns(300), size: 120, maxShrinks: 500 } },
   )
 
   it.prop(
@@ -74,7 +75,7 @@ describe("token buckets", () => {
       const sooner = after(later, -1_000_000n)
       if (retryAfterSeconds > 1) assert.isFalse(exhausted().take("a", sooner).allowed)
     },
-    { arbitrary: { runs: 300, maxShrinks: 500 } },
+    { arbitrary: { runs: propertyRuns(300), maxShrinks: 500 } },
   )
 
   it("of 0 a minute let everything through", () => {

@@ -11,6 +11,7 @@ import { settled } from "../delivery/settled.ts"
 import { openSite, type Process } from "../delivery/Site.ts"
 import { oneOf } from "../rules/arbitraries.ts"
 import { eventOf, keyOf } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 
 const OTHER = AgentId.make("other")
 const DISK = { agent_id: AGENT, check_id: CheckId.make("disk") }
@@ -218,7 +219,7 @@ describe("the story of an incident", () => {
           assert.deepStrictEqual(members.slice(0, present.length), present)
         }
       }),
-    { arbitrary: { runs: 100, size: 40, maxShrinks: 500 } },
+    { arbitrary: { runs: propertyRuns(100), size: 40, maxShrinks: 500 } },
   )
 
   it.effect("shows at most two hundred of each, the latest and the worst", () =>

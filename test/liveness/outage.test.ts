@@ -5,6 +5,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { delivered, makeReceivers } from "../delivery/Receivers.ts"
 import { AGENT, beat, enroll } from "../delivery/reports.ts"
 import { settled } from "../delivery/settled.ts"
@@ -258,7 +259,7 @@ describe("whatever agents and the service do", () => {
           yield* judge(site, running[0] ?? process, seen, outageEnds)
         }
       }),
-    { arbitrary: { runs: 60, size: 20, maxShrinks: 300 } },
+    { arbitrary: { runs: propertyRuns(60), size: 20, maxShrinks: 300 } },
   )
 })
 

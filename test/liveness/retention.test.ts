@@ -10,6 +10,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { delivered, makeReceivers } from "../delivery/Receivers.ts"
 import { AGENT, beat, enroll, report } from "../delivery/reports.ts"
 import { settled } from "../delivery/settled.ts"
@@ -157,7 +158,7 @@ describe("what has outlived its retention", () => {
           { check: "load", status: "ok" },
         ])
       }),
-    { arbitrary: { runs: 120, size: 60, maxShrinks: 500 } },
+    { arbitrary: { runs: propertyRuns(120), size: 60, maxShrinks: 500 } },
   )
 })
 
@@ -327,6 +328,6 @@ describe("the pieces of housekeeping", () => {
         }
         assert.strictEqual(total, 3 + 2 + 4)
       }),
-    { arbitrary: { runs: 10 } },
+    { arbitrary: { runs: propertyRuns(10) } },
   )
 })

@@ -58,7 +58,7 @@ const report = (server: Base, agent: Agent, status: "ok" | "critical", changes: 
 
 const NOBODY = "01900000-0000-7000-8000-00000000ffff"
 
-describe("/ops/v1", { timeout: 60_000 }, () => {
+describe("/ops/v1", () => {
   it.live("replays a dead letter once, with the id it had", () =>
     Effect.gen(function* () {
       const { server, agent, receiver, arrivals } = yield* makeSite

@@ -82,6 +82,9 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
       headers: { authorization: `Bearer ${TOKEN}` },
     })
     assert.lengthOf(((await answer.json()) as { items: Array<object> }).items, 1, output)
+    // What few ask for is beside the program, and comes along.
+    const viewer = await fetch(`${address()}/docs/viewer.js`)
+    assert.isAbove((await viewer.text()).length, 1_000_000)
     server.kill()
     const [code] = await once(server, "close")
     assert.strictEqual(code, 0, log.text)

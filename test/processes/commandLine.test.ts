@@ -12,7 +12,7 @@ const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return { code, ...output }
 })
 
-describe.concurrent("the command line", { timeout: 60_000 }, () => {
+describe.concurrent("the command line", () => {
   it.live.each(["--help", "serve --help"])("%s prints every setting with its default", (line) =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* run(...line.split(" "))

@@ -60,7 +60,7 @@ const acknowledgedBy = (reporters: ReadonlyArray<Reporter>) =>
 
 const isEnded = (state: string): boolean => state === "sent" || state === "failed" || state === "discarded"
 
-describe.concurrent("a server that is killed", { timeout: 120_000 }, () => {
+describe.concurrent("a server that is killed", () => {
   it.live("under load keeps what it acknowledged, and goes on telling", () =>
     Effect.gen(function* () {
       const random = seeded(SEED)

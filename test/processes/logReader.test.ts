@@ -5,7 +5,7 @@ import { historyOf, OPERATOR_TOKEN } from "./api.ts"
 import { scratchFolder } from "./scratch.ts"
 import { startServer } from "./ServerProcess.ts"
 
-describe("a server whose log nobody reads any more", { timeout: 60_000 }, () => {
+describe("a server whose log nobody reads any more", () => {
   it.live("goes on, and stops as ever", () =>
     Effect.gen(function* () {
       const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }

@@ -127,7 +127,7 @@ const wholeStory = ({ statuses }: Trouble): ReadonlyArray<string> => {
 
 const isEnded = (state: string): boolean => state === "sent" || state === "failed" || state === "discarded"
 
-describe("two servers on one PostgreSQL", { timeout: 120_000 }, () => {
+describe("two servers on one PostgreSQL", () => {
   it.live(
     `tell every incident's story in order, though one dies and the receiver fails at random (seed ${SEED})`,
     () =>

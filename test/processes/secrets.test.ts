@@ -37,7 +37,7 @@ const misplace = Effect.fnUntraced(function* (server: ServerProcess, agent: Agen
   assert.deepStrictEqual(statuses, [401, 401, 400, 403, 401, 409, 403, 400, 400])
 })
 
-describe("secrets", { timeout: 60_000 }, () => {
+describe("secrets", () => {
   // That they are not in the log is seen to wherever a server ends in these tests.
   it.live("are in no answer and not in the log, whatever goes wrong at whichever place", () =>
     Effect.gen(function* () {

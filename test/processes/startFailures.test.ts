@@ -53,160 +53,156 @@ const usedFolder = Effect.fnUntraced(function* (environment: Environment = {}) {
   return { folder, file: join(folder, "data", "tocsin.db") }
 })
 
-describe.concurrent(
-  "a server that cannot start says why in one message and exits with 1",
-  { timeout: 60_000 },
-  () => {
-    it.live("where its port is taken", () =>
-      Effect.gen(function* () {
-        const { port } = yield* occupiedPort
-        assert.deepStrictEqual(
-          yield* refusal(yield* scratchFolder, { ...inMemory, SERVICE_PORT: String(port) }),
-          cannotStart(
-            `listen EADDRINUSE: address already in use 127.0.0.1:${port}; ` +
-              "stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address",
-          ),
-        )
-      }),
-    )
+describe.concurrent("a server that cannot start says why in one message and exits with 1", () => {
+  it.live("where its port is taken", () =>
+    Effect.gen(function* () {
+      const { port } = yield* occupiedPort
+      assert.deepStrictEqual(
+        yield* refusal(yield* scratchFolder, { ...inMemory, SERVICE_PORT: String(port) }),
+        cannotStart(
+          `listen EADDRINUSE: address already in use 127.0.0.1:${port}; ` +
+            "stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address",
+        ),
+      )
+    }),
+  )
 
-    it.live("where a file has the place of its data folder", () =>
-      Effect.gen(function* () {
-        const folder = yield* scratchFolder
-        writeFileSync(join(folder, "data"), "")
-        assert.deepStrictEqual(
-          yield* refusal(folder, {}),
-          cannotStart(
-            "the data folder ./data cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR",
-          ),
-        )
-      }),
-    )
+  it.live("where a file has the place of its data folder", () =>
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      writeFileSync(join(folder, "data"), "")
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart(
+          "the data folder ./data cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR",
+        ),
+      )
+    }),
+  )
 
-    it.live.skipIf(cannotProvoke)(
-      `where it may not write to its data folder${cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""}`,
-      () =>
-        Effect.gen(function* () {
-          const folder = yield* scratchFolder
-          chmodSync(folder, 0o555)
-          const uid = isRoot ? NOBODY : undefined
-          const environment = { SERVICE_DATA_DIR: folder, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
-          assert.deepStrictEqual(
-            yield* refusal("/", environment, uid),
-            cannotStart(`${folder} cannot be written: let the user that runs Tocsin write it`),
-          )
-          const withoutToken = { SERVICE_DATA_DIR: folder }
-          assert.deepStrictEqual(
-            yield* refusal("/", withoutToken, uid),
-            cannotStart(
-              `the token file ${folder}/ui-token cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN`,
-            ),
-          )
-          assert.deepStrictEqual(readdirSync(folder), [])
-        }),
-    )
-
-    it.live("where its token file holds no token", () =>
+  it.live.skipIf(cannotProvoke)(
+    `where it may not write to its data folder${cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""}`,
+    () =>
       Effect.gen(function* () {
         const folder = yield* scratchFolder
-        mkdirSync(join(folder, "data"))
-        writeFileSync(join(folder, "data", "ui-token"), "two words\n")
+        chmodSync(folder, 0o555)
+        const uid = isRoot ? NOBODY : undefined
+        const environment = { SERVICE_DATA_DIR: folder, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
         assert.deepStrictEqual(
-          yield* refusal(folder, {}),
+          yield* refusal("/", environment, uid),
+          cannotStart(`${folder} cannot be written: let the user that runs Tocsin write it`),
+        )
+        const withoutToken = { SERVICE_DATA_DIR: folder }
+        assert.deepStrictEqual(
+          yield* refusal("/", withoutToken, uid),
           cannotStart(
-            "the token file data/ui-token cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN",
+            `the token file ${folder}/ui-token cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN`,
           ),
         )
+        assert.deepStrictEqual(readdirSync(folder), [])
       }),
-    )
+  )
 
-    it.live("where its database is damaged, and leaves it as it is", () =>
-      Effect.gen(function* () {
-        const folder = yield* scratchFolder
-        mkdirSync(join(folder, "data"))
-        const file = join(folder, "data", "tocsin.db")
-        const damaged = Buffer.alloc(20_000, "no database")
-        writeFileSync(file, damaged)
-        assert.deepStrictEqual(
-          yield* refusal(folder, {}),
-          cannotStart("data/tocsin.db is no SQLite database: move it away, or restore it from a backup"),
-        )
-        assert.isTrue(readFileSync(file).equals(damaged))
-      }),
-    )
+  it.live("where its token file holds no token", () =>
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      mkdirSync(join(folder, "data"))
+      writeFileSync(join(folder, "data", "ui-token"), "two words\n")
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart(
+          "the token file data/ui-token cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN",
+        ),
+      )
+    }),
+  )
 
-    it.live("where its database is newer, and leaves it as it is", () =>
-      Effect.gen(function* () {
-        const { folder, file } = yield* usedFolder()
-        const database = new DatabaseSync(file)
-        database.exec("INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)")
-        database.close()
-        const before = readFileSync(file)
-        assert.deepStrictEqual(
-          yield* refusal(folder, {}),
-          cannotStart(
-            "data/tocsin.db was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade",
-          ),
-        )
-        assert.isTrue(readFileSync(file).equals(before))
-      }),
-    )
+  it.live("where its database is damaged, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      mkdirSync(join(folder, "data"))
+      const file = join(folder, "data", "tocsin.db")
+      const damaged = Buffer.alloc(20_000, "no database")
+      writeFileSync(file, damaged)
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart("data/tocsin.db is no SQLite database: move it away, or restore it from a backup"),
+      )
+      assert.isTrue(readFileSync(file).equals(damaged))
+    }),
+  )
 
-    it.live("where its pepper is another than before", () =>
-      Effect.gen(function* () {
-        const { folder } = yield* usedFolder({ SERVICE_KEY_PEPPER: secretOf("pepper") })
-        const message =
-          "SERVICE_KEY_PEPPER is another than when this storage was first used, so that no agent key would be known; " +
-          "set the former value (or none, if none was set)"
-        assert.deepStrictEqual(yield* refusal(folder, {}), cannotStart(message))
-        assert.deepStrictEqual(
-          yield* refusal(folder, { SERVICE_KEY_PEPPER: secretOf("other-pepper") }),
-          cannotStart(message),
-        )
-      }),
-    )
+  it.live("where its database is newer, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const { folder, file } = yield* usedFolder()
+      const database = new DatabaseSync(file)
+      database.exec("INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)")
+      database.close()
+      const before = readFileSync(file)
+      assert.deepStrictEqual(
+        yield* refusal(folder, {}),
+        cannotStart(
+          "data/tocsin.db was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade",
+        ),
+      )
+      assert.isTrue(readFileSync(file).equals(before))
+    }),
+  )
 
-    it.live("where settings are bad: all of them at once, and no secret", () =>
-      Effect.gen(function* () {
-        const environment = {
-          SERVICE_AUTH_TOKEN: `${secretOf("operator")}\u00e9`,
-          SERVICE_PORT: "eighty",
-          DATABASE_URL: `mysql://${secretOf("user")}:${secretOf("password")}@db.example/tocsin`,
-          SERVICE_STALE_AFTER: "10m",
-          SERVICE_WEBHOOK_URL: `ftp://${secretOf("user")}@hooks.example/${secretOf("path")}`,
-          SERVICE_WEBHOOK_SECRET: `${webhookSecretOf("right")} whsec_${secretOf("wrong")}`,
-          SERVICE_ALERT_ROUTER_URL: `http://${secretOf("user")}@169.254.169.254/${secretOf("path")}`,
-          SERVICE_TELEGRAM_TOKEN: secretOf("telegram"),
-          SERVICE_LOG_LEVEL: "loud",
-        }
-        assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
-          "Tocsin cannot start with these settings (see --help):",
-          "  SERVICE_AUTH_TOKEN holds a value that is not shown, but must be tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
-          '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535',
-          "  DATABASE_URL holds a value that is not shown, but must be memory: or an address that begins with postgres://",
-          "  SERVICE_WEBHOOK_URL holds a value that is not shown, but must be an address that begins with http:// or https://",
-          "  SERVICE_WEBHOOK_SECRET holds a value that is not shown, but must be whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
-          '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error',
-          "  SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
-          "  SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
-          "  SERVICE_ALERT_ROUTER_URL must not be a link-local or cloud metadata address",
-        ])
-      }),
-    )
+  it.live("where its pepper is another than before", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* usedFolder({ SERVICE_KEY_PEPPER: secretOf("pepper") })
+      const message =
+        "SERVICE_KEY_PEPPER is another than when this storage was first used, so that no agent key would be known; " +
+        "set the former value (or none, if none was set)"
+      assert.deepStrictEqual(yield* refusal(folder, {}), cannotStart(message))
+      assert.deepStrictEqual(
+        yield* refusal(folder, { SERVICE_KEY_PEPPER: secretOf("other-pepper") }),
+        cannotStart(message),
+      )
+    }),
+  )
 
-    it.live("where it has PostgreSQL and no token", () =>
-      Effect.gen(function* () {
-        const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
-        assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
-          "Tocsin cannot start with these settings (see --help):",
-          "  SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
-        ])
-      }),
-    )
-  },
-)
+  it.live("where settings are bad: all of them at once, and no secret", () =>
+    Effect.gen(function* () {
+      const environment = {
+        SERVICE_AUTH_TOKEN: `${secretOf("operator")}\u00e9`,
+        SERVICE_PORT: "eighty",
+        DATABASE_URL: `mysql://${secretOf("user")}:${secretOf("password")}@db.example/tocsin`,
+        SERVICE_STALE_AFTER: "10m",
+        SERVICE_WEBHOOK_URL: `ftp://${secretOf("user")}@hooks.example/${secretOf("path")}`,
+        SERVICE_WEBHOOK_SECRET: `${webhookSecretOf("right")} whsec_${secretOf("wrong")}`,
+        SERVICE_ALERT_ROUTER_URL: `http://${secretOf("user")}@169.254.169.254/${secretOf("path")}`,
+        SERVICE_TELEGRAM_TOKEN: secretOf("telegram"),
+        SERVICE_LOG_LEVEL: "loud",
+      }
+      assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
+        "Tocsin cannot start with these settings (see --help):",
+        "  SERVICE_AUTH_TOKEN holds a value that is not shown, but must be tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
+        '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535',
+        "  DATABASE_URL holds a value that is not shown, but must be memory: or an address that begins with postgres://",
+        "  SERVICE_WEBHOOK_URL holds a value that is not shown, but must be an address that begins with http:// or https://",
+        "  SERVICE_WEBHOOK_SECRET holds a value that is not shown, but must be whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
+        '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error',
+        "  SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
+        "  SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
+        "  SERVICE_ALERT_ROUTER_URL must not be a link-local or cloud metadata address",
+      ])
+    }),
+  )
 
-describe.concurrent("a server that cannot start on its PostgreSQL says why", { timeout: 60_000 }, () => {
+  it.live("where it has PostgreSQL and no token", () =>
+    Effect.gen(function* () {
+      const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
+      assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
+        "Tocsin cannot start with these settings (see --help):",
+        "  SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
+      ])
+    }),
+  )
+})
+
+describe.concurrent("a server that cannot start on its PostgreSQL says why", () => {
   const start = Effect.fnUntraced(function* (databaseUrl: string) {
     const environment = { DATABASE_URL: databaseUrl, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
     return yield* refusal(yield* scratchFolder, environment)

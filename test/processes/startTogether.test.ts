@@ -19,7 +19,7 @@ const startTogether = Effect.fnUntraced(function* (environment: Environment) {
   return { cwd, servers }
 })
 
-describe("servers that start at the same moment on one empty storage", { timeout: 60_000 }, () => {
+describe("servers that start at the same moment on one empty storage", () => {
   it.live("share a PostgreSQL that was migrated once", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres

@@ -80,7 +80,7 @@ const untilRead = (server: ServerProcess) =>
 
 const untilRefused = ({ port }: ServerProcess) => until("nobody listens any more", isRefused(port))
 
-describe.concurrent("a server that is told to stop", { timeout: 60_000 }, () => {
+describe.concurrent("a server that is told to stop", () => {
   it.live("is not ready first, finishes what it was asked, and closes every connection", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder

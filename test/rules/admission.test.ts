@@ -2,13 +2,14 @@ import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { heartbeatOf } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { batchReply } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import { NaiveAdmission } from "./NaiveAdmission.ts"
 import { admission, SIZE } from "./Scenario.ts"
 import { openWorld, type World } from "./World.ts"
 
-const arbitrary = { runs: 300, size: SIZE, maxShrinks: 3_000 }
+const arbitrary = { runs: propertyRuns(300), size: SIZE, maxShrinks: 3_000 }
 const maxPendingAgents = 2
 const limit = 500
 

@@ -10,6 +10,7 @@ import {
 import type { ListQuery, Position } from "@tocsin/core/lists/PageRequest"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { boolean, integer, oneOf } from "./arbitraries.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -77,7 +78,7 @@ const cursor = Arbitrary.map(
   },
 )
 
-const arbitrary = { runs: 300, size: LONGEST_ID, maxShrinks: 1_000 }
+const arbitrary = { runs: propertyRuns(300), size: LONGEST_ID, maxShrinks: 1_000 }
 
 describe("a cursor", () => {
   it.prop(
@@ -140,7 +141,7 @@ describe("a cursor", () => {
       })
       assert.deepStrictEqual(accepted.flat(), [])
     },
-    { arbitrary: { ...arbitrary, runs: 30 } },
+    { arbitrary: { ...arbitrary, runs: propertyRuns(30) } },
   )
 
   it.prop(

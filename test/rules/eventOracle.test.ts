@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { batchReply } from "./Action.ts"
 import { FoldedEvents } from "./FoldedEvents.ts"
 import { admission, crowd, enrollment, life, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { logOf, viewOfFold, viewOfRows } from "./views.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 300, size: SIZE, maxShrinks: 3_000 }
+const arbitrary = { runs: propertyRuns(300), size: SIZE, maxShrinks: 3_000 }
 
 const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
   const world = yield* openWorld(options)
@@ -36,6 +37,6 @@ describe("checks, incidents and the outbox are what a naive fold over all events
     "with many checks in one incident",
     { steps: crowd, notifiers },
     ({ steps, notifiers }) => agreesWithTheFold([...enrollment, ...steps], { notifiers }),
-    { arbitrary: { ...arbitrary, runs: 20 } },
+    { arbitrary: { ...arbitrary, runs: propertyRuns(20) } },
   )
 })

@@ -2,6 +2,7 @@ import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { Action, Observation } from "./Action.ts"
 import { integer } from "./arbitraries.ts"
 import { gatheringStorage } from "./gatheringStorage.ts"
@@ -11,7 +12,7 @@ import { viewOfRows } from "./views.ts"
 import { watchedStorage } from "./watchedStorage.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
 /**
  * Actions that are one command each and name the rows that they need. A command that searches the tables, as a sweep does,
@@ -115,6 +116,6 @@ describe("commands that share a transaction", () => {
     "do so with many members in one incident",
     { steps: crowd, longest: integer(2, 8) },
     ({ steps, longest }) => comesToTheSame([...enrollment, ...steps], longest, {}),
-    { arbitrary: { ...arbitrary, runs: 20 } },
+    { arbitrary: { ...arbitrary, runs: propertyRuns(20) } },
   )
 })

@@ -3,6 +3,7 @@ import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { Observation } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import { membersEver, moved, presentMembers, type Rows } from "./Rows.ts"
@@ -10,7 +11,7 @@ import { integer, oneOf } from "./arbitraries.ts"
 import { AGENTS, crowd, enrollment, KEYS, life, lifeByEvents, SIZE, type Step } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 120, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: propertyRuns(120), size: SIZE, maxShrinks: 2_000 }
 
 const afterEveryAction = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,
@@ -101,7 +102,7 @@ describe("an incident", () => {
     "does so with many members too",
     { steps: crowd },
     ({ steps }) => afterEveryAction(steps, showsItsWorstMember),
-    { arbitrary: { ...arbitrary, runs: 40 } },
+    { arbitrary: { ...arbitrary, runs: propertyRuns(40) } },
   )
 
   it.effect.prop(

@@ -3,11 +3,12 @@ import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { OutboxState, Severity } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { membersEver } from "./Rows.ts"
 import { AGENTS, enrollment, life, type Step, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 80, size: SIZE, maxShrinks: 1_000 }
+const arbitrary = { runs: propertyRuns(80), size: SIZE, maxShrinks: 1_000 }
 const limit = 500
 
 /** Asserts that no item comes before one that ranks higher: by the first of these numbers that differs. */
@@ -205,6 +206,6 @@ describe("a filter", () => {
           )
         }
       }),
-    { arbitrary: { ...arbitrary, runs: 40 } },
+    { arbitrary: { ...arbitrary, runs: propertyRuns(40) } },
   )
 })

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { start } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf } from "./arbitraries.ts"
 import { enrollment } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
@@ -32,7 +33,7 @@ describe("the status of an agent", () => {
       const expected = micros < STALE_MICROS ? "alive" : micros < DEAD_MICROS ? "stale" : "dead"
       assert.strictEqual(statusAfter(micros), expected)
     },
-    { arbitrary: { runs: 500 } },
+    { arbitrary: { runs: propertyRuns(500) } },
   )
 
   it.each([
@@ -99,6 +100,6 @@ describe("an outage of the service", () => {
           marks.push(now)
         }
       }),
-    { arbitrary: { runs: 200, size: 12 } },
+    { arbitrary: { runs: propertyRuns(200), size: 12 } },
   )
 })

@@ -7,13 +7,14 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { eventId } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { EventsAction } from "./Action.ts"
 import { askingStorage } from "./askingStorage.ts"
 import { AGENTS, enrollment, KEYS, life, SIZE, type Step } from "./Scenario.ts"
 import { watchedStorage } from "./watchedStorage.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 60, size: SIZE, maxShrinks: 1_000 }
+const arbitrary = { runs: propertyRuns(60), size: SIZE, maxShrinks: 1_000 }
 
 const openAskingWorld = Effect.gen(function* () {
   const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)

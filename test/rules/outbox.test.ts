@@ -2,12 +2,13 @@ import type { Severity } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { Observation } from "./Action.ts"
 import { moved, type Rows } from "./Rows.ts"
 import { enrollment, life, lifeByEvents, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
 const RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, critical: 3 }
 

@@ -4,12 +4,13 @@ import type { Page } from "@tocsin/core/lists/readPage"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
 import { heartbeatOf } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf } from "./arbitraries.ts"
 import { listings, type NamedPage } from "./listings.ts"
 import { enrollment, life, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 100, size: SIZE, maxShrinks: 1_000 }
+const arbitrary = { runs: propertyRuns(100), size: SIZE, maxShrinks: 1_000 }
 const EVERYTHING = 500
 const limits = Arbitrary.array(integer(1, 7), { minLength: 1, maxLength: 5 })
 
@@ -125,6 +126,6 @@ describe("a list", () => {
         const right = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
         assert.deepStrictEqual(agents(right), agents(second))
       }),
-    { arbitrary: { ...arbitrary, runs: 60 } },
+    { arbitrary: { ...arbitrary, runs: propertyRuns(60) } },
   )
 })

@@ -4,6 +4,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { eventId } from "@tocsin/testing/samples"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { type Action, batchReply, type EventsAction, type Observation } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import {
@@ -19,7 +20,7 @@ import {
 } from "./Scenario.ts"
 import { openWorld, type World, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 120, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: propertyRuns(120), size: SIZE, maxShrinks: 2_000 }
 
 /** What an identical result in order may change. */
 const ofRepeats = [

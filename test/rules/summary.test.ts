@@ -1,10 +1,11 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { enrollment, life, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 
-const arbitrary = { runs: 100, size: SIZE, maxShrinks: 1_000 }
+const arbitrary = { runs: propertyRuns(100), size: SIZE, maxShrinks: 1_000 }
 const limit = 500
 
 describe("the summary", () => {

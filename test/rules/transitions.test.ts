@@ -6,13 +6,14 @@ import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import type { Transition } from "@tocsin/core/TransitionTable"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { batchReply, type Observation } from "./Action.ts"
 import { admission, enrollment, life, lifeByEvents, SIZE, notifiers, type Step } from "./Scenario.ts"
 import { explain, stateMoves } from "./stateMoves.ts"
 import { tours } from "./tours.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
 
-const arbitrary = { runs: 150, size: SIZE, maxShrinks: 2_000 }
+const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
 /** The moves that no table allows: each with what happened. */
 const forbidden = (observed: Observation): ReadonlyArray<string> => {

@@ -6,6 +6,7 @@ import type { SimulationReport } from "@tocsin/core/simulation/SimulationReport"
 import type { SimulationSettings } from "@tocsin/core/simulation/SimulationSettings"
 import { toIncident } from "@tocsin/core/usecases/resources"
 import { Duration, Effect } from "effect"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { type Course, runService } from "./LiveService.ts"
 import { script, type Step } from "./Script.ts"
 
@@ -81,7 +82,7 @@ describe("a simulation", () => {
           sorted(notificationsOfService(course)),
         )
       }),
-    { arbitrary: { runs: 60 } },
+    { arbitrary: { runs: propertyRuns(60) } },
   )
 
   it.effect.prop(
@@ -103,7 +104,7 @@ describe("a simulation", () => {
           sorted(notificationsOfService(course).filter(isOfChecks).map(told)),
         )
       }),
-    { arbitrary: { runs: 60 } },
+    { arbitrary: { runs: propertyRuns(60) } },
   )
 })
 

@@ -14,8 +14,9 @@ const subject = {
   ),
 }
 
-describe(`storage: ${subject.name}`, { timeout: 120_000 }, () => {
+describe(`storage: ${subject.name}`, () => {
   rollbackSuite(subject)
   ingestRaceSuite(subject)
-  modelSuite(subject)
+  // Fewer than for the usual settings, on which the rest of the storage is the same.
+  modelSuite(subject, 25)
 })

@@ -61,7 +61,7 @@ const READS = [
 const ROUNDS = 20
 const AGENTS = 4
 
-describe("a disk that stalls", { timeout: 60_000 }, () => {
+describe("a disk that stalls", () => {
   it.live.skipIf(obstacle !== undefined)(
     `stops no health check, list or summary; commands are answered when it goes on${obstacle === undefined ? "" : ` (${obstacle})`}`,
     () =>

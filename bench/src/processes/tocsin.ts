@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { closeSync, openSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import process from "node:process"
 import { Effect, Schedule, type Scope } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
@@ -45,6 +45,12 @@ const stop = (child: ChildProcess): Promise<void> =>
     child.kill("SIGTERM")
   })
 
+/** The flags that `npm start` gives to Node.js in the checkout that a module stands in, if it does. */
+const nodeFlags = (main: string): ReadonlyArray<string> => {
+  const file = join(dirname(main), "nodeFlags.json")
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as ReadonlyArray<string>) : []
+}
+
 const launch = ({ main, folder, databaseUrl, profileFolder }: TocsinOptions, port: number): ChildProcess => {
   // The debug notifier writes a line per notification there: a pipe that is not read would hold the server up.
   const log = openSync(join(folder, "server.log"), "a")
@@ -52,7 +58,7 @@ const launch = ({ main, folder, databaseUrl, profileFolder }: TocsinOptions, por
     profileFolder === undefined
       ? []
       : ["--cpu-prof", "--cpu-prof-dir", profileFolder, "--cpu-prof-interval", "500"]
-  const child = spawn(process.execPath, [...profile, main], {
+  const child = spawn(process.execPath, [...nodeFlags(main), ...profile, main], {
     cwd: folder,
     env: {
       PATH: process.env["PATH"],

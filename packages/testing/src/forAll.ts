@@ -1,9 +1,7 @@
 import process from "node:process"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-
-/** How many times as often as usual properties run. */
-const RUNS_FACTOR = Number(process.env["PROPERTY_RUNS"] ?? 1)
+import { propertyRuns, propertySeed, RUNS_FACTOR } from "./propertyRuns.ts"
 
 /** Longer than this no property runs, its shrinking included; what passed until then counts. */
 const PATIENCE_MILLIS = 90_000 * RUNS_FACTOR
@@ -26,9 +24,9 @@ export const forAll = <A, E, R>(
       fc.assert(
         fc.asyncProperty(arbitrary, (value) => Effect.runPromiseWith(context)(property(value), { signal })),
         {
-          numRuns: runs * RUNS_FACTOR,
+          numRuns: propertyRuns(runs),
           interruptAfterTimeLimit: PATIENCE_MILLIS,
-          ...(process.env["PROPERTY_SEED"] !== undefined && { seed: Number(process.env["PROPERTY_SEED"]) }),
+          ...(propertySeed !== undefined && { seed: propertySeed }),
           ...(process.env["PROPERTY_PATH"] !== undefined && { path: process.env["PROPERTY_PATH"] }),
         },
       ),

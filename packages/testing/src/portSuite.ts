@@ -5,7 +5,8 @@ import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "./assertSame.ts"
 import { race } from "./race.ts"
-import { agentRecord, incidentRecord, keyHashOf, write } from "./records.ts"
+import { after, ENDED, enqueue, FAR_OFF, sending } from "./outboxItems.ts"
+import { agentRecord, blockedKeyRecord, incidentIdOf, incidentRecord, keyHashOf, write } from "./records.ts"
 import { newPlace, openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send, start, START_MILLIS } from "./samples.ts"
@@ -56,6 +57,45 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
+  it.effect("census: what waits, who is dead, what is open; ended outbox items are in none of it", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const incidents = { warning: 0, critical: 0, unknown: 0 }
+      const nothing = { agents_pending: 0, agents_dead: 0, keys_blocked: 0, incidents, backlog: [] }
+      assert.deepStrictEqual<unknown>(yield* replica.storage.census, nothing)
+      yield* register(replica, "p", "q")
+      yield* write(replica, [], (workspace) => {
+        workspace.agents.put(agentRecord("alive"))
+        workspace.agents.put(agentRecord("dead", { heartbeat_incident_id: incidentIdOf("x") }))
+        workspace.keys.put(blockedKeyRecord("blocked"))
+        workspace.incidents.put(incidentRecord("x"))
+        workspace.incidents.put(incidentRecord("y", { severity: "warning" }))
+        workspace.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
+      })
+      yield* enqueue(replica, [
+        ["late", "a", { created_at: after(-1) }],
+        ["first", "b", { created_at: after(-5), event_type: "resolved" }],
+        ["again", "c", { state: "retry", created_at: after(-9) }],
+        ["being sent", "d", { ...sending(FAR_OFF), notifier: "a_pager" }],
+        ["dead letter", "e", { ...ENDED, state: "failed", created_at: after(-99) }],
+        ["sent", "f", ENDED],
+        ["discarded", "g", { ...ENDED, state: "discarded" }],
+      ])
+      assert.deepStrictEqual<unknown>(yield* replica.storage.census, {
+        agents_pending: 2,
+        agents_dead: 1,
+        keys_blocked: 1,
+        incidents: { warning: 1, critical: 8, unknown: 0 },
+        backlog: [
+          { notifier: "a_pager", state: "sending", items: 1, oldest_created_at: start },
+          { notifier: "debug", state: "pending", items: 2, oldest_created_at: after(-5) },
+          { notifier: "debug", state: "retry", items: 1, oldest_created_at: after(-9) },
+          { notifier: "debug", state: "failed", items: 1, oldest_created_at: after(-99) },
+        ],
+      })
+    }),
+  )
+
   it.effect("agentsWithPendingKey: bytewise from the one after, as many as asked for", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
@@ -65,8 +105,8 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* register(replica, ...ids)
       const sorted = [...ids, "rotating"].toSorted()
       const { agentsWithPendingKey } = replica.storage
-      const found = (after: string | undefined, limit: number) =>
-        agentsWithPendingKey(after === undefined ? undefined : AgentId.make(after), limit)
+      const found = (last: string | undefined, limit: number) =>
+        agentsWithPendingKey(last === undefined ? undefined : AgentId.make(last), limit)
       assert.deepStrictEqual<unknown>(yield* found(undefined, 100), sorted)
       assert.deepStrictEqual<unknown>(yield* found(undefined, 3), sorted.slice(0, 3))
       assert.deepStrictEqual<unknown>(yield* found("a", 4), sorted.slice(sorted.indexOf("a") + 1).slice(0, 4))

@@ -3,6 +3,6 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["examples/custom-*/*.test.ts", "test/library/{examples,hosts,logFile}.test.ts"],
-    testTimeout: 20_000,
+    testTimeout: 120_000,
   },
 })

@@ -213,7 +213,7 @@ layer(ScratchPostgres.layer)("what waits for a commit under way", (it) => {
           yield* Effect.forEach(others, (agent) => beat(cached, agent, 2), { concurrency: "unbounded" })
           assert.isUndefined(held.pollUnsafe())
           assert.isUndefined(early.pollUnsafe())
-          return [held, early]
+          return [held, early] as const
         }),
       )
       assert.deepStrictEqual(yield* Fiber.join(first), { accepted: 0, deduplicated: 2 })

@@ -16,7 +16,7 @@ import { START_MILLIS } from "../samples.ts"
 import { stateOf } from "./stateOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
-const RUNS = 50
+const USUAL_RUNS = 50
 
 const policy: Partial<PolicyOptions> = {
   notifiers: ["debug", "alert_router"],
@@ -78,13 +78,13 @@ const tell = Effect.fnUntraced(function* (
   assertSame(yield* inconsistencies(storage), [])
 })
 
-/** Random stories: the storage answers and holds, action by action, what the memory storage does. */
-export const modelSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+/** Random stories, so many of them: the storage answers and holds, action by action, what the memory storage does. */
+export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL_RUNS): void => {
   describe("model", () => {
     it.effect(
       "behaves as the memory storage, whatever happens",
       () =>
-        forAll(modelActions, { runs: RUNS }, (actions) =>
+        forAll(modelActions, { runs }, (actions) =>
           Effect.gen(function* () {
             const storage = yield* openReplica(subject, policy)
             const model = yield* openReplica(memory, policy)
