@@ -2,7 +2,7 @@ import type { CheckpointReply, CheckpointStep } from "./checkpointLoop.ts"
 import type { CheckpointWorker } from "./CheckpointWorker.ts"
 
 interface CheckpointsOptions {
-  readonly worker: CheckpointWorker
+  readonly worker: Pick<CheckpointWorker, "run" | "close">
   /** From how many pages in use on the log is moved into the file and begun anew. */
   readonly checkpointPages: number
   /** Called when a checkpoint has ended, at its end or before it. */
@@ -57,6 +57,7 @@ export class Checkpoints {
 
   /** Ends the worker after what it is doing, and calls `done`. */
   close(done: () => void): void {
+    clearTimeout(this.#retry)
     this.#onRestored = undefined
     this.#onIdle = () => this.#options.worker.close(done)
     if (!this.#isRunning) this.#onIdle()

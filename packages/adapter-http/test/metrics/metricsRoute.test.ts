@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { webHandler } from "../../src/webHandler.ts"
+import { stubServices, type Stubs, UI_TOKEN } from "../TestServer.ts"
+
+const counts = {
+  agents_online: 3,
+  agents_offline: 2,
+  checks_ok: 1,
+  checks_warning: 0,
+  checks_critical: 0,
+  checks_unknown: 0,
+  open_incidents: 0,
+}
+const census = {
+  agents_pending: 0,
+  agents_dead: 4,
+  keys_blocked: 0,
+  incidents: { warning: 0, critical: 0, unknown: 0 },
+  backlog: [],
+}
+
+/** Asks a handler with such services for its metrics, so many times at once. */
+const scrape = (stubs: Stubs, times: number) =>
+  Effect.gen(function* () {
+    const { handler } = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        webHandler(
+          { uiTokens: [Redacted.make(UI_TOKEN)], metrics: { access: "open", version: "1.2.3" } },
+          Layer.fresh(stubServices(stubs)),
+        ),
+      ),
+      ({ dispose }) => Effect.promise(dispose),
+    )
+    const ask = Effect.promise(async () => (await handler(new Request("http://localhost/metrics"))).text())
+    return yield* Effect.all(
+      Array.from({ length: times }, () => ask),
+      { concurrency: "unbounded" },
+    )
+  }).pipe(Effect.scoped)
+
+describe("metrics of a storage", () => {
+  it.live("are read once for scrapes that come together", () =>
+    Effect.gen(function* () {
+      let reads = 0
+      const summary = Effect.sync(() => {
+        reads += 1
+        return { ...counts, generated_at: 0n as never }
+      })
+      const texts = yield* scrape({ queries: { summary, census: Effect.succeed(census) } }, 5)
+      assert.strictEqual(reads, 1)
+      assert.strictEqual(new Set(texts).size, 1)
+      const [text = ""] = texts
+      assert.include(text, 'tocsin_agents{status="alive"} 3\n')
+      // More are dead than the other read found offline: nobody is stale, and none is less than nobody.
+      assert.include(text, 'tocsin_agents{status="stale"} 0\n')
+      assert.include(text, 'tocsin_build_info{version="1.2.3",node=')
+    }),
+  )
+
+  it.live("are left out where they cannot be read in time, or at all; the others are told", () =>
+    Effect.gen(function* () {
+      const summary = Effect.succeed({ ...counts, generated_at: 0n as never })
+      const [hanging, failing, away] = yield* Effect.all(
+        [
+          scrape({ queries: { summary, census: Effect.never } }, 1),
+          scrape({ queries: { summary, census: Effect.die("a mistake") } }, 1),
+          scrape({ readiness: { isStorageUp: Effect.succeed(false) } }, 1),
+        ],
+        { concurrency: "unbounded" },
+      )
+      for (const [text = ""] of [hanging, failing, away]) {
+        assert.notInclude(text, "tocsin_agents")
+        assert.include(text, "process_cpu_seconds_total")
+      }
+      assert.include(hanging[0], "tocsin_storage_up 1\n")
+      assert.include(away[0], "tocsin_storage_up 0\n")
+    }),
+  )
+})
