@@ -61,7 +61,7 @@ export interface PgStorageOptions extends PgPoolOptions {
    * instead of a transaction. 0 for none; 50,000 unless given.
    */
   readonly cachedRows?: number
-  /** How many groups of commands are under way at a time beside that of cached ones: 1 unless given. */
+  /** How many groups of commands are under way at a time beside those of cached ones: 2 unless given. */
   readonly lanes?: number
 }
 
@@ -82,7 +82,7 @@ const probe: PgStatement = { name: "probe", text: "SELECT 1 AS one" }
  */
 export const layer = ({
   cachedRows = 50_000,
-  lanes = 1,
+  lanes = 2,
   ...options
 }: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.effect(

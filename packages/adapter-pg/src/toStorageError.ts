@@ -82,7 +82,8 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     "53300",
     {
       reason: "unavailable",
-      message: "PostgreSQL has no connection left: raise its max_connections, or run fewer or smaller pools",
+      message:
+        "PostgreSQL has no connection left: raise its max_connections, or run fewer replicas, each of which takes up to 18",
     },
   ],
   ["55000", starting],

@@ -60,7 +60,8 @@ describe("toStorageError", () => {
   })
 
   it("passes on what the client says of an address, which has no secret in it", () => {
-    const said = "No database connection became free in time: raise maxConnections"
+    const said =
+      "No database connection became free in time: look in pg_stat_activity for transactions that stay open"
     const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))
     assert.strictEqual(error.message, said)
     assert.strictEqual(error.reason, "unavailable")

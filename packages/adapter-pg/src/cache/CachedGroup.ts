@@ -4,7 +4,8 @@ import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { Submission } from "../groups/Submission.ts"
 import type { AgentCache, CachedAgent, KnownAgent, RowVersion } from "./AgentCache.ts"
 import { decideOnRows, type KnownRows, type Tried } from "./decideOnRows.ts"
-import type { AgentUpdate, Written } from "./verifyingUpdate.ts"
+import type { AgentUpdate } from "./updateArrays.ts"
+import type { Written } from "./verifyingUpdate.ts"
 
 /** Beyond these the cost of a commit is shared by so many that more of them only wait longer. */
 const MAX_COMMANDS = 256

@@ -70,7 +70,7 @@ const connectMessages: ReadonlyMap<string, string> = new Map([
   ["Connection terminated due to connection timeout", unanswered],
   [
     "timeout exceeded when trying to connect",
-    "No database connection became free in time: raise maxConnections, or look for transactions that stay open",
+    "No database connection became free in time: look in pg_stat_activity for transactions that stay open, or run another replica",
   ],
 ])
 

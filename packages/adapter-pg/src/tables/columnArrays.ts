@@ -7,7 +7,8 @@ export type Columns = Readonly<Record<string, ColumnType>>
 const SPECIAL = /["\\]/
 const EVERY_SPECIAL = /["\\]/g
 
-const quoted = (text: string): string =>
+/** A text as an element of an array literal. */
+export const quoted = (text: string): string =>
   `"${SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, String.raw`\$&`) : text}"`
 
 const elementOf: Readonly<Record<ColumnType, (value: unknown) => string>> = {

@@ -64,7 +64,7 @@ const lastVerified = ({ sql }: Connection) =>
   Effect.map(
     sql<{ at: string }>`
       SELECT max(query_start)::text AS at FROM pg_stat_activity
-      WHERE datname = current_database() AND query LIKE 'WITH locked AS MATERIALIZED%'
+      WHERE datname = current_database() AND query LIKE 'WITH given AS MATERIALIZED%'
     `,
     ([row]) => row?.at,
   )
@@ -148,6 +148,58 @@ layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
         rows.map((row) => row.last_observed_at),
         [observedAt(8), observedAt(7)],
       )
+    }),
+  )
+
+  it.effect("gives way to what somebody else makes of a check while it is written", () =>
+    Effect.gen(function* () {
+      const { cached, observer, scratch } = yield* setUp("meanwhile", "neighbour")
+      const both = (n: number) => [eventOf(n), eventOf(n + 1, { check_id: "cpu" })]
+      for (const agent of ["meanwhile", "neighbour"]) yield* send(cached, agent, both(3))
+      const holder = yield* scratch.replica({ maxConnections: 1 })
+      const before = yield* lastVerified(observer)
+      const fibers = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* holder.sql`UPDATE check_state SET exit_code = 1 WHERE agent_id = 'meanwhile' AND check_id = 'cpu'`
+          const all = ["meanwhile", "neighbour"].map((agent) =>
+            Effect.forkChild(send(cached, agent, both(5)), { startImmediately: true }),
+          )
+          const started = yield* Effect.all(all)
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          return started
+        }),
+      )
+      const replies = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
+      assert.deepStrictEqual(replies, [
+        { accepted: 1, deduplicated: 1 },
+        { accepted: 0, deduplicated: 2 },
+      ])
+      assert.notStrictEqual(yield* lastVerified(observer), before)
+      const rows = yield* observer.sql<{ exit_code: bigint; last_observed_at: bigint }>`
+        SELECT exit_code, last_observed_at FROM check_state ORDER BY agent_id, check_id
+      `
+      assert.deepStrictEqual(
+        rows.map((row) => row.last_observed_at),
+        [6, 5, 6, 5].map(observedAt),
+      )
+      assert.isTrue(rows.every((row) => row.exit_code === 2n))
+    }),
+  )
+
+  it.effect("keeps every text as it is", () =>
+    Effect.gen(function* () {
+      const { cached, observer } = yield* setUp("texts")
+      const before = yield* lastVerified(observer)
+      const outputs = ['"', "\\", '\\"', "{}", "NULL", "", ",", "größer ✓", "a\tb", "'"]
+      for (const [n, output] of outputs.entries()) {
+        yield* send(cached, "texts", [eventOf(3 + n, { output })])
+        const [row] = yield* observer.sql<{ summary: string | null; seen: string }>`
+          SELECT summary, seen_event_ids::text AS seen FROM check_state WHERE agent_id = 'texts' AND check_id = 'disk'
+        `
+        assert.strictEqual(row?.summary ?? "", output)
+        assert.include(row?.seen, eventOf(3 + n).event_id)
+      }
+      assert.notStrictEqual(yield* lastVerified(observer), before)
     }),
   )
 

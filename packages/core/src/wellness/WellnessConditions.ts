@@ -53,5 +53,6 @@ const MICROS_PER_MINUTE = 60_000_000n
 
 const minutesSince = (at: Instant.Instant, now: Instant.Instant): string => {
   const minutes = Instant.max(at, now) === at ? 0n : (now - at) / MICROS_PER_MINUTE
+  if (minutes === 0n) return "less than a minute"
   return minutes === 1n ? "1 minute" : `${minutes} minutes`
 }

@@ -111,6 +111,9 @@ describe("the service is judged", () => {
         "webhook gave up a notification 1 minute ago",
       ],
     )
+    const justNow = judgeWellness({ ...well, givenUp: [ago(Duration.seconds(59))] })
+    assert(justNow.state === "unwell")
+    assert.strictEqual(justNow.faults[0].text, "webhook gave up a notification less than a minute ago")
   })
 
   it("by conditions whose names are told apart", () => {

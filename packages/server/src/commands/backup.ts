@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs"
-import { resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { refusal } from "../CommandFailure.ts"
+import { CommandFailure, refusal } from "../CommandFailure.ts"
 import { jsonText } from "../output/jsonText.ts"
 import { Output } from "../output/Output.ts"
 import { withProgress } from "../output/withProgress.ts"
@@ -38,6 +38,11 @@ export const backup = Command.make(
       return yield* refusal(`${file} is the database itself: name another file`)
     if (existsSync(file) && !force)
       return yield* refusal(`${file} exists already: name another file, or say --force`)
+    if (!existsSync(dirname(file)))
+      return yield* new CommandFailure({
+        exit: "storage",
+        message: `there is no folder ${dirname(file)}: make it, or name another file`,
+      })
     const { bytes, schema } = yield* withProgress({ asLines: progress }, ({ report, enter }) =>
       backUp({
         source,

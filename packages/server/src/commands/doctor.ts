@@ -12,6 +12,7 @@ import { commandSettings, examinedSettings } from "../settings/checkedSettings.t
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
 import { examineBeat } from "./doctor/examineBeat.ts"
+import { examineDelivery } from "./doctor/examineDelivery.ts"
 import { examineNotifiers } from "./doctor/examineNotifiers.ts"
 import { examineOrigins } from "./doctor/examineOrigins.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
@@ -44,16 +45,24 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
     : yield* examineSqlite(databaseFile({ SERVICE_DATA_DIR }), pepperCheck)
 })
 
+const isFailed = (finding: Finding): finding is FailedFinding => finding.level === "failed"
+
+/** Whether a storage can be opened as the server would, without a change of its schema. */
+const isInOrder = (storage: Findings): boolean =>
+  !storage.some(isFailed) && storage.some(({ check, level }) => check === "schema" && level === "ok")
+
 const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   const { values, problems } = examinedSettings(process.env)
   const isStorageKnown = !problems.some(
     ({ name }) => name === "DATABASE_URL" || name === "SERVICE_KEY_PEPPER",
   )
   const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
+  const storage: Findings = isStorageKnown ? yield* examineStorage(values) : []
   const findings: Findings = [
     ...examineSettings(problems),
     ...examineTokens(values),
-    ...(isStorageKnown ? yield* examineStorage(values) : []),
+    ...storage,
+    ...(settings._tag === "Success" && isInOrder(storage) ? yield* examineDelivery : []),
     ...examineOrigins(values),
     // What has bad settings cannot be made, and was told of.
     ...(settings._tag === "Success" ? yield* examineNotifiers(settings.success, isTested) : []),
@@ -61,8 +70,6 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   ]
   return findings
 })
-
-const isFailed = (finding: Finding): finding is FailedFinding => finding.level === "failed"
 
 const verdict = (findings: Findings) => {
   const [worst] = findings.filter(isFailed)
@@ -108,7 +115,7 @@ export const doctor = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Check settings, storage, disk, clock and notifiers, and say what to do. Ends by the worst that it found",
+    "Check settings, storage, disk, clock, delivery and notifiers, and say what to do. Ends by the worst that it found",
   ),
-  Command.withShortDescription("Check settings, storage, disk, clock and notifiers"),
+  Command.withShortDescription("Check settings, storage, disk, clock, delivery and notifiers"),
 )

@@ -1,0 +1,41 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { assert, describe, it } from "@effect/vitest"
+import { deliveryFindings } from "@tocsin/server/commands/doctor/examineDelivery"
+import { Duration } from "effect"
+
+const now = Instant.fromMillis(Date.UTC(2026, 0, 31, 8, 30))
+const ago = (minutes: number) => ({
+  notifier: "webhook" as const,
+  at: Instant.minus(now, Duration.minutes(minutes)),
+})
+
+describe("the doctor", () => {
+  it("calls for a look at notifications that are late, and at dead letters of a day", () => {
+    const found = deliveryFindings(
+      { undelivered: [ago(16), ago(40)], givenUp: [ago(23 * 60), ago(30 * 60)] },
+      now,
+    )
+    assert.deepStrictEqual(found, [
+      {
+        check: "delivery",
+        level: "attention",
+        message:
+          "a notification for webhook of 40m ago is not delivered: tocsin outbox --state retry says why",
+      },
+      {
+        check: "delivery",
+        level: "attention",
+        message:
+          "a notification for webhook was given up 23h ago: mend what tocsin outbox --state failed tells, then tocsin outbox replay --all",
+      },
+    ])
+  })
+
+  it("is content with what is on its way, and with dead letters of former days", () => {
+    const found = deliveryFindings({ undelivered: [ago(14)], givenUp: [ago(26 * 60)] }, now)
+    assert.deepStrictEqual(
+      found.map(({ level }) => level),
+      ["ok"],
+    )
+  })
+})
