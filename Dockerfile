@@ -15,7 +15,9 @@ LABEL org.opencontainers.image.title="Tocsin" \
   org.opencontainers.image.licenses="MIT"
 COPY --from=build /image/system/ /
 COPY --from=build --chown=10001:10001 /image/data/ /data/
+# A smaller young generation: docs/performance.md, "Memory and start".
 ENV PATH=/usr/local/bin \
+  NODE_OPTIONS=--max-semi-space-size=16 \
   SERVICE_HOST=0.0.0.0 \
   SERVICE_PORT=8080 \
   SERVICE_DATA_DIR=/data \
