@@ -69,7 +69,9 @@ describe.concurrent("tocsin backup", () => {
         (yield* tocsin(place, "backup", "data/tocsin.db", "--force")).code,
         EXIT_CODES.refused.code,
       )
-      assert.strictEqual((yield* tocsin(place, "backup", "nowhere/copy.db")).code, EXIT_CODES.storage.code)
+      const nowhere = yield* tocsin(place, "backup", "nowhere/copy.db")
+      assert.strictEqual(nowhere.code, EXIT_CODES.storage.code)
+      assert.match(nowhere.stderr, /^tocsin: there is no folder nowhere: make it, /)
       assert.deepStrictEqual(readdirSync(place.cwd).toSorted(), ["copy.db", "data"])
     }),
   )

@@ -100,6 +100,11 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
           items: ((yield* answerOf(server, "/api/v1/notifiers/outbox")) as { items: unknown }).items,
           has_more: false,
         })
+        const examined = yield* tocsin(notifying, "doctor")
+        assert.match(
+          examined.stdout,
+          /\ndelivery +attention +a notification for webhook was given up \d+s ago: /,
+        )
         isRefusing = false
         assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "replay", failed.id), {
           items: [{ id: failed.id, count: 1, error: null }],
@@ -117,6 +122,6 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         assert.deepStrictEqual({ ...summary, generated_at: "" }, { ...told, generated_at: "" })
         assert.strictEqual(summary["checks_critical"], 1)
       }),
-    60_000,
+    90_000,
   )
 })

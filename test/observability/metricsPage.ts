@@ -14,6 +14,27 @@ A server tells its metrics at \`/metrics\`, in Prometheus' text format. Beside t
 
 Traces and logs are another page: [traces-and-logs.md](traces-and-logs.md).
 
+## Set it up
+
+Tocsin gets a token for it by \`SERVICE_METRICS_TOKEN_FILE\`, and Prometheus the same one. Where Prometheus came from a package:
+
+\`\`\`sh elsewhere
+openssl rand -hex 32 > tocsin-token
+sudo install -m 640 -g prometheus tocsin-token /etc/prometheus/tocsin-token
+sudo install -m 644 deploy/prometheus/tocsin.rules.yml /etc/prometheus/tocsin.rules.yml
+\`\`\`
+
+Take the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` into \`/etc/prometheus/prometheus.yml\`; the job's name stays, because the alert TocsinDown looks for it. Then:
+
+\`\`\`sh elsewhere
+promtool check config /etc/prometheus/prometheus.yml
+sudo systemctl reload prometheus
+curl -s --data-urlencode 'query=up{job="tocsin"}' http://127.0.0.1:9090/api/v1/query
+\`\`\`
+
+A value of \`"1"\` means that Tocsin is scraped. Try an alert: two minutes after Tocsin is stopped, TocsinDown fires at \`http://127.0.0.1:9090/alerts\`. Prometheus hands alerts to its own Alertmanager (\`alerting\` in
+its configuration), so they arrive while Tocsin is down too.
+
 ## Who may read them
 
 | \`SERVICE_METRICS_TOKEN\` | \`/metrics\` takes |
