@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os"
 import process from "node:process"
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./test/LongestFirst.ts"
 
 /** A real PostgreSQL is unpacked and started inside a hook: slow on a cold disk, never slower than this. */
 const databaseStartMillis = 120_000
@@ -16,6 +18,11 @@ export default defineConfig({
     ],
     setupFiles: ["test/properties/drawFromSeed.ts"],
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
+    // One more than cores: many tests wait, for a process, a disk or a connection.
+    maxWorkers: availableParallelism() + 1,
+    // Files that share a process load what they have in common once. What a test needs for itself, it makes.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     passWithNoTests: false,
     testTimeout: testMillis,
     hookTimeout: databaseStartMillis,

@@ -71,6 +71,9 @@ const start = async () => {
     // No test pulls the plug of this machine, so nothing is lost without fsync, and it is several times faster.
     postgresFlags: [
       "fsync=off",
+      "full_page_writes=off",
+      // Its snapshots keep old versions of rows, and its statistics change plans, at moments that no test chooses.
+      "autovacuum=off",
       "listen_addresses=127.0.0.1",
       "unix_socket_directories=",
       "max_connections=300",

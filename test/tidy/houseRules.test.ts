@@ -76,6 +76,16 @@ describe("house rules", () => {
     )
   })
 
+  it("PROPERTY_RUNS multiplies the runs of every property", () => {
+    assert.deepStrictEqual(
+      offenders(
+        files.filter((path) => /^test\/.+\.test\.ts$/.test(path)),
+        (path) => /\barbitrary\b.*\bruns: \d+/.exec(read(path))?.[0],
+      ),
+      [],
+    )
+  })
+
   it("package-lock.json leaves the choice of registry to npm", () => {
     assert.notMatch(read("package-lock.json"), /"resolved": "https?:/)
   })

@@ -76,8 +76,10 @@ describe("a loss of power", { timeout: 120_000 }, () => {
     `leaves a sound file with all that was acknowledged${obstacle === undefined ? "" : ` (no trace here: ${obstacle})`}`,
     () =>
       Effect.gen(function* () {
-        const run = yield* recordedRun
-        assert.isAbove(run.trace.split(LOG_HEADER).length, 5)
+        const logs = ({ trace }: { readonly trace: string }) => trace.split(LOG_HEADER).length
+        // On a busy machine writing may outrun the checkpoints.
+        const run = yield* Effect.repeat(recordedRun, { until: (run) => logs(run) > 5, times: 9 })
+        assert.isAbove(logs(run), 5)
         const image = yield* scratchFile
         const faultsWith = (...syncs: ReadonlyArray<string>) => {
           const random = seeded(1)
