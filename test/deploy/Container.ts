@@ -115,6 +115,14 @@ const execIn =
         }),
     )
 
+/** Ends all that was started; a process that changed its user does not end with its parent. */
+const end = (launched: ChildProcess): void => {
+  const isRunning = launched.exitCode === null && launched.signalCode === null
+  const server = isRunning && launched.pid !== undefined ? serverOf(launched.pid) : 0
+  if (server !== 0) process.kill(server, "SIGKILL")
+  launched.kill("SIGKILL")
+}
+
 /** Starts an image that was assembled at `root`, on a port that the system chooses, and waits until it listens. */
 export const startContainer = Effect.fnUntraced(function* (
   image: Image,
@@ -125,7 +133,7 @@ export const startContainer = Effect.fnUntraced(function* (
   let log = ""
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => launch(image, folders, environment)),
-    (started) => Effect.sync(() => started.kill("SIGKILL")),
+    (started) => Effect.sync(() => end(started)),
   )
   child.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()))
   const ended = once(child, "close")
