@@ -1,5 +1,6 @@
+import { ByLabels } from "./ByLabels.ts"
 import type { MetricDefinition } from "./MetricDefinition.ts"
-import type { Distribution, MetricFamily } from "./MetricFamily.ts"
+import type { Distribution } from "./MetricFamily.ts"
 
 /** How often values fell into which bucket. */
 export class Histogram {
@@ -28,33 +29,8 @@ export class Histogram {
 }
 
 /** The histograms of one metric, one for each combination of its labels' values. */
-export class Histograms {
-  readonly #definition: MetricDefinition
-  readonly #histograms = new Map<
-    string,
-    { readonly labels: ReadonlyArray<string>; readonly histogram: Histogram }
-  >()
-
+export class Histograms extends ByLabels<Histogram> {
   constructor(definition: MetricDefinition) {
-    this.#definition = definition
-    if (definition.labels.length === 0) this.of()
-  }
-
-  /** The histogram of these values, in the order of the definition's labels; made if there is none yet. */
-  of(...labels: ReadonlyArray<string>): Histogram {
-    const name = labels.join("\0")
-    const found = this.#histograms.get(name)
-    if (found !== undefined) return found.histogram
-    const histogram = new Histogram(this.#definition.buckets)
-    this.#histograms.set(name, { labels, histogram })
-    return histogram
-  }
-
-  read(): MetricFamily {
-    const readings = Array.from(this.#histograms.values(), ({ labels, histogram }) => ({
-      labels,
-      value: histogram.read(),
-    }))
-    return { definition: this.#definition, readings }
+    super(definition, () => new Histogram(definition.buckets))
   }
 }
