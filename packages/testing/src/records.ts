@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import {
   AgentId,
   BlacklistId,
@@ -60,6 +61,24 @@ export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): A
   checks_critical: 0,
   checks_unknown: 0,
   ...changes,
+})
+
+/** A check of that agent, which is ok. */
+export const checkRecord = (
+  { agent_id, registration_id }: Pick<AgentRecord, "agent_id" | "registration_id">,
+  check: string,
+): CheckRecord => ({
+  agent_id,
+  registration_id,
+  check_id: CheckId.make(check),
+  status: "ok",
+  exit_code: 0,
+  last_observed_at: start,
+  received_at: start,
+  incident_key: undefined,
+  summary: undefined,
+  seen_event_ids: [],
+  incident_id: undefined,
 })
 
 /** The blocked key of that name. */

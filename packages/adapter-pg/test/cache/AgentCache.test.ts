@@ -1,31 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { agentRecord, registrationIdOf } from "@tocsin/testing/records"
-import { start } from "@tocsin/testing/samples"
+import { agentRecord, checkRecord, registrationIdOf } from "@tocsin/testing/records"
 import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
 
 const idOf = (name: string) => AgentId.make(name)
 
-const known = (name: string, { checks = 0, version = 1 } = {}): KnownAgent => ({
-  agent: { row: agentRecord(name), version },
-  checks: Array.from({ length: checks }, (_, n) => {
-    const check_id = CheckId.make(`check-${n}`)
-    const row = {
-      agent_id: idOf(name),
-      registration_id: registrationIdOf(name),
-      check_id,
-      status: "ok" as const,
-      exit_code: 0,
-      last_observed_at: start,
-      received_at: start,
-      incident_key: undefined,
-      summary: undefined,
-      seen_event_ids: [],
-      incident_id: undefined,
-    }
-    return [check_id, { row, version }] as const
-  }),
-})
+const known = (name: string, { checks = 0, version = 1 } = {}): KnownAgent => {
+  const agent = agentRecord(name)
+  return {
+    agent: { row: agent, version },
+    checks: Array.from({ length: checks }, (_, n) => {
+      const row = checkRecord(agent, `check-${n}`)
+      return [row.check_id, { row, version }] as const
+    }),
+  }
+}
 
 describe("AgentCache", () => {
   it("keeps as many rows as it may; what was not used for longest makes room", () => {

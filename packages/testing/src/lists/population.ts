@@ -2,7 +2,6 @@ import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
-import { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
@@ -10,6 +9,7 @@ import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import {
   agentRecord,
   blockedKeyRecord,
+  checkRecord,
   incidentRecord,
   memberRecord,
   outboxRecord,
@@ -30,20 +30,8 @@ const CHECKS = ["disk", "CPU", "cpu", "a"] as const
 
 const agents: ReadonlyArray<AgentRecord> = AGENTS.map((name) => agentRecord(name))
 
-const checks: ReadonlyArray<CheckRecord> = agents.flatMap(({ agent_id, registration_id }, n) =>
-  CHECKS.slice(0, 1 + (n % CHECKS.length)).map((check_id) => ({
-    agent_id,
-    registration_id,
-    check_id: CheckId.make(check_id),
-    status: "ok" as const,
-    exit_code: 0,
-    last_observed_at: start,
-    received_at: start,
-    incident_key: undefined,
-    summary: undefined,
-    seen_event_ids: [],
-    incident_id: undefined,
-  })),
+const checks: ReadonlyArray<CheckRecord> = agents.flatMap((agent, n) =>
+  CHECKS.slice(0, 1 + (n % CHECKS.length)).map((check) => checkRecord(agent, check)),
 )
 
 const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) => {
