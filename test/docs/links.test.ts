@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { pages } from "./CodeBlock.ts"
@@ -27,6 +27,16 @@ const faultOf = (page: string, link: string): string | undefined => {
   return statSync(target).isFile() && anchorsOf(target).has(anchor) ? undefined : `${link}: no such heading`
 }
 
+/** Everything that people wrote and that is no page. This file holds links that lead nowhere on purpose. */
+const sources = ["packages", "test", "bench", "scripts", "examples", "deploy"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => join(folder, path))
+    .filter((path) => /\.(?:ts|mjs|sh|yaml|yml)$/.test(path))
+    .filter(
+      (path) => !/(?:^|\/)(?:node_modules|dist|data)\//.test(path) && path !== "test/docs/links.test.ts",
+    ),
+)
+
 const linksOf = (page: string): ReadonlyArray<string> =>
   Array.from(proseOf(page).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link)
 
@@ -53,6 +63,18 @@ describe("links of pages", () => {
       [],
     )
     assert.deepStrictEqual(unlisted("docs/decisions/README.md", isRecord), [])
+  })
+
+  it("lead somewhere from comments and messages of the source, too", () => {
+    const cited = /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?)/g
+    assert.deepStrictEqual(
+      sources.flatMap((path) =>
+        Array.from(readFileSync(path, "utf8").matchAll(cited), ([, link = ""]) => link)
+          .flatMap((link) => faultOf("README.md", link) ?? [])
+          .map((fault) => `${path}: ${fault}`),
+      ),
+      [],
+    )
   })
 
   it("would be told where they lead nowhere", () => {

@@ -2,13 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 
-/** Folders that hold nothing anyone wrote: the same that .gitignore names. */
-const unwrittenFolders = new Set([".git", "node_modules", "dist", "data", "coverage"])
+/** What nobody wrote: what .gitignore names, and `.git`, which is a file in a worktree. */
+const unwritten = new Set([".git", "node_modules", "dist", "data", "coverage"])
 
 function filesUnder(folder: string): ReadonlyArray<string> {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (unwritten.has(entry.name)) return []
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return unwrittenFolders.has(entry.name) ? [] : filesUnder(path)
+    if (entry.isDirectory()) return filesUnder(path)
     return entry.isFile() && !/\.(log|tsbuildinfo)$/.test(entry.name) ? [path] : []
   })
 }
