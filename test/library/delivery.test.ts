@@ -120,6 +120,60 @@ describe("a notifier of one's own", () => {
     assert.strictEqual(item?.last_error, "No answer came within 6s.")
   })
 
+  it.each([
+    ["a failed Response", () => new Response("no", { status: 500 }), "an object of Response with status 500"],
+    ["a number", () => 500, "500"],
+    ["null", () => null, "null"],
+    ["a text", () => "delivered", "a string"],
+    ["a misspelt outcome", () => ({ outcome: "defered", error: "busy" }), 'the outcome "defered"'],
+    ["no outcome", () => Object.create(null), "an object"],
+  ])("that resolves with %s has not delivered, and the log says so by its name", async (_, answer, shown) => {
+    const logged: Array<LogEntry> = []
+    await using monitor = await createTestMonitor({
+      ...lazy,
+      // Plain JavaScript can return anything.
+      notifiers: [{ name: "pager", send: answer as CustomNotifier["send"], test: answer as () => void }],
+      log: (entry) => logged.push(entry),
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.settle()
+    const [item] = (await collect(monitor.outbox.all({ state: "retry" }))).filter(
+      ({ notifier }) => notifier === "pager",
+    )
+    assert.strictEqual(item?.last_error, "The notifier pager returned no valid outcome; the log has the details.")
+    assert.deepStrictEqual(
+      logged.filter(({ level }) => level === "warn").map(({ message }) => message),
+      [
+        `the notifier pager returned ${shown}; return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred`,
+      ],
+    )
+    assert.strictEqual((await monitor.notifiers.test("pager")).outcome, "deferred")
+  })
+
+  it("may leave out a reason, and a pause that is no number of seconds does not count", async () => {
+    const answers: ReadonlyArray<unknown> = [
+      { outcome: "deferred", retryAfterSeconds: Number.NaN },
+      { outcome: "deferred", error: 5, retryAfterSeconds: -3600 },
+      { outcome: "deferred", error: "", retryAfterSeconds: "900" },
+      { outcome: "refused" },
+    ]
+    let attempts = 0
+    // Plain JavaScript can return anything.
+    const send_ = (() => answers[attempts++]) as CustomNotifier["send"]
+    await using monitor = await createTestMonitor({ ...lazy, notifiers: [{ name: "pager", send: send_ }] })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.advance("6 seconds")
+    await monitor.advance("36 seconds")
+    await monitor.advance("3 minutes")
+    const [item] = (await collect(monitor.outbox.all({ state: "failed" }))).filter(
+      ({ notifier }) => notifier === "pager",
+    )
+    assert.strictEqual(attempts, 4)
+    assert.strictEqual(item?.last_error, "The notifier pager gave no reason.")
+  })
+
   it("is not asked where delivery is switched off, and its items wait", async () => {
     await using monitor = await createTestMonitor({ ...lazy, delivery: false })
     await enroll(monitor, "a")

@@ -7,12 +7,39 @@ import { toNotification } from "./Notification.ts"
 const delivered: DeliveryResult = { outcome: "delivered" }
 
 const MAX_ERROR_CHARACTERS = 512
+const MAX_SHOWN_CHARACTERS = 64
 
-/** What the notifier resolved with; anything that is no result of ours counts as delivered, as nothing does. */
-const toResult = (result: SendResult | void): DeliveryResult => {
-  if (result === undefined || result === null || typeof result !== "object") return delivered
-  if (result.outcome !== "deferred" && result.outcome !== "refused") return delivered
-  return { ...result, error: String(result.error).slice(0, MAX_ERROR_CHARACTERS) }
+const EXPECTED =
+  'return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred'
+
+/** The notifier's result, as far as plain JavaScript kept to the types: only nothing at all also counts as delivered. */
+const toResult = (name: string, returned: unknown): Effect.Effect<DeliveryResult> => {
+  const { outcome, error, retryAfterSeconds }: Partial<Record<string, unknown>> = Object(returned)
+  if (returned === undefined || outcome === "delivered") return Effect.succeed(delivered)
+  const reason =
+    typeof error === "string" && error !== ""
+      ? error.slice(0, MAX_ERROR_CHARACTERS)
+      : `The notifier ${name} gave no reason.`
+  if (outcome === "refused") return Effect.succeed({ outcome, error: reason })
+  if (outcome === "deferred") {
+    const isPause = typeof retryAfterSeconds === "number" && retryAfterSeconds >= 0
+    return Effect.succeed({ outcome, error: reason, ...(isPause && { retryAfterSeconds }) })
+  }
+  return Effect.as(Effect.logWarning(`the notifier ${name} returned ${shown(returned)}; ${EXPECTED}`), {
+    outcome: "deferred",
+    error: `The notifier ${name} returned no valid outcome; the log has the details.`,
+  })
+}
+
+/** What tells a mistake apart from others; a text or an address in it may be a secret. */
+const shown = (value: unknown): string => {
+  if (typeof value === "string" || typeof value === "function") return `a ${typeof value}`
+  const { outcome, status, constructor }: Partial<Record<string, unknown>> = Object(value)
+  if (typeof value !== "object" || value === null) return String(value)
+  if (typeof outcome === "string")
+    return `the outcome ${JSON.stringify(outcome.slice(0, MAX_SHOWN_CHARACTERS))}`
+  const kind = typeof constructor === "function" ? `an object of ${constructor.name}` : "an object"
+  return typeof status === "number" ? `${kind} with status ${status}` : kind
 }
 
 /** The port's notifier on an object of a person's: bounded in time, and never failing. */
@@ -23,9 +50,10 @@ export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Dura
   ): Effect.Effect<DeliveryResult> =>
     Effect.tryPromise({
       // Aborted by interruption, which the time-out is.
-      try: async (signal) => toResult(await send({ signal })),
+      try: async (signal) => send({ signal }),
       catch: (cause) => cause,
     }).pipe(
+      Effect.flatMap((returned) => toResult(name, returned)),
       Effect.timeoutOption(timeout),
       Effect.map(
         Option.getOrElse((): DeliveryResult => ({
