@@ -141,7 +141,10 @@ describe("a notifier of one's own", () => {
     const [item] = (await collect(monitor.outbox.all({ state: "retry" }))).filter(
       ({ notifier }) => notifier === "pager",
     )
-    assert.strictEqual(item?.last_error, "The notifier pager returned no valid outcome; the log has the details.")
+    assert.strictEqual(
+      item?.last_error,
+      "The notifier pager returned no valid outcome; the log has the details.",
+    )
     assert.deepStrictEqual(
       logged.filter(({ level }) => level === "warn").map(({ message }) => message),
       [

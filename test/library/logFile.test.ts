@@ -3,9 +3,9 @@ import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { logFile } from "@tocsin/examples/custom-storage/logFile"
-import { createMonitor, keyValue, type KeyValueStore, type Monitor, type TocsinError } from "tocsin"
+import { createMonitor, keyValue, type KeyValueStore, type Monitor, TocsinError } from "tocsin"
 import { collect, enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-logfile-"))
@@ -160,6 +160,49 @@ describe("a key-value store of one's own", () => {
     const storage = keyValue({ name: "a map", open: async () => store })
     const outcome = await createMonitor({ storage, log: false }).catch((error: TocsinError) => error)
     assert.deepInclude(outcome, { code: "storage", reason: "unavailable" })
+  })
+
+  describe("of a host that gives bigint a toJSON", () => {
+    const kept = new Map<string, string>()
+    const storage = keyValue({ name: "a map", open: async () => storeOf(kept, () => {}) })
+
+    beforeAll(() => {
+      Object.defineProperty(BigInt.prototype, "toJSON", {
+        configurable: true,
+        value(this: bigint) {
+          return this.toString()
+        },
+      })
+    })
+    afterAll(() => Reflect.deleteProperty(BigInt.prototype, "toJSON"))
+
+    it("keeps everything", async () => {
+      const before = await createMonitor({ storage, log: false })
+      await enroll(before, "a", "b")
+      await before.agents.block("b")
+      await send(before, "a", resultOf("critical"))
+      const seen = await everything(before)
+      await before.close()
+      await using after = await createMonitor({ storage, log: false })
+      assert.deepStrictEqual(await everything(after), seen)
+    })
+
+    it("that had it before is refused by the row, its field, and what to do", async () => {
+      const [key = "", text = ""] = Array.from(kept).find(([name]) => name.startsWith("incident/")) ?? []
+      const damaged = text.replace(/"opened_at":\{"\$":("\d+")\}/, '"opened_at":$1')
+      assert.notStrictEqual(damaged, text)
+      const store = storeOf(new Map([...kept, [key, damaged]]), () => {})
+      const outcome = await createMonitor({
+        storage: keyValue({ name: "a map", open: async () => store }),
+        log: false,
+      }).catch((error: TocsinError) => error)
+      assert.instanceOf(outcome, TocsinError)
+      assert.deepInclude(outcome, { code: "storage", reason: "unavailable" })
+      assert.strictEqual(
+        outcome.message,
+        `what a map holds cannot be read: opened_at of the row ${key} is not a time; it was written by an older version in a program that defines BigInt.prototype.toJSON, so restore a copy of the store from before, or start with an empty one`,
+      )
+    })
   })
 
   it("holds nothing any more of what is gone", async () => {

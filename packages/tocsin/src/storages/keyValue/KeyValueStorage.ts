@@ -46,7 +46,7 @@ export const keyValue = ({ name, open }: KeyValueOptions): StorageChoice => {
     )
     const tables = yield* Effect.tryPromise({
       try: () => loadTables(store.load()),
-      catch: failure(`what ${name} holds cannot be read; the cause says why`),
+      catch: (cause) => readFailure(name, cause),
     })
     return make(store, tables, Semaphore.makeUnsafe(1))
   })
@@ -57,6 +57,11 @@ export const keyValue = ({ name, open }: KeyValueOptions): StorageChoice => {
 
 const openFailure = (name: string, cause: unknown): StorageError =>
   failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`)(cause)
+
+const readFailure = (name: string, cause: unknown): StorageError =>
+  failure(
+    `what ${name} holds cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
+  )(cause)
 
 const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semaphore): Storage["Service"] => {
   const write = (entries: Entries) =>

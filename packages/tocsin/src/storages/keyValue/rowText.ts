@@ -3,7 +3,9 @@ const MARK = "$"
 
 /** A record as JSON: instants are bigint, and an absent field is kept apart from none. */
 export const writeRow = (row: unknown): string =>
-  JSON.stringify(row, (_name, value: unknown) => {
+  // `value` went through toJSON, which hosts define for bigint: only the holder has what the record holds.
+  JSON.stringify(row, function (this: Readonly<Record<string, unknown>>, name) {
+    const value = this[name]
     if (typeof value === "bigint") return { [MARK]: value.toString() }
     return value === undefined ? { [MARK]: null } : value
   })
