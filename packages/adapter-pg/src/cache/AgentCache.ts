@@ -27,6 +27,8 @@ interface Entry extends CachedAgent {
 /** What a committed transaction left of one agent, and of those checks of it that it saw; `undefined` where there is none. */
 export interface KnownAgent {
   readonly agent: Versioned<AgentRecord>
+  /** The version of the agent that the transaction found, whose checks it found with it. */
+  readonly found: RowVersion
   readonly checks: Iterable<readonly [CheckId, Versioned<CheckRecord> | undefined]>
 }
 
@@ -67,20 +69,22 @@ export class AgentCache {
     return entry
   }
 
-  /** Notes what a transaction left of an agent, in that run of the server. */
-  keep({ agent, checks }: KnownAgent, serverRun: string | null): void {
+  /**
+   * Notes what a transaction left of an agent, in that run of the server. Checks that it did not look at stay known only where
+   * it found the agent as it was known: every change of a check changes its agent too.
+   */
+  keep({ agent, checks, found }: KnownAgent, serverRun: string | null): void {
     if (this.#maxRows === 0) return
     if (this.#serverRun !== serverRun) this.clear()
     this.#serverRun = serverRun
-    const { agent_id, registration_id } = agent.row
+    const { agent_id } = agent.row
     const former = this.#entries.get(agent_id)
-    const isSame = former?.agent.registration_id === registration_id
     if (former === undefined && this.#contested.isShunned(agent_id)) return
     this.#remove(agent_id)
     const entry: Entry = {
       agent: agent.row,
       version: agent.version,
-      checks: isSame ? former.checks : new Map(),
+      checks: former?.version === found ? former.checks : new Map(),
       knownAt: performance.now(),
     }
     for (const [checkId, check] of checks) {

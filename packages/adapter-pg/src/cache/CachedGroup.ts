@@ -52,6 +52,7 @@ class Draft implements KnownRows {
   written(version: RowVersion): KnownAgent {
     return {
       agent: { row: this.agent, version },
+      found: this.#cached.version,
       checks: Array.from(this.#checks, ([checkId, row]) => [checkId, { row, version }] as const),
     }
   }

@@ -161,10 +161,14 @@ export class GroupCommit {
       for (const submission of submissions) this.#passOn(submission)
     }
     return writeIfFresh(pg, group.updates(), this.#cache.serverRun).pipe(
+      Effect.tapCause(logFailure),
       Effect.matchCause({
         onSuccess: (written) => passOn(this.#settle(group, written, startedAt)),
         // Nothing was kept; or it was, and its answer was lost: then deciding again has the outcome of a repeated request.
-        onFailure: () => passOn(group.giveUp()),
+        onFailure: () => {
+          this.#meters.cached.failed()
+          passOn(group.giveUp())
+        },
       }),
       Effect.onInterrupt(() => Effect.sync(() => refuse(group.giveUp()))),
       Effect.ensuring(Effect.sync(() => this.#retryEarly())),
@@ -187,12 +191,16 @@ export class GroupCommit {
         this.#transactAlone(member)
       }
       return retryTransient(groupTransaction(groupDatabase, kind, { members, evict })).pipe(
+        Effect.tapCause(logFailure),
         Effect.matchCause({
           onSuccess: (replies) => {
             this.#meters.locked.committed(replies.length, performance.now() - startedAt)
             for (const { member, reply } of replies) member.reply(reply)
           },
-          onFailure: (cause) => this.#recover(members, cause),
+          onFailure: (cause) => {
+            this.#meters.locked.failed()
+            this.#recover(members, cause)
+          },
         }),
         Effect.onInterrupt(() => Effect.sync(() => refuse(members))),
       )
@@ -241,6 +249,10 @@ export class GroupCommit {
 const refuse = (submissions: Iterable<Submission>): void => {
   for (const submission of submissions) submission.answer(closed)
 }
+
+/** Callers do not hear of it: their commands are decided anew. */
+const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.logDebug("a group of commands failed, and they are decided anew", cause)
 
 const hashOf = (text: string): number => {
   let hash = 0

@@ -24,7 +24,7 @@ export const agentGroup = (cache: AgentCache): GroupKind<AgentScope> => {
     scope: "agent",
     load: (attempt) =>
       Effect.suspend(() => {
-        const versions: LoadedVersions = new Map()
+        const versions: LoadedVersions = { rows: new Map(), agents: new Map() }
         versionsOf.set(attempt.workspace, versions)
         return load(attempt, versions)
       }),
@@ -81,12 +81,13 @@ const remember = (
   const written = versionOf(transaction_id)
   const versioned = <Row extends AgentRecord | CheckRecord>(row: Row): Versioned<Row> => ({
     row,
-    version: versions.get(row) ?? written,
+    version: versions.rows.get(row) ?? written,
   })
   for (const { asked } of members) {
     const { agent_id, check_ids } = asked
     const agent = workspace.agents.get(agent_id)
-    if (agent === undefined) {
+    const found = versions.agents.get(agent_id)
+    if (agent === undefined || found === undefined) {
       cache.drop(agent_id)
       continue
     }
@@ -95,6 +96,6 @@ const remember = (
       const row = workspace.checks.get({ agent_id, registration_id, check_id })
       return [check_id, row && versioned(row)] as const
     })
-    cache.keep({ agent: versioned(agent), checks }, server_run)
+    cache.keep({ agent: versioned(agent), found, checks }, server_run)
   }
 }

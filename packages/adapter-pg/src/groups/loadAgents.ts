@@ -10,8 +10,13 @@ import { decodeAgent, lockFreeAgents } from "../tables/AgentTable.ts"
 import { decodeCheck, findChecksOfAgents } from "../tables/CheckTable.ts"
 import type { AgentScope } from "./GroupScope.ts"
 
-/** The rows that were loaded, each with its version. Rows are immutable, so a row that is found here is unchanged. */
-export type LoadedVersions = Map<AgentRecord | CheckRecord, RowVersion>
+/** The versions of what was loaded. */
+export interface LoadedVersions {
+  /** By the row; rows are immutable, so a row that is found here is unchanged. */
+  readonly rows: Map<AgentRecord | CheckRecord, RowVersion>
+  /** Those of the agents, whatever was made of them since. */
+  readonly agents: Map<AgentId, RowVersion>
+}
 
 interface Loading {
   readonly pg: PgClient["Service"]
@@ -23,10 +28,10 @@ interface Loading {
 const versioned = <Row extends AgentRecord | CheckRecord>(
   { version, ...columns }: SqlConnection.Row,
   decode: (row: SqlConnection.Row) => Row,
-  versions: LoadedVersions,
+  { rows }: LoadedVersions,
 ): Row => {
   const row = decode(columns)
-  versions.set(row, Number(version))
+  rows.set(row, Number(version))
   return row
 }
 
@@ -54,6 +59,7 @@ export const loadAgents = Effect.fnUntraced(function* (
     const agent = versioned(found, decodeAgent, versions)
     const { agent_id, registration_id } = agent
     workspace.agents.load(agent_id, agent)
+    versions.agents.set(agent_id, Number(found["version"]))
     const check_ids = Array.from(checkIds.get(agent_id) ?? [])
     if (check_ids.length > 0) wanted.push({ agent_id, registration_id, check_ids })
   }

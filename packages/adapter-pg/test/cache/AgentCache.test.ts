@@ -5,10 +5,12 @@ import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
 
 const idOf = (name: string) => AgentId.make(name)
 
-const known = (name: string, { checks = 0, version = 1 } = {}): KnownAgent => {
+/** What a transaction left that found the agent at `found`. */
+const known = (name: string, { checks = 0, version = 1, found = 1 } = {}): KnownAgent => {
   const agent = agentRecord(name)
   return {
     agent: { row: agent, version },
+    found,
     checks: Array.from({ length: checks }, (_, n) => {
       const row = checkRecord(agent, `check-${n}`)
       return [row.check_id, { row, version }] as const
@@ -44,8 +46,17 @@ describe("AgentCache", () => {
     cache.keep({ ...known("a"), checks: [[CheckId.make("check-0"), undefined]] }, "run")
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 2)
     const row = agentRecord("a", { registration_id: registrationIdOf("another") })
-    cache.keep({ agent: { row, version: 2 }, checks: [] }, "run")
+    cache.keep({ agent: { row, version: 3 }, found: 2, checks: [] }, "run")
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 0)
+  })
+
+  it("forgets the checks of an agent that a transaction found changed, but for those that it saw", () => {
+    const cache = new AgentCache(10)
+    cache.keep(known("a", { checks: 3 }), "run")
+    cache.keep(known("a", { checks: 1, version: 3, found: 2 }), "run")
+    assert.deepStrictEqual(Array.from(cache.find(idOf("a"))?.checks.keys() ?? []), [CheckId.make("check-0")])
+    cache.keep(known("a", { version: 4, found: 3 }), "run")
+    assert.strictEqual(cache.find(idOf("a"))?.checks.size, 1)
   })
 
   it("forgets all when the server has crashed or another one has taken over", () => {

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { CurrentInstruments, Instruments } from "@tocsin/core/metrics/Instruments"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica as Connection, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { newPlace, type Replica } from "@tocsin/testing/Replica"
@@ -20,7 +21,10 @@ const emptied = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
   const observer = yield* scratch.replica({ maxConnections: 1 })
   let next: PgStorageOptions = { url: scratch.url }
-  const client = Layer.unwrap(Effect.sync(() => PgStorage.layer(next)))
+  const instruments = new Instruments()
+  const client = Layer.unwrap(Effect.sync(() => PgStorage.layer(next))).pipe(
+    Layer.provide(Layer.succeed(CurrentInstruments, instruments)),
+  )
   const openNext = yield* newPlace({ name: "PostgreSQL", place: Layer.empty, client })
   const open = (options: Partial<PgStorageOptions> = {}) =>
     Effect.suspend(() => {
@@ -29,7 +33,8 @@ const emptied = Effect.gen(function* () {
     })
   const cached = yield* open()
   yield* observer.sql.unsafe(`TRUNCATE ${TABLES}`)
-  return { scratch, observer, open, cached, uncached: yield* open({ cachedRows: 0 }) }
+  const failedGroups = () => instruments.groupFailures.of("postgres", "cached").value
+  return { scratch, observer, open, failedGroups, cached, uncached: yield* open({ cachedRows: 0 }) }
 })
 
 /** The same, with accepted agents of two checks each. */
@@ -215,6 +220,30 @@ layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
         assert.isTrue((yield* beat(instance, "turns", n)).accepted)
         assert.strictEqual((yield* agentRow(observer, "turns"))?.observed_at, observedAt(n))
       }
+    }),
+  )
+
+  it.effect("does not let a group fail for a check that another instance has refreshed", () =>
+    Effect.gen(function* () {
+      const { cached, failedGroups, uncached } = yield* setUp("shared", "neighbour")
+      for (let n = 3; n < 60; n += 5) {
+        yield* send(uncached, "shared", [eventOf(n)])
+        // Decided on locked rows, of which this check is the only one.
+        yield* send(cached, "shared", [eventOf(n + 1, { check_id: "cpu", exit_code: n })])
+        const results = [send(cached, "shared", [eventOf(n + 2)]), beat(cached, "neighbour", n)]
+        yield* Effect.all(results, { concurrency: "unbounded" })
+        assert.strictEqual(failedGroups(), 0, String(n))
+      }
+    }),
+  )
+
+  it.effect("counts the groups that fail because somebody wrote past the service", () =>
+    Effect.gen(function* () {
+      const { cached, failedGroups, observer } = yield* setUp("past")
+      yield* send(cached, "past", [eventOf(3)])
+      yield* observer.sql`UPDATE check_state SET exit_code = 1 WHERE agent_id = 'past'`
+      assert.deepStrictEqual(yield* send(cached, "past", [eventOf(4)]), { accepted: 1, deduplicated: 0 })
+      assert.strictEqual(failedGroups(), 1)
     }),
   )
 

@@ -196,7 +196,10 @@ export class GroupCommit {
       return last.fail(this.#options.failures.toEffect(cause))
     }
     if (cause instanceof NeedsOwnWorkspace) last.isAlone = true
-    else for (const task of group) task.isAlone = true
+    else {
+      this.#options.meter.failed()
+      for (const task of group) task.isAlone = true
+    }
     this.#queue.putBack(group)
     this.#moveOn()
   }

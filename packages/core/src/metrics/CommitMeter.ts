@@ -6,6 +6,7 @@ import type { Instruments } from "./Instruments.ts"
 export class CommitMeter {
   readonly #groupSize: Histogram
   readonly #duration: Histogram
+  readonly #failures: Counter
 
   constructor(
     instruments: Instruments,
@@ -13,12 +14,18 @@ export class CommitMeter {
   ) {
     this.#groupSize = instruments.groupSize.of(storage, way)
     this.#duration = instruments.commitDuration.of(storage, way)
+    this.#failures = instruments.groupFailures.of(storage, way)
   }
 
   /** A group was committed; `millis` since its transaction began. */
   committed(commands: number, millis: number): void {
     this.#groupSize.observe(commands)
     this.#duration.observe(millis / 1_000)
+  }
+
+  /** Nothing of a group was kept; its commands are decided anew. */
+  failed(): void {
+    this.#failures.value += 1
   }
 }
 

@@ -66,6 +66,7 @@ export class Instruments {
   readonly storageFailures = this.#storageFailures.forEach(StorageFailure.literals)
   readonly groupSize = new Histograms(metrics.groupSize)
   readonly commitDuration = new Histograms(metrics.commitDuration)
+  readonly groupFailures = new Counters(metrics.groupFailures)
   readonly cacheLookups = new Counters(metrics.cacheLookups)
   readonly #syncDuration = new Histograms(metrics.syncDuration)
   readonly syncDuration = this.#syncDuration.of()
@@ -101,6 +102,7 @@ export class Instruments {
       this.#storageFailures,
       this.groupSize,
       this.commitDuration,
+      this.groupFailures,
       this.cacheLookups,
       this.#syncDuration,
     ].map((metric) => metric.read())

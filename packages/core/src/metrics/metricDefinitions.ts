@@ -108,6 +108,11 @@ const storage = {
     "Time from the start of a group's transaction until it was durable",
     { labels: ["storage", "way"], buckets: COMMIT_SECONDS },
   ),
+  groupFailures: counter(
+    "tocsin_commit_failures_total",
+    "Groups of commands of which nothing was kept; each command was then decided anew, among others or alone",
+    { labels: ["storage", "way"] },
+  ),
   cacheLookups: counter(
     "tocsin_row_cache_lookups_total",
     "Looks for rows in the cache: found (hit), to be read (miss), or found but changed by somebody else meanwhile (stale)",
