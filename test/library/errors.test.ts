@@ -3,8 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { createMonitor, isTocsinError, memory, type Monitor, sqlite, TocsinError } from "tocsin"
-import { MemoryStorage, Storage, StorageError } from "tocsin/effect"
-import { Effect, Layer } from "effect"
+import { MemoryStorage, type PolicyOptions, Storage, StorageError, Tocsin } from "tocsin/effect"
+import { Cause, Duration, Effect, Exit, Layer } from "effect"
 import { enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-errors-"))
@@ -228,6 +228,25 @@ describe("a start", () => {
     )
     assert.notInclude(error.message, "two words")
     assert.strictEqual((await failureOf(createMonitor(undefined as never))).code, "options")
+  })
+
+  it.each([
+    [{ staleAfter: 1_999 }, "staleAfter must be 2 seconds or longer"],
+    [
+      { staleAfter: "1 second", deadAfter: "1 second" },
+      "staleAfter must be 2 seconds or longer\ndeadAfter must be 2 seconds or longer\n" +
+        "deadAfter must be longer than staleAfter",
+    ],
+    [{ staleAfter: "1 minute", deadAfter: "1 minute" }, "deadAfter must be longer than staleAfter"],
+    [{ deadAfter: "119 seconds" }, "deadAfter must be longer than staleAfter"],
+  ] as const)("is refused for thresholds that tell no outage: %j", async (thresholds, message) => {
+    const error = await failureOf(createMonitor({ ...quiet, storage: memory(), ...thresholds }))
+    assert.deepStrictEqual([error.code, error.message], ["options", message])
+    const durations = Object.entries(thresholds).map(([name, time]) => [name, Duration.fromInputUnsafe(time)])
+    const policy: Partial<PolicyOptions> = Object.fromEntries(durations)
+    const layer = Tocsin.services({ storage: MemoryStorage.layer, policy })
+    const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layer)))
+    assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", message)
   })
 
   it("is refused for notifiers that cannot be made, with no secret in what is said", async () => {

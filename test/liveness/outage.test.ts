@@ -136,6 +136,29 @@ describe("after an outage of the service", () => {
   )
 })
 
+describe("with the shortest thresholds", () => {
+  it.effect("a silent agent is dead in time, and one that is heard of is alive", () =>
+    Effect.gen(function* () {
+      const receivers = makeReceivers({ answerTo: () => delivered })
+      const thresholds = { staleAfter: Duration.seconds(2), deadAfter: Duration.seconds(3) }
+      const site = yield* openSite({ receivers, ...thresholds })
+      const process = yield* openProcess(site, "process 1")
+      yield* enroll(process, AGENT)
+      const statuses: Array<AgentStatus> = []
+      for (let halfSeconds = 0; halfSeconds < 36; halfSeconds++) {
+        yield* TestClock.adjust(500)
+        statuses.push(yield* statusOf(process))
+      }
+      assert.deepStrictEqual(statuses.slice(0, 6), ["alive", "alive", "alive", "stale", "stale", "dead"])
+      assert.deepStrictEqual(new Set(statuses.slice(6)), new Set(["dead"]))
+      assert.strictEqual(openIncidentsOf(site).length, 1)
+      yield* beat(process)
+      assert.strictEqual(yield* statusOf(process), "alive")
+      assert.strictEqual(openIncidentsOf(site).length, 0)
+    }),
+  )
+})
+
 describe("the service's sign of life", () => {
   it.effect("is left every five seconds by whichever process lives, and never goes back", () =>
     Effect.gen(function* () {

@@ -191,6 +191,26 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
+  it.live("where no outage could be told by the thresholds", () =>
+    Effect.gen(function* () {
+      const unordered = "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER"
+      const short = 'holds "1999ms", but must be a duration such as 90s, 5m or 12h, 2s or longer'
+      const cases: ReadonlyArray<readonly [environment: Readonly<Record<string, string>>, message: string]> =
+        [
+          [{ SERVICE_STALE_AFTER: "1999ms" }, `SERVICE_STALE_AFTER ${short}`],
+          [{ SERVICE_DEAD_AFTER: "1999ms" }, `SERVICE_DEAD_AFTER ${short}`],
+          [{ SERVICE_STALE_AFTER: "2s", SERVICE_DEAD_AFTER: "2s" }, unordered],
+          [{ SERVICE_DEAD_AFTER: "119s" }, unordered],
+        ]
+      for (const [environment, message] of cases) {
+        assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
+          "Tocsin cannot start with these settings (see --help):",
+          `  ${message}`,
+        ])
+      }
+    }),
+  )
+
   it.live("where it has PostgreSQL and no token", () =>
     Effect.gen(function* () {
       const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }

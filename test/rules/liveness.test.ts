@@ -1,15 +1,15 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { agentStatus } from "@tocsin/core/liveness/agentStatus"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { leaveMark, markEvery } from "@tocsin/core/liveness/outage"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect } from "effect"
+import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { start } from "@tocsin/testing/samples"
+import { start, START_MILLIS } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf } from "./arbitraries.ts"
 import { enrollment } from "./Scenario.ts"
-import { openWorld } from "./World.ts"
+import { openWorld, type World } from "./World.ts"
 
 const limit = 500
 const STALE_MILLIS = 120_000
@@ -102,4 +102,74 @@ describe("an outage of the service", () => {
       }),
     { arbitrary: { runs: propertyRuns(200), size: 12 } },
   )
+})
+
+describe("the service's mark and a clock that is set", () => {
+  const DAY = 86_400_000
+  const EVERY = 5_000
+
+  const leave = ({ storage }: World) => storage.transact(leaveMark(defaultPolicy))
+  /** Whether an agent that was silent for years is called dead now. */
+  const isCalledDead = ({ storage }: World) =>
+    Effect.gen(function* () {
+      const context = { now: yield* Instant.now, policy: defaultPolicy, mark: yield* storage.mark }
+      return agentStatus(Instant.fromMillis(0), context) === "dead"
+    })
+
+  it.effect.prop(
+    "however wrong it was before: agents are spared no longer than the grace, and each later outage is seen",
+    {
+      // By how much the clock was ahead at each mark, before it was corrected.
+      ahead: Arbitrary.array(oneOf(0, 1, 4_000, 6_000, 121_000, DAY, 30 * DAY), { maxLength: 6 }),
+      outage: oneOf(1_000, STALE_MILLIS - EVERY, STALE_MILLIS + EVERY + 1, 3 * DEAD_MILLIS),
+    },
+    ({ ahead, outage }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        for (const [second, error] of ahead.entries()) {
+          yield* TestClock.setTime(START_MILLIS + second * 1_000 + error)
+          yield* leave(world)
+        }
+        yield* TestClock.setTime(START_MILLIS + ahead.length * 1_000)
+        for (let passed = 0; passed <= DEAD_MILLIS; passed += EVERY) {
+          yield* leave(world)
+          yield* TestClock.adjust(EVERY)
+        }
+        assert.isTrue(yield* isCalledDead(world), "spared by a service that was at work all the time")
+        yield* TestClock.adjust(outage - EVERY)
+        const isOutage = outage > STALE_MILLIS
+        assert.strictEqual(yield* isCalledDead(world), !isOutage, "before the next mark")
+        yield* leave(world)
+        assert.strictEqual(yield* isCalledDead(world), !isOutage, "after the next mark")
+      }),
+    { arbitrary: { runs: propertyRuns(100), size: 6 } },
+  )
+
+  it.effect.prop(
+    "never goes back for replicas whose clocks differ by less than the time between two marks",
+    { offsets: Arbitrary.array(integer(0, EVERY - 1), { minLength: 2, maxLength: 10 }) },
+    ({ offsets }) =>
+      Effect.gen(function* () {
+        const world = yield* openWorld()
+        let last = 0n
+        for (const offset of offsets) {
+          yield* TestClock.setTime(START_MILLIS + offset)
+          yield* leave(world)
+          const { marked_at } = (yield* world.storage.mark) ?? assert.fail("there is no mark")
+          assert.isTrue(marked_at >= last)
+          last = marked_at
+        }
+      }),
+    { arbitrary: { runs: propertyRuns(50), size: 10 } },
+  )
+
+  it.each([
+    [2, 500],
+    [4, 1_000],
+    [20, 5_000],
+    [120, 5_000],
+  ])("with a stale threshold of %i s is left every %i ms", (seconds, millis) => {
+    const policy = { ...defaultPolicy, staleAfter: Duration.seconds(seconds) }
+    assert.strictEqual(Duration.toMillis(markEvery(policy)), millis)
+  })
 })

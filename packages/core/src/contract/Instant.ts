@@ -33,6 +33,9 @@ export const minus = (instant: Instant, duration: Duration.Duration): Instant =>
 /** The later of two instants. */
 export const max = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
+/** The earlier of two instants. */
+export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
+
 /** Now, by Effect's Clock, cut to the microsecond. */
 export const now: Effect.Effect<Instant> = Effect.map(Clock.currentTimeNanos, fromNanos)
 

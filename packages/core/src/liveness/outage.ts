@@ -1,3 +1,4 @@
+import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 import type { Command } from "../workspace/Decision.ts"
@@ -17,13 +18,40 @@ export const isInGrace = (
   return end !== undefined && now < Instant.plus(end, policy.deadAfter)
 }
 
-/** When the last outage ended: now, when the last mark is older than the stale threshold. */
+/**
+ * When the last outage ended: now, when the last mark is older than the stale threshold. An end that lies ahead was noted
+ * by a clock that has been set back since, and counts as now: otherwise the grace would last until the clock caught up.
+ */
 const outageEnd = (
   mark: MarkRecord,
   now: Instant.Instant,
   policy: PolicyOptions,
-): Instant.Instant | undefined =>
-  mark.marked_at < Instant.minus(now, policy.staleAfter) ? now : mark.outage_ended_at
+): Instant.Instant | undefined => {
+  if (mark.marked_at < Instant.minus(now, policy.staleAfter)) return now
+  return mark.outage_ended_at && Instant.min(mark.outage_ended_at, now)
+}
+
+// Four marks fit into the longest gap that is no outage, so that a slow one is no outage either.
+const MARKS_PER_THRESHOLD = 4
+const LONGEST_INTERVAL = Duration.seconds(5)
+
+/** How often a server leaves its mark. */
+export const markEvery = ({ staleAfter }: PolicyOptions): Duration.Duration =>
+  Duration.min(LONGEST_INTERVAL, Duration.divideUnsafe(staleAfter, MARKS_PER_THRESHOLD))
+
+/**
+ * When the service is marked as alive. The mark never goes back for replicas whose clocks differ by a little. One further
+ * ahead was left by a clock that has been set back since, and counts as now: otherwise it would hide every outage until the
+ * clock caught up.
+ */
+const markedAt = (
+  mark: MarkRecord | undefined,
+  now: Instant.Instant,
+  policy: PolicyOptions,
+): Instant.Instant =>
+  mark === undefined || mark.marked_at > Instant.plus(now, markEvery(policy))
+    ? now
+    : Instant.max(mark.marked_at, now)
 
 /** Notes that the service could commit now, and whether an outage ended with it. */
 export const leaveMark =
@@ -34,8 +62,7 @@ export const leaveMark =
       const mark = workspace.marks.get("service")
       workspace.marks.put({
         name: "service",
-        // Replicas' clocks differ by a little; the mark never goes back.
-        marked_at: mark === undefined ? now : Instant.max(mark.marked_at, now),
+        marked_at: markedAt(mark, now, policy),
         outage_ended_at: mark && outageEnd(mark, now, policy),
       })
     })()

@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { removeIdlePending } from "../admission/removeIdlePending.ts"
 import * as Instant from "../contract/Instant.ts"
 import { NotifierKind } from "../contract/Status.ts"
-import { leaveMark } from "../liveness/outage.ts"
+import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { discardUnclaimed } from "../notifications/operatorDecisions.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
@@ -35,8 +35,6 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
 // A piece is short enough that ingestion beside it waits for milliseconds; between pieces ingestion goes first.
 const PIECE = 500
 const BETWEEN_PIECES = Duration.millis(20)
-// The longest gap that is no outage is the stale threshold; a mark this often leaves room for a slow one (decisions §5).
-const MARK_EVERY = Duration.seconds(5)
 // A dead agent opens its incident within 15 s (decisions §5).
 const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
@@ -78,7 +76,7 @@ const chores = Effect.gen(function* () {
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
-      every: MARK_EVERY,
+      every: markEvery(policy),
       piece: Effect.as(storage.transact(leaveMark(policy)), 0),
     },
     {

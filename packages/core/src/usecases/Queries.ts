@@ -11,6 +11,7 @@ import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.
 import type { SystemSummary } from "../contract/SystemSummary.ts"
 import type { ValidationError } from "../contract/ValidationError.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
+import { markEvery } from "../liveness/outage.ts"
 import type { Census } from "../liveness/Census.ts"
 import type { ListFilters, ListName, ListRows, ListSort } from "../lists/ListDefinitions.ts"
 import type { ListQuery } from "../lists/PageRequest.ts"
@@ -23,7 +24,7 @@ import { shared } from "./shared.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
 
-// Marks are left every five seconds, and what they tell changes over minutes.
+// A mark changes with the next one, and what it says over minutes.
 const MARK_KEPT_FOR = Duration.seconds(1)
 
 /** A list parameter set: paging, and what the list can be narrowed by. */
@@ -69,7 +70,7 @@ export class Queries extends Context.Service<
       })
 
       const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) =>
-        Exit.isSuccess(exit) ? MARK_KEPT_FOR : 0,
+        Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, markEvery(policy)) : 0,
       )
       const statusContext = Effect.gen(function* () {
         return { policy, mark: yield* mark, now: yield* Instant.now }

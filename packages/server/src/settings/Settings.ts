@@ -14,6 +14,7 @@ import {
   Secret,
   SecretAddress,
   SecretWord,
+  Threshold,
   Tokens,
   WebhookSecrets,
   Whole,
@@ -24,6 +25,7 @@ const TOKENS_TAKE = "tokens of 1 to 512 visible ASCII characters, separated by s
 const RATE_TAKES = "a rate such as 120/60 (a minute / at once), or 0 for no limit"
 const ADDRESS_TAKES = "an address that begins with http:// or https://"
 const KEEP_TAKES = "a duration such as 12h or 93d, or 0 to keep for ever"
+const THRESHOLD_TAKES = "a duration such as 90s, 5m or 12h, 2s or longer"
 const DURATION_TAKES = "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than nothing"
 
 /** Every setting of the server, by its environment variable. */
@@ -92,15 +94,15 @@ export const definitions = {
     fallback: "10000",
   }),
   SERVICE_STALE_AFTER: setting({
-    schema: DurationText,
-    meaning: "an agent not heard of for so long is stale",
-    takes: DURATION_TAKES,
+    schema: Threshold,
+    meaning: "an agent that is silent for this long is stale",
+    takes: THRESHOLD_TAKES,
     fallback: "120s",
   }),
   SERVICE_DEAD_AFTER: setting({
-    schema: DurationText,
-    meaning: "an agent not heard of for so long is dead",
-    takes: DURATION_TAKES,
+    schema: Threshold,
+    meaning: "an agent that is silent for this long is dead",
+    takes: THRESHOLD_TAKES,
     fallback: "300s",
   }),
   SERVICE_HEARTBEAT_RATE: setting({

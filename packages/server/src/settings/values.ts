@@ -1,6 +1,7 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { NotifierKind } from "@tocsin/core/contract/Status"
+import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/thresholds"
 import { Duration, Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /** A codec from text by a function that gives `undefined` for text it does not take. */
@@ -31,6 +32,12 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 
 /** A duration such as `90s`, `5m`, `12h`, `93d`, `1500ms`; longer than nothing. */
 export const DurationText = parsed((text) => toDuration(text))
+
+/** A threshold of silence: a duration long enough for the service to tell an outage of its own from that of an agent. */
+export const Threshold = parsed((text) => {
+  const duration = toDuration(text)
+  return duration && Duration.isGreaterThanOrEqualTo(duration, SHORTEST_THRESHOLD) ? duration : undefined
+})
 
 const toDuration = (text: string): Duration.Duration | undefined => {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)

@@ -9,6 +9,7 @@ import { Readiness } from "@tocsin/adapter-http/Readiness"
 import { CurrentInstruments, Instruments } from "@tocsin/core/metrics/Instruments"
 import * as measuredNotifiers from "@tocsin/core/metrics/measuredNotifiers"
 import { tracedStorage } from "@tocsin/core/metrics/tracedStorage"
+import { thresholdProblems } from "@tocsin/core/liveness/thresholds"
 import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
@@ -38,7 +39,7 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly clock?: Layer.Layer<never, ClockFailure> | undefined
   /** Replaces random ids, for tests. */
   readonly ids?: Layer.Layer<Ids> | undefined
-  /** What differs from the defaults; all notifiers are told unless `notifiers` names some. */
+  /** What differs from the defaults; all notifiers are told unless `notifiers` names some. Thresholds it cannot keep are a defect. */
   readonly policy?: Partial<PolicyOptions> | undefined
   readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
@@ -128,11 +129,12 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
   Layer.mergeAll(
     Layer.effect(
       Policy,
-      Effect.map(Notifiers, (notifiers) => ({
-        ...defaultPolicy,
-        notifiers: Array.from(notifiers.keys()),
-        ...options.policy,
-      })),
+      Effect.flatMap(Notifiers, (notifiers) => {
+        const policy = { ...defaultPolicy, notifiers: Array.from(notifiers.keys()), ...options.policy }
+        const problems = thresholdProblems(policy)
+        // A mistake in the program, as a wrong type would be.
+        return problems.length === 0 ? Effect.succeed(policy) : Effect.die(new Error(problems.join("\n")))
+      }),
     ),
     Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
     Layer.succeed(Delivery.DeliverySettings, { ...Delivery.defaultDelivery, ...options.delivery }),

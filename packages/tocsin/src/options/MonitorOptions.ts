@@ -61,9 +61,9 @@ export interface MonitorOptions {
    */
   readonly metrics?: boolean | "open" | { readonly token: string } | undefined
 
-  /** An agent not heard of for so long is stale. 2 minutes unless given. */
+  /** An agent that is silent for this long is stale. 2 minutes unless given; at least 2 seconds. */
   readonly staleAfter?: DurationOption | undefined
-  /** An agent not heard of for so long is dead, and an incident opens. 5 minutes unless given. */
+  /** An agent that is silent for this long is dead, and an incident opens. 5 minutes unless given; longer than `staleAfter`. */
   readonly deadAfter?: DurationOption | undefined
   /** Heartbeats of one key; `false` for no limit. 120 a minute, 60 at once unless given. */
   readonly heartbeatRate?: RateOption | false | undefined

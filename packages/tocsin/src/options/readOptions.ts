@@ -1,13 +1,14 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import { NotifierName } from "@tocsin/core/contract/Status"
+import { thresholdProblems } from "@tocsin/core/liveness/thresholds"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { Notifiers } from "@tocsin/core/ports/Notifiers"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { Duration, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { type Duration, Effect, Layer, Redacted, Result, Schema } from "effect"
 import type { HttpOptions } from "../http/HttpApp.ts"
 import type { BeatOptions, TocsinOptions } from "../layers/Tocsin.ts"
 import { debug } from "../notifiers/builtInNotifiers.ts"
@@ -147,12 +148,10 @@ const noteNotifier = (
 }
 
 const policyOf = (options: Partial<MonitorOptions>, problems: Problems): Partial<PolicyOptions> => {
-  const { staleAfter: defaultStale, deadAfter: defaultDead } = defaultPolicy
   const staleAfter = problems.duration("staleAfter", options.staleAfter)
   const deadAfter = problems.duration("deadAfter", options.deadAfter)
-  if (!Duration.isGreaterThan(deadAfter ?? defaultDead, staleAfter ?? defaultStale)) {
-    problems.add("deadAfter must be longer than staleAfter")
-  }
+  const thresholds = { ...defaultPolicy, ...withoutAbsent({ staleAfter, deadAfter }) }
+  for (const problem of thresholdProblems(thresholds)) problems.add(problem)
   const fingerprints = problems.texts("acceptFingerprints", options.acceptFingerprints, FINGERPRINT)
   const given = {
     staleAfter,
