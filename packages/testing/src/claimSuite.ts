@@ -8,7 +8,7 @@ import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, FAR_OFF, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
 import { race } from "./race.ts"
-import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, write } from "./records.ts"
+import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -73,6 +73,21 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.sameMembers(
         claimableOutbox.map(({ row }) => row.id),
         [...ids("due", "behind ended", "behind another notifier")],
+      )
+    }),
+  )
+
+  it.effect("items without an incident are never found, and take no place of those that have one", () =>
+    Effect.gen(function* () {
+      const replica = yield* openWith(subject, [["due", "a", {}]])
+      yield* write(replica, [], (workspace) => {
+        for (const n of Array.from({ length: 8 }, (_, index) => index))
+          workspace.outbox.put(outboxRecord(`orphan ${n}`, "gone", { next_attempt_at: after(-60 - n) }))
+      })
+      const { claimableOutbox } = yield* claimable(replica, 8)
+      assert.deepStrictEqual(
+        claimableOutbox.map(({ row }) => row.id),
+        ids("due"),
       )
     }),
   )

@@ -91,7 +91,8 @@ const compareDue = (a: OutboxRow, b: OutboxRow): number => ((a[9] ?? 0n) < (b[9]
 
 const makeSearches = (connection: SqliteConnection) => {
   const due = connection.query<OutboxRow>(
-    `${SELECT} AS item WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ? AND NOT EXISTS (
+    `${SELECT} AS item WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
+    AND EXISTS (SELECT 1 FROM incident WHERE incident.id = item.incident_id) AND NOT EXISTS (
       SELECT 1 FROM outbox AS earlier
       WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
         AND earlier.notifier = item.notifier AND earlier.state IN ('pending', 'sending', 'retry')

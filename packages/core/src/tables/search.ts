@@ -70,7 +70,11 @@ const searchOutbox = (
     )
   const due = items.filter(
     (item) =>
-      isWaiting(item) && item.next_attempt_at !== undefined && item.next_attempt_at <= now && !isBehind(item),
+      isWaiting(item) &&
+      item.next_attempt_at !== undefined &&
+      item.next_attempt_at <= now &&
+      tables.incidents.has(item.incident_id) &&
+      !isBehind(item),
   )
   const expired = items.filter((item) => item.leased_until !== undefined && item.leased_until <= now)
   const { found } = workspace

@@ -47,7 +47,8 @@ export interface Scope {
   /**
    * Outbox items of these notifiers that can be claimed, with a look at their incidents: those due by `now` of which no
    * earlier item of the same incident and notifier (by incident_seq) is pending, sending or to be retried; and those whose
-   * lease ran out by the storage's own clock, which is read in the same step. At most `limit` of each, longest due first.
+   * lease ran out by the storage's own clock, which is read in the same step. At most `limit` of each, longest due first. An item
+   * whose incident is gone is never due, and takes none of those places.
    * Items that another transaction holds are passed over, not waited for. Always read anew.
    */
   readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierName>; readonly limit: number }
