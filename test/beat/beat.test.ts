@@ -91,7 +91,7 @@ describe.concurrent("a server with a beat", { timeout: 60_000 }, () => {
       )
       assert.match(
         heard.findLast(({ line }) => line === FAIL)?.body ?? "",
-        /^Tocsin is not well: the storage does not answer \(\w+\); the storage keeps nothing \(\w+\)\.$/,
+        /^Tocsin is not well: the storage does not answer \(\w+\); the storage refuses writes \(\w+\)\.$/,
       )
       yield* hears("it is well again", PING, 2)
     }),

@@ -91,7 +91,7 @@ describe("a service is well", () => {
     Effect.gen(function* () {
       const { process, check } = yield* open()
       process.faults.isReadOnly = true
-      assert.deepStrictEqual(faultsOf(yield* check), ["the storage keeps nothing (full)"])
+      assert.deepStrictEqual(faultsOf(yield* check), ["the storage refuses writes (full)"])
       process.faults.isReadOnly = false
       assert.deepStrictEqual(yield* check, { state: "well" })
     }),
@@ -105,7 +105,7 @@ describe("a service is well", () => {
       yield* TestClock.adjust(Duration.seconds(5))
       assert.deepStrictEqual(faultsOf(yield* Fiber.join(looking)), [
         "the storage does not answer (timed_out)",
-        "the storage keeps nothing (timed_out)",
+        "the storage refuses writes (timed_out)",
       ])
       const mistaken = yield* checkOf(
         Storage.of({ ...process.storage, page: () => Effect.die(new Error("a mistake")) }),

@@ -82,7 +82,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   })),
   ...[
     ["the storage does not answer (…)", "`the storage does not answer (${readFailure})`"],
-    ["the storage keeps nothing (…)", "`the storage keeps nothing (${writeFailure})`"],
+    ["the storage refuses writes (…)", "`the storage refuses writes (${writeFailure})`"],
     ["… has not delivered a notification for …", "has not delivered a notification for ${"],
     ["… gave up a notification … ago", " gave up a notification ${"],
   ].map(([wording = "", code = ""]) => ({

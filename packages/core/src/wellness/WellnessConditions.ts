@@ -2,9 +2,9 @@ import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotificationMoment, WellnessFacts } from "./WellnessFacts.ts"
 
-/** A notification that has waited longer is late: by then five attempts were made, or nobody makes any. */
+/** A notification that has waited longer is late: by then five attempts have failed, or none is being made. */
 export const LATE_AFTER = Duration.minutes(15)
-/** How long a notification that was given up is told of: longer than anybody's interval of beats. */
+/** How long a failed notification counts: longer than any usual interval between beats. */
 export const GIVEN_UP_TOLD_FOR = Duration.hours(1)
 
 /** What must hold for the service to be well. */
@@ -12,7 +12,7 @@ export interface WellnessCondition {
   readonly name: string
   /** In words, for the documentation. */
   readonly meaning: string
-  /** What is told where it does not hold: without an address, a name of an agent, or anything that a receiver said. */
+  /** The fault where it does not hold: without an address, an agent's name, or a receiver's answer. */
   readonly faultOf: (facts: WellnessFacts) => string | undefined
 }
 
@@ -26,7 +26,7 @@ export const WellnessConditions = [
   {
     name: "storage_keeps",
     meaning: "the storage commits the service's sign of life within 5 s",
-    faultOf: ({ writeFailure }) => writeFailure && `the storage keeps nothing (${writeFailure})`,
+    faultOf: ({ writeFailure }) => writeFailure && `the storage refuses writes (${writeFailure})`,
   },
   {
     name: "delivery_in_time",

@@ -15,7 +15,7 @@ const refused: TestReceipt = {
 const late: Wellness = {
   state: "unwell",
   faults: [
-    { name: "storage_keeps", text: "the storage keeps nothing (full)" },
+    { name: "storage_keeps", text: "the storage refuses writes (full)" },
     { name: "delivery_in_time", text: "webhook has not delivered a notification for 16 minutes" },
   ],
 }
@@ -97,7 +97,7 @@ describe("beats", () => {
       control.wellness = late
       yield* TestClock.adjust("190 seconds")
       const text =
-        "Tocsin is not well: the storage keeps nothing (full); webhook has not delivered a notification for 16 minutes."
+        "Tocsin is not well: the storage refuses writes (full); webhook has not delivered a notification for 16 minutes."
       assert.deepStrictEqual(
         sent.slice(1),
         Array.from({ length: 3 }, () => ({ isWell: false, text })),

@@ -106,7 +106,7 @@ describe("the service is judged", () => {
       verdict.faults.map(({ text }) => text),
       [
         "the storage does not answer (timed_out)",
-        "the storage keeps nothing (full)",
+        "the storage refuses writes (full)",
         "webhook has not delivered a notification for 47 minutes",
         "webhook gave up a notification 1 minute ago",
       ],
