@@ -7,7 +7,10 @@ const PACKAGES = "{core,server,adapter-http,adapter-notify,adapter-sqlite,adapte
 /** Everything that the source says to people. */
 export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
   // Examples of messages for the API's description, and what writes all messages to the log.
-  .filter((file) => !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts)/.test(file))
+  .filter(
+    (file) =>
+      !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|core\/src\/log\/)/.test(file),
+  )
   .toSorted()
   .flatMap(messagesIn)
 
@@ -54,7 +57,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   '`${statement.name} wrote ${String(told?.["written"])} of ${rows.length} rows`',
   // Functions of the same names that take something else.
   "error",
-  "requestId",
   "allowed(request.url)",
   "group.giveUp()",
   "members",

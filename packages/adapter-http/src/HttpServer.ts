@@ -24,6 +24,7 @@ import * as NodeServer from "./NodeServer.ts"
 import type { About } from "./pages/ServiceState.ts"
 import { Readiness } from "./Readiness.ts"
 import * as Intake from "./request/Intake.ts"
+import * as FailureLog from "./response/FailureLog.ts"
 import { routerConfig } from "./routerConfig.ts"
 
 /** First of all on the way down: not ready any more, and answers close their connections. */
@@ -58,5 +59,5 @@ const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: ServerOptions) =
       }),
     ),
     Layer.provideMerge(NodeServer.layer(options, AgentFront.make(options))),
-    Layer.provide([Intake.layer, ApiRoutes.spanNames]),
+    Layer.provide([Intake.layer, FailureLog.layer, ApiRoutes.spanNames]),
   )

@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as ApiRoutes from "./ApiRoutes.ts"
+import * as FailureLog from "./response/FailureLog.ts"
 import { routerConfig } from "./routerConfig.ts"
 
 /**
@@ -12,6 +13,6 @@ export const webHandler = <E>(
   services: Layer.Layer<ApiRoutes.ApiServices, E>,
 ) =>
   HttpRouter.toWebHandler(
-    ApiRoutes.layer(options).pipe(Layer.provide([services, HttpServer.layerServices])),
+    ApiRoutes.layer(options).pipe(Layer.provide([services, FailureLog.layer, HttpServer.layerServices])),
     { routerConfig, disableLogger: true },
   )

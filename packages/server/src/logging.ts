@@ -1,35 +1,20 @@
+import { entryText } from "@tocsin/core/log/entryText"
 import { Cause, Effect, Formatter, Layer, Logger, References, Tracer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { exportsTelemetry } from "./telemetry/exports.ts"
 
 const LEVELS = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
-/** What was logged beside the message, for its reason. */
-const causeOf = (part: unknown): Cause.Cause<unknown> | undefined => {
-  if (Cause.isCause(part)) return part
-  return part instanceof Error ? Cause.fail(part) : undefined
-}
-
-const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.formatJson(part))
-
 /** One line for one entry: a JSON object of its time, level, message, fields, cause, and the trace that it belongs to. */
-export const toJsonLine = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): string => {
-  const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
-  const causes = [...parts.map(causeOf), cause].filter((found) => found !== undefined)
-  const reasons = causes.filter((found) => found.reasons.length > 0)
+export const toJsonLine = (options: Logger.Options<unknown>): string => {
+  const { date, fiber, logLevel } = options
+  const { message, cause } = entryText(options)
   const { span } = fiber.cache
-  const told = {
-    timestamp: date.toISOString(),
-    level: logLevel.toLowerCase(),
-    message: parts
-      .filter((part) => causeOf(part) === undefined)
-      .map(textOf)
-      .join(" "),
-  }
+  const told = { timestamp: date.toISOString(), level: logLevel.toLowerCase(), message }
   return Formatter.formatJson({
     ...told,
     ...fiber.getRef(References.CurrentLogAnnotations),
-    ...(reasons.length > 0 && { cause: reasons.map((found) => Cause.pretty(found)).join("\n") }),
+    ...(cause !== undefined && { cause }),
     ...(span !== undefined &&
       isExported(fiber.cache.tracer) && { trace_id: span.traceId, span_id: span.spanId }),
     // Again: a field of such a name must not take its place.
@@ -41,10 +26,23 @@ export const toJsonLine = ({ cause, date, fiber, logLevel, message }: Logger.Opt
 const isExported = (tracer: Tracer.Tracer | undefined): boolean =>
   tracer !== undefined && tracer !== Tracer.nativeTracer
 
+/** The same entries for people, on a terminal. */
+const prettyLogger = () => {
+  const pretty = Logger.consolePretty()
+  return Logger.make((options) => {
+    const { message, cause } = entryText(options)
+    pretty.log({
+      ...options,
+      message: cause === undefined ? [message] : [message, cause],
+      cause: Cause.empty,
+    })
+  })
+}
+
 /** The log, on standard error: standard output is for what a person asked for. */
 export const loggingLayer = (settings: Settings, isTerminal: boolean) => {
   const format = settings.SERVICE_LOG_FORMAT ?? (isTerminal ? "pretty" : "json")
-  const logger = format === "json" ? Logger.withConsoleError(Logger.make(toJsonLine)) : Logger.consolePretty()
+  const logger = format === "json" ? Logger.withConsoleError(Logger.make(toJsonLine)) : prettyLogger()
   return Layer.mergeAll(
     Logger.layer([logger]),
     Layer.succeed(References.MinimumLogLevel, LEVELS[settings.SERVICE_LOG_LEVEL]),

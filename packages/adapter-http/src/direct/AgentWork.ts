@@ -1,10 +1,10 @@
 import { Cause, type Effect, type Exit, Fiber, Option, Result } from "effect"
-import type { Sender } from "../handlers/agentCalls.ts"
+import { agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
 import { parseJson } from "../request/RequestBody.ts"
 import type { Failure } from "../response/errorResponse.ts"
 import { logRequest } from "../response/logRequest.ts"
-import { type CoreError, failureOf, logHidden } from "../response/toApiError.ts"
-import { logUnforeseen, unforeseen } from "../response/unforeseen.ts"
+import { type CoreError, failureOf } from "../response/toApiError.ts"
+import { unforeseen } from "../response/unforeseen.ts"
 import { type DirectAnswer, statusOf } from "./DirectAnswer.ts"
 import type { Surroundings } from "./Surroundings.ts"
 import type { UsualRequest } from "./usualRequest.ts"
@@ -26,6 +26,8 @@ export class AgentWork {
   /** In milliseconds of the monotonic clock: for the meter, which must cost next to nothing. */
   readonly #startedAt = performance.now()
   readonly #start: bigint
+  /** Named in the log line where the request fails. */
+  #body: unknown
   #fiber: Fiber.Fiber<object, CoreError> | undefined
 
   constructor(around: Surroundings, usual: UsualRequest, requestId: string, asker: Asker) {
@@ -42,6 +44,7 @@ export class AgentWork {
     if (Result.isFailure(parsed)) return this.#refuse({ code: "validation", message: parsed.failure })
     const { calls, run, scope } = this.#around
     const { endpoint, sender } = this.#usual
+    this.#body = parsed.success
     const call: (sender: Sender, body: unknown) => Effect.Effect<object, CoreError> = calls[endpoint]
     const fiber = run(call(sender, parsed.success))
     const exit = fiber.pollUnsafe()
@@ -64,13 +67,26 @@ export class AgentWork {
   #onCause(cause: Cause.Cause<CoreError>): void {
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (error !== undefined) {
-      this.#around.run(logHidden(error, this.#requestId))
+      if (error._tag === "StorageError") {
+        this.#around.run(this.#around.failureLog.storage(error, this.#logFields()))
+      }
       this.#refuse(failureOf(error))
     } else if (Cause.hasInterruptsOnly(cause)) {
       this.#asker.giveUp()
     } else {
-      this.#around.run(logUnforeseen(cause, this.#requestId))
+      this.#around.run(this.#around.failureLog.defect(cause, this.#logFields()))
       this.#refuse(unforeseen)
+    }
+  }
+
+  #logFields() {
+    const { endpoint, sender } = this.#usual
+    return {
+      request_id: this.#requestId,
+      method: "POST",
+      path: `/api/v1/${endpoint}`,
+      client: sender.address,
+      ...agentNamedIn(this.#body),
     }
   }
 

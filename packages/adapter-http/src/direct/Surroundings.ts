@@ -8,6 +8,7 @@ import { type AgentCalls, agentCalls } from "../handlers/agentCalls.ts"
 import { RequestMeter, type RouteMeter } from "../metrics/RequestMeter.ts"
 import { Readiness } from "../Readiness.ts"
 import { AgentIntake, type Intake } from "../request/Intake.ts"
+import { FailureLog } from "../response/FailureLog.ts"
 import { inboundRequestId } from "../RequestId.ts"
 import { senders } from "./senders.ts"
 import type { RequestHead, SenderOf } from "./usualRequest.ts"
@@ -17,6 +18,7 @@ export interface Surroundings {
   readonly calls: AgentCalls
   readonly meters: Readonly<Record<keyof AgentCalls, RouteMeter>>
   readonly intake: Intake
+  readonly failureLog: FailureLog
   readonly isDraining: () => boolean
   readonly clock: Clock.Clock
   /** Whether each request leaves a line in the log. */
@@ -39,6 +41,7 @@ export const surroundings = Effect.fnUntraced(function* (options: ApiOptions) {
   const gathered: Surroundings = {
     calls: agentCalls(yield* Ingest),
     intake: yield* AgentIntake,
+    failureLog: yield* FailureLog,
     isDraining,
     clock,
     meters: {

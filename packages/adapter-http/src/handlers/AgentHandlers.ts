@@ -1,27 +1,20 @@
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Effect, Option, type Redacted } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
 import { AgentKey } from "../api/Authentication.ts"
-import { clientAddress } from "../request/clientAddress.ts"
+import { requestAddress } from "../request/clientAddress.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { readJson } from "../request/RequestBody.ts"
 import { toApiError } from "../response/toApiError.ts"
-import { agentCalls, type Sender } from "./agentCalls.ts"
+import { agentCalls, agentNamedIn } from "./agentCalls.ts"
 
 /**
  * The agents' endpoints. They take their bodies raw, because the order and the wording of their checks are our own
  * (docs/decisions/0004). `trustedHops` is how many proxies stand before the server.
  */
 export const layer = (trustedHops: number) => {
-  const senderOf = (
-    { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
-    key: Redacted.Redacted,
-  ): Sender => {
-    const origin = { peer: Option.getOrUndefined(remoteAddress), forwardedFor: headers["x-forwarded-for"] }
-    return { key, address: clientAddress(origin, trustedHops) }
-  }
+  const addressOf = requestAddress(trustedHops)
   return HttpApiBuilder.group(
     TocsinApi,
     "agents",
@@ -36,7 +29,10 @@ export const layer = (trustedHops: number) => {
             return yield* intake.within(
               request,
               Effect.flatMap(readJson(request), (body) =>
-                toApiError(calls.heartbeat(senderOf(request, key), body)),
+                Effect.annotateLogs(
+                  toApiError(calls.heartbeat({ key, address: addressOf(request) }, body)),
+                  agentNamedIn(body),
+                ),
               ),
             )
           }),
@@ -48,7 +44,10 @@ export const layer = (trustedHops: number) => {
             return yield* intake.within(
               request,
               Effect.flatMap(readJson(request), (body) =>
-                toApiError(calls.events(senderOf(request, key), body)),
+                Effect.annotateLogs(
+                  toApiError(calls.events({ key, address: addressOf(request) }, body)),
+                  agentNamedIn(body),
+                ),
               ),
             )
           }),

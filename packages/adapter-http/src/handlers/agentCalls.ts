@@ -1,7 +1,8 @@
 import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
 import type { ValidationError } from "@tocsin/core/contract/ValidationError"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Effect, type Redacted, Result } from "effect"
+import { isAgentId } from "@tocsin/core/contract/Identifiers"
+import { Effect, Predicate, type Redacted, Result } from "effect"
 
 /** Who sends an agent's request. */
 export interface Sender {
@@ -37,3 +38,7 @@ export const agentCalls = (ingest: Service): AgentCalls => ({
     return Result.isSuccess(decoded) ? ingest.events(key, decoded.success) : Effect.fail(decoded.failure)
   },
 })
+
+/** The agent that a body names, as a field of log lines; none where it names no valid one. */
+export const agentNamedIn = (body: unknown): { readonly agent_id?: string } =>
+  Predicate.hasProperty(body, "agent_id") && isAgentId(body.agent_id) ? { agent_id: body.agent_id } : {}

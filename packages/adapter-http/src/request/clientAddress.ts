@@ -1,4 +1,6 @@
 import { isIP, isIPv6 } from "node:net"
+import { Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
 
 const GROUPS_OF_IPV6 = 8
 const GROUPS_OF_NETWORK = 4
@@ -49,3 +51,12 @@ export const clientAddress = (
   }
   return peer === undefined ? undefined : clientOf(peer)
 }
+
+/** The same of a request that the platform has parsed. */
+export const requestAddress =
+  (trustedHops: number) =>
+  ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>
+    clientAddress(
+      { peer: Option.getOrUndefined(remoteAddress), forwardedFor: headers["x-forwarded-for"] },
+      trustedHops,
+    )

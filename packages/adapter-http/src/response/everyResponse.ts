@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
-import { Cause, Clock, Effect, LogLevel, type Types } from "effect"
+import { Cause, Clock, Effect, LogLevel, References, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { allowedMethods, type KnownRoute } from "./allowedMethods.ts"
 import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
@@ -10,10 +10,12 @@ import { fieldsOfEvery } from "./fieldsOfEvery.ts"
 import { fieldsOfShown } from "./fieldsOfShown.ts"
 import { lingering, unreadSource } from "./lingering.ts"
 import { logRequest } from "./logRequest.ts"
-import { logUnforeseen, unforeseen } from "./unforeseen.ts"
+import { FailureLog } from "./FailureLog.ts"
+import { unforeseen } from "./unforeseen.ts"
 import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
+import { requestAddress } from "../request/clientAddress.ts"
 import { hasOneHost } from "../request/hasOneHost.ts"
-import { withPlainPath } from "../request/plainPath.ts"
+import { pathOf, withPlainPath } from "../request/plainPath.ts"
 import { Readiness } from "../Readiness.ts"
 import { inboundRequestId, RequestId } from "../RequestId.ts"
 
@@ -41,11 +43,12 @@ const isRouteNotFound = (error: unknown): boolean =>
 const isOfUnknownPath = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isFailReason(reason) && isRouteNotFound(reason.error))
 
-const failed = (cause: Cause.Cause<unknown>, requestId: string) =>
-  Cause.hasInterruptsOnly(cause)
-    ? // Interruptions carry no error.
-      Effect.failCause(cause as Cause.Cause<never>)
-    : Effect.as(logUnforeseen(cause, requestId), errorResponse(unforeseen, requestId))
+const failed = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+  // Interruptions carry no error.
+  if (Cause.hasInterruptsOnly(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
+  yield* (yield* FailureLog).defect(cause, yield* References.CurrentLogAnnotations)
+  return errorResponse(unforeseen, yield* RequestId)
+})
 
 interface Completion {
   readonly request: Request
@@ -87,6 +90,8 @@ export interface EveryResponseOptions {
   readonly routes: ReadonlyArray<KnownRoute>
   /** None unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined
+  /** How many proxies add to X-Forwarded-For; none unless given. */
+  readonly trustedHops?: number | undefined
 }
 
 /**
@@ -94,9 +99,11 @@ export interface EveryResponseOptions {
  * browser, what lets pages of allowed origins read it, 404 for what is at no path, 500 without detail for what nobody foresaw,
  * one debug line (decisions §1).
  */
-export const layer = ({ routes, allowedOrigins }: EveryResponseOptions) =>
+export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponseOptions) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
+      const failureLog = yield* FailureLog
+      const addressOf = requestAddress(trustedHops)
       const ids = yield* Ids
       const { isDraining } = yield* Readiness
       const newRequestId = Effect.map(Instant.now, (now) => ids.uuidV7(now))
@@ -124,12 +131,18 @@ export const layer = ({ routes, allowedOrigins }: EveryResponseOptions) =>
           Effect.catchCause((cause) =>
             isOfUnknownPath(cause)
               ? Effect.succeed(errorResponse(notFound(allowed(request.url)), requestId))
-              : failed(cause, requestId),
+              : failed(cause),
           ),
           // Known only now: answers to what began before the server is to stop close their connections, too.
           Effect.map((made) => complete(made, { request, requestId, isDraining: isDraining(), fields })),
           Effect.provideService(RequestId, requestId),
-          Effect.annotateLogs("request_id", requestId),
+          Effect.provideService(FailureLog, failureLog),
+          Effect.annotateLogs({
+            request_id: requestId,
+            method: request.method,
+            path: pathOf(request.url),
+            client: addressOf(request),
+          }),
         )
         return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer
       })

@@ -8,9 +8,11 @@ import type {
 import type { ValidationError } from "@tocsin/core/contract/ValidationError"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Option, References } from "effect"
 import * as ApiErrors from "../api/ApiErrors.ts"
 import type { Failure } from "./errorResponse.ts"
+import { FailureLog } from "./FailureLog.ts"
+import { unforeseen } from "./unforeseen.ts"
 import { RequestId } from "../RequestId.ts"
 
 /** Every error that a use case of the core may end with. */
@@ -63,28 +65,33 @@ const told = (error: CoreError): Told => {
   }
 }
 
-/** Logs what an error hides from the client: what went wrong with the storage. */
-export const logHidden = (error: CoreError, request_id: string): Effect.Effect<void> =>
-  error._tag === "StorageError"
-    ? Effect.annotateLogs(Effect.logError("a request failed because the storage did", Cause.fail(error)), {
-        request_id,
-        reason: error.reason,
-      })
-    : Effect.void
-
-/** Turns the core's errors into those of the API. What went wrong with the storage is logged, and not told. */
+/** Turns the core's errors into those of the API. What the client is not told is logged: failures of the storage, and defects. */
 export const toApiError = <A, E extends CoreError, R>(
   effect: Effect.Effect<A, E, R>,
-): Effect.Effect<A, ApiErrorOf<E>, R> => Effect.catch(effect, answer)
+): Effect.Effect<A, ApiErrorOf<E> | ApiErrors.Internal, R> =>
+  Effect.catchCause(effect, (cause): Effect.Effect<never, ApiErrorOf<E> | ApiErrors.Internal> => {
+    const error = Cause.findErrorOption(cause)
+    return Option.isSome(error) ? answer(error.value) : unexpected(cause)
+  })
 
 const answer = Effect.fnUntraced(function* <E extends CoreError>(error: E) {
   const request_id = yield* RequestId
-  yield* logHidden(error, request_id)
+  if (error._tag === "StorageError") {
+    yield* (yield* FailureLog).storage(error, yield* References.CurrentLogAnnotations)
+  }
   // The table is exhaustive; that an index by a tag fits the error with that tag is beyond the compiler.
   const ApiError = answers[error._tag] as unknown as new (
     fields: Told & { readonly request_id: string },
   ) => ApiErrorOf<E>
   return yield* Effect.fail(new ApiError({ ...told(error), request_id }))
+})
+
+const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+  // Interruptions carry no error.
+  if (Cause.hasInterruptsOnly(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
+  yield* (yield* FailureLog).defect(cause, yield* References.CurrentLogAnnotations)
+  const { message } = unforeseen
+  return yield* new ApiErrors.Internal({ message, request_id: yield* RequestId })
 })
 
 /** The same, for those who write the answer themselves: as a value, because an Error costs the walk of its stack. */

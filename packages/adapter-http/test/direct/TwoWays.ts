@@ -9,9 +9,10 @@ import {
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/core/contract/Responses"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Context, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
+import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import * as ApiServer from "../../src/HttpServer.ts"
+import { FailureLogInterval } from "../../src/response/FailureLog.ts"
 import { type Stubs, stubServices } from "../TestServer.ts"
 
 type Service = Ingest["Service"]
@@ -113,6 +114,8 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<nev
     Layer.provide(stubServices({ ...stubs, ingest: ingest(taken) })),
     Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Debug")),
+    // Lines that stand for several requests depend on when these came.
+    Layer.provide(Layer.succeed(FailureLogInterval, Duration.zero)),
     Layer.provide(observed),
   )
   const context = yield* Layer.build(Layer.fresh(server))

@@ -4,9 +4,11 @@ import { agent, errorOf, operator, send } from "../http.ts"
 import { logs, REQUEST_ID, testServer, UI_TOKEN } from "../TestServer.ts"
 
 const server = testServer({
-  queries: { summary: Effect.die(new Error("a secret cause")) },
+  queries: { summary: Effect.die(new Error("a defect")) },
   admission: {
-    remove: (agentId) => (agentId === "a" ? Effect.die(new Error("agent a")) : Effect.succeed({ count: 1 })),
+    // Of another class than the other defect, so that it has a line of its own.
+    remove: (agentId) =>
+      agentId === "a" ? Effect.die(new TypeError("a secret cause")) : Effect.succeed({ count: 1 }),
   },
 })
 
@@ -49,7 +51,7 @@ layer(server, { excludeTestServices: true })("every response", (it) => {
 
   it.effect("to a defect is 500 and tells nothing of it", () =>
     Effect.gen(function* () {
-      const received = yield* send("GET", "/api/v1/system-summary", { headers: operator })
+      const received = yield* send("DELETE", "/api/v1/agents/a", { headers: operator })
       assert.strictEqual(received.status, 500)
       assert.strictEqual(errorOf(received).code, "internal")
       assert.notInclude(received.body, "secret")

@@ -98,3 +98,35 @@ layer(server, { excludeTestServices: true })("an error of the core", (it) => {
       }),
   )
 })
+
+const failing = testServer({
+  ingest: {
+    heartbeat: (_key, { agent_id }) =>
+      Effect.fail(storageError((agent_id as string) === "direct" ? "unavailable" : "timed_out")),
+  },
+})
+
+layer(failing, { excludeTestServices: true })("the log line of a failed heartbeat", (it) => {
+  // With an encoding, the request takes the long way.
+  it.effect.each([
+    ["direct", {}, "unavailable"],
+    ["routed", { "content-encoding": "identity" }, "timed_out"],
+  ] as const)("names agent, sender and reason: %s", ([agent_id, extra, reason]) =>
+    Effect.gen(function* () {
+      const before = logs.length
+      const headers = { ...agent, ...extra, "x-request-id": "unlucky-one" }
+      const body = JSON.stringify({ ...heartbeat, agent_id })
+      assert.strictEqual((yield* send("POST", "/api/v1/heartbeat", { headers, body })).status, 500)
+      const line = logs.slice(before).find((found) => found.includes("because the storage did")) ?? "{}"
+      assert.deepStrictEqual((JSON.parse(line) as { annotations?: unknown }).annotations, {
+        request_id: "unlucky-one",
+        method: "POST",
+        path: "/api/v1/heartbeat",
+        client: "127.0.0.1",
+        agent_id,
+        reason,
+        count: 1,
+      })
+    }),
+  )
+})

@@ -2,6 +2,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
 import * as AgentListener from "@tocsin/adapter-http/direct/AgentListener"
 import * as Intake from "@tocsin/adapter-http/request/Intake"
+import * as FailureLog from "@tocsin/adapter-http/response/FailureLog"
 import { routerConfig } from "@tocsin/adapter-http/routerConfig"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Operations } from "@tocsin/core/usecases/Operations"
@@ -59,7 +60,7 @@ export class HttpApp extends Context.Service<
           Layer.provideMerge(platform),
         ),
       ),
-      Layer.provide(Intake.layer),
+      Layer.provide([Intake.layer, FailureLog.layer]),
     )
 }
 

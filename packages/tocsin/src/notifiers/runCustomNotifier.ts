@@ -1,6 +1,6 @@
 import { testText } from "@tocsin/adapter-notify/text/testText"
 import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Duration, Effect, Option } from "effect"
+import { Cause, Duration, Effect, Option } from "effect"
 import type { CustomNotifier, SendContext, SendResult } from "./CustomNotifier.ts"
 import { toNotification } from "./Notification.ts"
 
@@ -63,7 +63,7 @@ export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Dura
       ),
       // What somebody's code throws may name addresses and secrets: it is for the log, not for everyone who reads lists.
       Effect.catch((cause) =>
-        Effect.as(Effect.logWarning(`the notifier ${name} failed and is tried again`, cause), {
+        Effect.as(Effect.logWarning(`the notifier ${name} failed and is tried again`, Cause.die(cause)), {
           outcome: "deferred" as const,
           error: `The notifier ${name} failed; the log has the cause.`,
         }),

@@ -1,4 +1,5 @@
-import { Cause, Layer, Logger, type LogLevel, References } from "effect"
+import { entryText } from "@tocsin/core/log/entryText"
+import { Layer, Logger, type LogLevel, References } from "effect"
 import type { Log, LogEntry } from "./LogEntry.ts"
 
 const LEVELS: Readonly<Record<LogLevel.LogLevel, LogEntry["level"]>> = {
@@ -12,27 +13,14 @@ const LEVELS: Readonly<Record<LogLevel.LogLevel, LogEntry["level"]>> = {
   None: "error",
 }
 
-/** What was logged beside the message, for its reason. */
-const causeOf = (part: unknown): Cause.Cause<unknown> | undefined => {
-  if (Cause.isCause(part)) return part
-  return part instanceof Error ? Cause.fail(part) : undefined
-}
-
-const textOf = (part: unknown): string => (typeof part === "string" ? part : JSON.stringify(part))
-
-const toEntry = ({ message, logLevel, cause, fiber, date }: Logger.Options<unknown>): LogEntry => {
-  const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
-  const causes = [...parts.map(causeOf), cause].filter((found) => found !== undefined)
-  const reasons = causes.filter(({ reasons: found }) => found.length > 0)
+const toEntry = (options: Logger.Options<unknown>): LogEntry => {
+  const { message, cause } = entryText(options)
   return {
-    level: LEVELS[logLevel],
-    message: parts
-      .filter((part) => causeOf(part) === undefined)
-      .map(textOf)
-      .join(" "),
-    fields: fiber.getRef(References.CurrentLogAnnotations),
-    ...(reasons.length > 0 && { cause: reasons.map((found) => Cause.pretty(found)).join("\n") }),
-    time: date.toISOString(),
+    level: LEVELS[options.logLevel],
+    message,
+    fields: options.fiber.getRef(References.CurrentLogAnnotations),
+    ...(cause !== undefined && { cause }),
+    time: options.date.toISOString(),
   }
 }
 
