@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import type { KnownRoute } from "../response/allowedMethods.ts"
 import type { JsonObject } from "./Documentation.ts"
@@ -40,6 +40,15 @@ const page = Effect.fnUntraced(function* (documents: ReadonlyArray<ServedDocumen
   return { ...files, html: yield* StaticContent.make(viewerPage(documents, files), headers) }
 })
 
+/**
+ * Makes a content once, when it is first asked for, in a fiber of the server: a client that hangs up does not interrupt it, and
+ * so nobody has it made again.
+ */
+const madeOnce = Effect.fnUntraced(function* <A>(content: Effect.Effect<A>) {
+  const making = yield* Effect.cached(Effect.forkIn(content, yield* Effect.scope))
+  return Effect.flatMap(making, Fiber.join)
+})
+
 const served = (path: `/${string}`, content: Effect.Effect<StaticContent.StaticContent>) =>
   HttpRouter.add("GET", path, Effect.flatMap(content, StaticContent.respond))
 
@@ -47,9 +56,9 @@ const served = (path: `/${string}`, content: Effect.Effect<StaticContent.StaticC
 export const layer = (documents: ReadonlyArray<ServedDocument>) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const viewer = yield* Effect.cached(page(documents))
+      const viewer = yield* madeOnce(page(documents))
       const texts = yield* Effect.forEach(documents, (document) =>
-        Effect.map(Effect.cached(asText(document)), (text) => served(document.path, text)),
+        Effect.map(madeOnce(asText(document)), (text) => served(document.path, text)),
       )
       return Layer.mergeAll(
         served(
