@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { CurrentInstruments, Instruments } from "@tocsin/core/metrics/Instruments"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { itemsOf, statesOf } from "./outboxOf.ts"
@@ -80,6 +81,23 @@ describe("while the storage is away", () => {
       yield* report(front, critical)
       yield* TestClock.adjust(Duration.seconds(16))
       assert.isAbove(receivers.attempts.length, 8)
+    }),
+  )
+})
+
+describe("a dead letter", () => {
+  it.effect("is counted once, when the last attempt was made", () =>
+    Effect.gen(function* () {
+      const instruments = new Instruments()
+      const { site, front } = yield* open({ ...delivered, outcome: "refused", reaches: false }).pipe(
+        Effect.provideService(CurrentInstruments, instruments),
+      )
+      assert.strictEqual(instruments.givenUp.of("webhook").value, 0)
+      yield* report(front, critical)
+      yield* settled
+      assert.deepStrictEqual(statesOf(site), ["firing failed"])
+      yield* TestClock.adjust(Duration.hours(1))
+      assert.strictEqual(instruments.givenUp.of("webhook").value, 1)
     }),
   )
 })

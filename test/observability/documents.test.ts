@@ -62,7 +62,7 @@ const SELECTOR = /\b((?:tocsin|process|nodejs)_[a-z0-9_]+)\{([^}]*)\}/g
 const GROUPING = /\b(?:by|on|group_left) \(([^)]*)\)/g
 
 /** Labels that Prometheus adds itself, or that the names of rules bring. */
-const ADDED = new Set(["instance", "job", "le"])
+const ADDED = new Set(["instance", "job", "namespace", "le"])
 
 /** What is said of a metric that there is not, or of a label that it has not. */
 const faultsOf = (expression: string): ReadonlyArray<string> => {

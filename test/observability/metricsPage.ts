@@ -24,7 +24,7 @@ sudo install -m 640 -g prometheus tocsin-token /etc/prometheus/tocsin-token
 sudo install -m 644 deploy/prometheus/tocsin.rules.yml /etc/prometheus/tocsin.rules.yml
 \`\`\`
 
-Take the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` into \`/etc/prometheus/prometheus.yml\`; the job's name stays, because the alert TocsinDown looks for it. Then:
+Take the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` into \`/etc/prometheus/prometheus.yml\`; servers of another database get a job of their own whose name begins with \`tocsin\`: the alert rules tell installations apart by the job (and the namespace), and TocsinDown looks for those names. Then:
 
 \`\`\`sh elsewhere
 promtool check config /etc/prometheus/prometheus.yml

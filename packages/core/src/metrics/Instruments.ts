@@ -61,6 +61,7 @@ export class Instruments {
   readonly attempts = new Counters(metrics.attempts)
   readonly attemptDuration = new Histograms(metrics.attemptDuration)
   readonly deliveryDelay = new Histograms(metrics.deliveryDelay)
+  readonly givenUp = new Counters(metrics.givenUp)
   readonly resends = new Counters(metrics.resends)
   readonly #storageFailures = new Counters(metrics.storageFailures)
   readonly storageFailures = this.#storageFailures.forEach(StorageFailure.literals)
@@ -98,6 +99,7 @@ export class Instruments {
       this.attempts,
       this.attemptDuration,
       this.deliveryDelay,
+      this.givenUp,
       this.resends,
       this.#storageFailures,
       this.groupSize,

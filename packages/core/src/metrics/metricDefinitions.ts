@@ -56,6 +56,11 @@ const delivery = {
     "Time from when a notification was due to when its receiver had it",
     { labels: ["notifier"], buckets: DELAY_SECONDS },
   ),
+  givenUp: counter(
+    "tocsin_notifications_given_up_total",
+    "Notifications that became dead letters: refused for good, or not delivered within the attempts and the time there are",
+    { labels: ["notifier"] },
+  ),
   resends: counter(
     "tocsin_alert_resends_total",
     "Posts that repeated alerts to an alert router, by their result",

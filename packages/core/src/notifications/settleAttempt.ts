@@ -55,9 +55,15 @@ export const attempted = (
   }
 }
 
-/** Ends a claim. `lost` when the claim is no longer held: its lease ran out, and what became of it since counts. */
+/**
+ * What an attempt came to. `given_up`: the item is a dead letter. `lost`: the claim is no longer held, because its lease ran
+ * out; what became of the item since counts.
+ */
+type Settlement = "settled" | "given_up" | "lost"
+
+/** Ends a claim. */
 export const settleAttempt =
-  (claim: Claim, result: AttemptResult, random: number): Command<"settled" | "lost"> =>
+  (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>
   (workspace, now) =>
     settle(workspace, now, claim, result, random)
 
@@ -67,13 +73,14 @@ function* settle(
   claim: Claim,
   result: AttemptResult,
   random: number,
-): Decision<"settled" | "lost"> {
+): Decision<Settlement> {
   // Incidents are locked before their outbox items, everywhere.
   if (claim.notifier === "alert_router") yield* ensure(workspace, { incidents: [claim.incident_id] })
   yield* ensure(workspace, { outboxItems: [claim.id] })
   const item = workspace.outbox.get(claim.id)
   if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
-  workspace.outbox.put(attempted(item, result, now, random))
+  const ended = attempted(item, result, now, random)
+  workspace.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
-  return "settled"
+  return ended.state === "failed" ? "given_up" : "settled"
 }

@@ -1,5 +1,6 @@
 import { type Duration, Effect, Exit, FiberSet, Random } from "effect"
 import * as Instant from "../contract/Instant.ts"
+import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { type ClaimedItem, claimOutbox } from "../notifications/claimOutbox.ts"
 import { type AttemptResult, settleAttempt } from "../notifications/settleAttempt.ts"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
@@ -22,6 +23,7 @@ const BETWEEN_SETTLE_TRIES = "1 second"
 export const deliverItems = Effect.fnUntraced(function* ({ kind, send, lease, underWay }: DeliverInput) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
+  const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   let free = ATTEMPTS_AT_ONCE
   const endAttempt = Effect.suspend(() => {
     free += 1
@@ -33,6 +35,7 @@ export const deliverItems = Effect.fnUntraced(function* ({ kind, send, lease, un
     Effect.exit(Effect.interruptible(send(item.notification))).pipe(
       Effect.flatMap(toResult),
       Effect.flatMap((result) => settle(item, result, lease)),
+      Effect.tap((settlement) => Effect.sync(() => settlement === "given_up" && givenUp.value++)),
       Effect.ensuring(endAttempt),
       Effect.uninterruptible,
     )
@@ -82,18 +85,15 @@ const settle = Effect.fnUntraced(function* (
   const storage = yield* Storage
   const random = yield* Random.next
   const giveUpAt = Instant.plus(yield* Instant.now, lease)
-  const failure = Effect.matchCause(storage.transact(settleAttempt(item.claim, result, random)), {
-    onSuccess: () => undefined,
-    onFailure: (cause) => cause,
-  })
   for (;;) {
-    const cause = yield* failure
-    if (cause === undefined) return
+    const settled = yield* Effect.exit(storage.transact(settleAttempt(item.claim, result, random)))
+    if (Exit.isSuccess(settled)) return settled.value
     if ((yield* Instant.now) >= giveUpAt) {
-      return yield* Effect.logWarning(
+      yield* Effect.logWarning(
         "the result of an attempt could not be kept; the attempt is repeated",
-        cause,
+        settled.cause,
       )
+      return "lost"
     }
     yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))
   }
