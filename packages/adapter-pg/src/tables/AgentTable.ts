@@ -68,6 +68,12 @@ export const lockFreeAgents: PgStatement = {
          WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE SKIP LOCKED`,
 }
 
+/** Tells which of these agents there are. */
+export const findAgentIds: PgStatement = {
+  name: "find_agent_ids",
+  text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1)",
+}
+
 /** Reads one agent. */
 export const findAgent: PgStatement = {
   name: "find_agent",

@@ -5,7 +5,14 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { countPendingAgents, decodeAgent, lockAgents, lockRegistrations } from "../tables/AgentTable.ts"
+import {
+  countPendingAgents,
+  decodeAgent,
+  findAgentIds,
+  lockAgents,
+  lockFreeAgents,
+  lockRegistrations,
+} from "../tables/AgentTable.ts"
 import { decodeCheck, findChecks } from "../tables/CheckTable.ts"
 import { findKnownEvents } from "../tables/HistoryTable.ts"
 import { decodeMark, lockMark } from "../tables/MarkTable.ts"
@@ -30,7 +37,9 @@ export const loadScope = Effect.fnUntraced(function* (
   scope: Scope,
   now: Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  if (isAsked(scope.agents)) yield* loadAgents(pg, workspace, scope.agents ?? [])
+  if (isAsked(scope.agents)) {
+    yield* (scope.passesHeld ? loadFreeAgents : loadAgents)(pg, workspace, scope.agents ?? [])
+  }
   if (isAsked(scope.keys) || isAsked(scope.keysOfAgents) || isAsked(scope.blacklist)) {
     yield* loadKeys(pg, workspace, scope)
   }
@@ -51,6 +60,21 @@ const loadAgents = (pg: Pg, workspace: Workspace, ids: ReadonlyArray<AgentId>): 
     for (const agent of rows.map(decodeAgent)) workspace.agents.load(agent.agent_id, agent)
     for (const id of ids) workspace.agents.load(id, undefined)
   })
+
+/** Loads agents that nobody holds. One that was not found is absent only if it is not there without a lock either. */
+const loadFreeAgents = Effect.fnUntraced(function* (
+  pg: Pg,
+  workspace: Workspace,
+  ids: ReadonlyArray<AgentId>,
+) {
+  const rows = yield* pg.query(lockFreeAgents, [ids])
+  for (const agent of rows.map(({ version: _version, ...row }) => decodeAgent(row)))
+    workspace.agents.load(agent.agent_id, agent)
+  const missed = ids.filter((id) => !workspace.agents.isLoaded(id))
+  if (missed.length === 0) return
+  const held = new Set((yield* pg.query(findAgentIds, [missed])).map((row) => row["agent_id"]))
+  for (const id of missed) if (!held.has(id)) workspace.agents.load(id, undefined)
+})
 
 const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["checks"]>): Loading => {
   const { agent_id, check_ids } = asked

@@ -4,6 +4,7 @@ import type { IncidentOptions } from "../incidents/Incidents.ts"
 import { move } from "../TransitionTable.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
+import { passHeldAgents, type WorkOnMany } from "../workspace/passHeldAgents.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { acceptKey } from "./acceptKey.ts"
 import type { AgentRecord } from "./AgentRecord.ts"
@@ -34,23 +35,25 @@ const onOne =
       return { outcome: "done", count: yield* act(workspace, agent, now) }
     })()
 
-/** One bounded piece of an action on many agents: those that are gone by now, or that `act` leaves alone, count 0. */
+/**
+ * One bounded piece of an action on many agents: those that are gone by now, or that `act` leaves alone, count 0. Passes over
+ * those that another transaction holds.
+ */
 const onEach =
   (
     agentIds: ReadonlyArray<AgentId>,
     act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
-  ): Command<number> =>
+  ): Command<WorkOnMany> =>
   (workspace, now) =>
     (function* () {
       let count = 0
-      yield* ensure(workspace, { agents: agentIds })
-      const pendingKeys = agentIds.flatMap((id) => workspace.agents.get(id)?.pending_key_hash ?? [])
-      yield* ensure(workspace, { keys: pendingKeys })
-      for (const agentId of agentIds) {
-        const agent = workspace.agents.get(agentId)
-        if (agent !== undefined) count += yield* act(workspace, agent, now)
-      }
-      return count
+      const held = yield* passHeldAgents(workspace, agentIds)
+      const agents = agentIds
+        .filter((id) => workspace.agents.isLoaded(id))
+        .flatMap((id) => workspace.agents.get(id) ?? [])
+      yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
+      for (const agent of agents) count += yield* act(workspace, agent, now)
+      return { count, held }
     })()
 
 function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<number> {
@@ -124,20 +127,20 @@ export const remove = (agentId: AgentId, options: OperatorOptions): Command<Acti
     return 1
   })
 
-/** Accepts the pending keys of these agents; replacement keys only when `includeRotation`. Returns how many. */
-export const acceptEach = (agentIds: ReadonlyArray<AgentId>, includeRotation: boolean): Command<number> =>
+/** Accepts the pending keys of these agents; replacement keys only when `includeRotation`. */
+export const acceptEach = (agentIds: ReadonlyArray<AgentId>, includeRotation: boolean): Command<WorkOnMany> =>
   onEach(agentIds, function* (workspace, agent) {
     return includeRotation || agent.admission_state === "pending" ? yield* acceptPending(workspace, agent) : 0
   })
 
-/** Blocks the pending keys of these agents, replacement keys included. Returns how many. */
-export const blockEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<number> =>
+/** Blocks the pending keys of these agents, replacement keys included. */
+export const blockEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<WorkOnMany> =>
   onEach(agentIds, function* (workspace, agent, now) {
     return agent.pending_key_hash === undefined ? 0 : yield* blockOne(workspace, agent, now, options)
   })
 
-/** Removes those of these agents that are pending; accepted ones keep their replacement keys. Returns how many. */
-export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<number> =>
+/** Removes those of these agents that are pending; accepted ones keep their replacement keys. */
+export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<WorkOnMany> =>
   onEach(agentIds, function* (workspace, agent, now) {
     if (agent.admission_state !== "pending") return 0
     yield* removeAgent(workspace, agent, now, options)

@@ -69,6 +69,14 @@ export class Instruments {
   readonly commitDuration = new Histograms(metrics.commitDuration)
   readonly groupFailures = new Counters(metrics.groupFailures)
   readonly cacheLookups = new Counters(metrics.cacheLookups)
+  readonly #agentsPassedOver = new Counters(metrics.agentsPassedOver)
+  readonly agentsPassedOver = this.#agentsPassedOver.forEach([
+    "accept_all",
+    "block_all",
+    "dead_agents",
+    "history",
+    "remove_all",
+  ])
   readonly #syncDuration = new Histograms(metrics.syncDuration)
   readonly syncDuration = this.#syncDuration.of()
   readonly #sources = new Set<MetricSource>()
@@ -106,6 +114,7 @@ export class Instruments {
       this.commitDuration,
       this.groupFailures,
       this.cacheLookups,
+      this.#agentsPassedOver,
       this.#syncDuration,
     ].map((metric) => metric.read())
   }

@@ -123,6 +123,11 @@ const storage = {
     "Looks for rows in the cache: found (hit), to be read (miss), or found but changed by somebody else meanwhile (stale)",
     { labels: ["storage", "result"] },
   ),
+  agentsPassedOver: counter(
+    "tocsin_agents_passed_over_total",
+    "Agents that work on many of them left undone because another session held their rows for longer than a second",
+    { labels: ["work"] },
+  ),
   connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
     labels: ["pool", "state"],
   }),

@@ -3,11 +3,15 @@ import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.
 import * as actions from "../admission/operatorActions.ts"
 import { type AgentId, BlacklistId } from "../contract/Identifiers.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
+import { CurrentInstruments } from "../metrics/Instruments.ts"
+import type { ManyAgents } from "../metrics/reportPassedOver.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { Command } from "../workspace/Decision.ts"
+import type { WorkOnMany } from "../workspace/passHeldAgents.ts"
+import { finishHeld } from "./finishHeld.ts"
 import { incidentOptions } from "./incidentOptions.ts"
 
 /**
@@ -28,7 +32,7 @@ export class Admission extends Context.Service<
     readonly block: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
     /** Deletes one agent and all that it owns. */
     readonly remove: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
-    /** Accepts all pending agents; replacement keys too when asked to. In bounded pieces; the count is exact. */
+    /** Accepts all pending agents; replacement keys too when asked to. In bounded pieces; the count is exact. Like the others below passes over agents that another session holds. */
     readonly acceptAll: (options: {
       readonly includeRotation: boolean
     }) => Effect.Effect<ActionCountResponse, StorageError>
@@ -47,6 +51,7 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const storage = yield* Storage
       const hashing = yield* Hashing
+      const instruments = yield* CurrentInstruments
       const options: actions.OperatorOptions = {
         ...incidentOptions(yield* Ids, yield* Policy),
         blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
@@ -58,15 +63,23 @@ export class Admission extends Context.Service<
       })
 
       const onAllPending = Effect.fnUntraced(function* (
-        piece: (agentIds: ReadonlyArray<AgentId>) => Command<number>,
+        name: ManyAgents,
+        piece: (agentIds: ReadonlyArray<AgentId>) => Command<WorkOnMany>,
       ) {
         let count = 0
+        const held: Array<AgentId> = []
         let after: AgentId | undefined
         do {
           const agentIds: ReadonlyArray<AgentId> = yield* storage.agentsWithPendingKey(after, PIECE)
-          if (agentIds.length > 0) count += yield* storage.transact(piece(agentIds))
+          if (agentIds.length > 0) {
+            const result = yield* storage.transact(piece(agentIds))
+            count += result.count
+            held.push(...result.held)
+          }
           after = agentIds.at(-1)
         } while (after !== undefined)
+        const finish = finishHeld(storage, { name, piece, limit: PIECE }, held)
+        count += yield* Effect.provideService(finish, CurrentInstruments, instruments)
         return { count }
       })
 
@@ -98,9 +111,10 @@ export class Admission extends Context.Service<
         accept: (agentId) => one(actions.accept(agentId)),
         block: (agentId) => one(actions.block(agentId, options)),
         remove: (agentId) => one(actions.remove(agentId, options)),
-        acceptAll: ({ includeRotation }) => onAllPending((ids) => actions.acceptEach(ids, includeRotation)),
-        blockAll: onAllPending((ids) => actions.blockEach(ids, options)),
-        removeAll: onAllPending((ids) => actions.removeEach(ids, options)),
+        acceptAll: ({ includeRotation }) =>
+          onAllPending("accept_all", (ids) => actions.acceptEach(ids, includeRotation)),
+        blockAll: onAllPending("block_all", (ids) => actions.blockEach(ids, options)),
+        removeAll: onAllPending("remove_all", (ids) => actions.removeEach(ids, options)),
         unblock,
         unblockAll: unblockAll(),
       })

@@ -20,6 +20,11 @@ import type { AlertRef } from "../notifications/AlertRecord.ts"
  */
 export interface Scope {
   readonly agents?: ReadonlyArray<AgentId>
+  /**
+   * Leaves those of `agents` unloaded that another transaction holds, instead of waiting for it. Means nothing to a storage
+   * whose transactions never wait for each other's rows.
+   */
+  readonly passesHeld?: true
   /** Keys by hash, whatever their state and agent. */
   readonly keys?: ReadonlyArray<KeyHash>
   /** All keys of these agents that are not blocked. */

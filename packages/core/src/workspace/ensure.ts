@@ -3,7 +3,7 @@ import type { Scope } from "./Scope.ts"
 import type { Workspace } from "./Workspace.ts"
 
 /** Parts of a scope that are searches: they are always read anew, by yielding the scope itself. */
-type Searches = "claimableOutbox" | "abandonedOutbox" | "claimableAlerts" | "idlePendingAgents"
+type Searches = "claimableOutbox" | "abandonedOutbox" | "claimableAlerts" | "idlePendingAgents" | "passesHeld"
 
 /** Asks for those rows of `scope` that the workspace does not hold yet; goes straight on when it holds them all. */
 export function* ensure(workspace: Workspace, scope: Omit<Scope, Searches>): Decision<void> {
