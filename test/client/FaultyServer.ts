@@ -16,6 +16,9 @@ export type Manner =
   | "silent"
   /** Sends the head of an answer, and never its body. */
   | "silent half-way"
+  /** Sends a body until nobody reads it: with its length in the head, or without. */
+  | "endless"
+  | "large"
 
 /** A request as it arrived. */
 export interface Arrival {
@@ -35,6 +38,8 @@ export interface FaultyServer {
 
 const JSON_HEAD = { "content-type": "application/json" }
 
+const CHUNK = Buffer.alloc(65_536, " ")
+
 const answer = (manner: Manner, response: ServerResponse): void => {
   if (manner === "cut") response.destroy()
   else if (manner === "cut half-way") {
@@ -43,6 +48,16 @@ const answer = (manner: Manner, response: ServerResponse): void => {
   } else if (manner === "silent half-way") {
     response.writeHead(200, JSON_HEAD)
     response.write('{"items":[')
+  } else if (manner === "endless") {
+    response.writeHead(200, JSON_HEAD)
+    const more = () => {
+      while (response.write(CHUNK));
+    }
+    response.on("drain", more)
+    more()
+  } else if (manner === "large") {
+    response.writeHead(200, { ...JSON_HEAD, "content-length": String(2 ** 40) })
+    response.write(CHUNK)
   } else if (manner !== "silent") {
     response.writeHead(manner.status, { ...JSON_HEAD, ...manner.headers })
     response.end(manner.body ?? "")

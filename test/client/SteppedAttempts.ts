@@ -31,8 +31,19 @@ class WatchedFetch {
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     this.beganAt.push(this.elapsed)
     const response = await this.#watch(globalThis.fetch(input, init))
-    const readBody = response.arrayBuffer.bind(response)
-    return Object.defineProperty(response, "arrayBuffer", { value: () => this.#watch(readBody()) })
+    return response.body === null ? response : new Response(this.#watched(response.body), response)
+  }
+
+  #watched(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const reader = body.getReader()
+    return new ReadableStream({
+      pull: async (controller) => {
+        const { done, value } = await this.#watch(reader.read())
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    })
   }
 
   async #watch<A>(promise: Promise<A>): Promise<A> {

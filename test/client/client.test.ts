@@ -212,6 +212,27 @@ layer(service, { excludeTestServices: true })("a client as promises", (it) => {
     }),
   )
 
+  it.effect("ends a walk over a list at the item after the signal", () =>
+    Effect.gen(function* () {
+      const client = yield* promised("key-of-walked")
+      for (const agent of ["walk-1", "walk-2", "walk-3"]) {
+        const sender = yield* promised(`key-of-${agent}`)
+        yield* use(() => sender.heartbeat(heartbeatOf(agent)))
+      }
+      const controller = new AbortController()
+      const reason = new Error("enough")
+      const seen: Array<string> = []
+      const given = yield* rejection(async () => {
+        for await (const { agent_id } of client.agents.all({}, { signal: controller.signal })) {
+          seen.push(agent_id)
+          controller.abort(reason)
+        }
+      })
+      assert.strictEqual(given, reason)
+      assert.lengthOf(seen, 1)
+    }),
+  )
+
   it.effect("gives a call up for a signal, with its reason", () =>
     Effect.gen(function* () {
       const { uiToken } = yield* Tocsin

@@ -2,9 +2,9 @@ import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { createClient, isTocsinClientError, TocsinClient } from "@tocsin/client"
 import type { PromiseClientOptions } from "@tocsin/client/createClient"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { errorBody, faultyServer, type Manner } from "./FaultyServer.ts"
+import { errorBody, faultyServer, type Manner, SUMMARY } from "./FaultyServer.ts"
 
 const SECRET = "tell-no-one-of-this-token"
 
@@ -33,6 +33,8 @@ const cases: ReadonlyArray<readonly [name: string, manner: Manner, code: string,
   ["a cut connection", "cut", "connection", /there is no connection to http:\/\/127\.0\.0\.1:\d+/],
   ["half an answer", "cut half-way", "connection", /there is no connection/],
   ["silence", "silent", "timeout", /did not answer in time/],
+  ["an answer without an end", "endless", "unexpected_answer", /answered with more than 16 MiB/],
+  ["an answer of a terabyte", "large", "unexpected_answer", /answered with more than 16 MiB/],
   ["a redirect", { status: 308, headers: { location: "/" } }, "unexpected_answer", /sends elsewhere/],
   ["a gateway's complaint", { status: 503, body: "<html>" }, "unavailable", /cannot be reached by/],
   ["a proxy's limit", { status: 429, body: "<html>" }, "rate_limited", /too many requests/],
@@ -59,7 +61,8 @@ describe("what a client fails with", () => {
     it.live(`${name}: ${code}`, () =>
       Effect.gen(function* () {
         const server = yield* faultyServer(manner)
-        const error = yield* failureOf({ baseUrl: server.address, timeout: 300 })
+        const isSlow = manner === "silent"
+        const error = yield* failureOf({ baseUrl: server.address, ...(isSlow && { timeout: 300 }) })
         assert.strictEqual(error.code, code)
         assert.match(error.message, message)
         assert.strictEqual(server.arrivals[0]?.authorization, `Bearer ${SECRET}`)
@@ -67,6 +70,53 @@ describe("what a client fails with", () => {
       }),
     )
   }
+
+  it.live("does not ask again for an answer that is too large", () =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer("large")
+      yield* failureOf({ baseUrl: server.address, retries: { times: 3 } })
+      assert.lengthOf(server.arrivals, 1)
+    }),
+  )
+
+  it.live("takes an answer of almost 16 MiB", () =>
+    Effect.gen(function* () {
+      const body = " ".repeat(16 * 2 ** 20 - 1000) + JSON.stringify(SUMMARY)
+      const server = yield* faultyServer({ status: 200, body })
+      const client = createClient({ baseUrl: server.address, token: SECRET })
+      assert.deepStrictEqual(yield* Effect.promise(() => client.summary()), SUMMARY)
+    }),
+  )
+
+  describe("where next_cursor repeats", () => {
+    const page = (next_cursor: string): Manner => ({
+      status: 200,
+      body: JSON.stringify({ items: [], next_cursor, prev_cursor: null }),
+    })
+    const complaint = /gave the same next_cursor twice, so the list would never end/
+
+    it.live("ends the iterator and the stream with an error", () =>
+      Effect.gen(function* () {
+        const server = yield* faultyServer(page("a"), page("b"), page("a"))
+        const options = { baseUrl: server.address, token: SECRET }
+        const thrown = yield* Effect.promise(async () => {
+          try {
+            for await (const _ of createClient(options).agents.all()) assert.fail("the pages are empty")
+            return undefined
+          } catch (error) {
+            return error
+          }
+        })
+        assert.isTrue(isTocsinClientError(thrown) && thrown.code === "unexpected_answer")
+        assert.match(String(thrown), complaint)
+        assert.lengthOf(server.arrivals, 3)
+        const calls = yield* Effect.provide(TocsinClient.make(options), FetchHttpClient.layer)
+        const failure = yield* Effect.flip(Stream.runDrain(calls.agents.all()))
+        assert.strictEqual(failure.code, "unexpected_answer")
+        assert.match(failure.message, complaint)
+      }),
+    )
+  })
 
   it.live("says that nobody listens", () =>
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { Cause, Context, Effect, Exit } from "effect"
 import { HttpClient } from "effect/http"
-import { LARGEST_PAGE } from "../calls/listing.ts"
+import { walk } from "../calls/listing.ts"
 import type { Paging } from "../Parameters.ts"
 import type { Page } from "../Resources.ts"
 import type { TocsinClientError } from "../TocsinClientError.ts"
@@ -30,13 +30,14 @@ export const listing = <Item, Parameters extends Paging>(
     parameters?: Omit<Parameters, "cursor" | "back">,
     options?: CallOptions,
   ): AsyncGenerator<Item, void, undefined> {
-    let cursor: string | null | undefined
-    do {
-      const place = { limit: LARGEST_PAGE, ...parameters, ...(cursor && { cursor }) }
-      // Everything but the place in the list, and the place: together they are parameters of it.
-      const page = await run(list(place as Parameters), options)
-      yield* page.items
-      cursor = page.next_cursor
-    } while (cursor)
+    const next = walk(list, parameters)
+    for (;;) {
+      const { items, isLast } = await run(next, options)
+      for (const item of items) {
+        options?.signal?.throwIfAborted()
+        yield item
+      }
+      if (isLast) return
+    }
   },
 })

@@ -8,7 +8,7 @@ import {
   type ClientFailure,
   TocsinClientError,
 } from "../TocsinClientError.ts"
-import { AttemptTimedOut } from "./attempt.ts"
+import { AnswerTooLarge, AttemptTimedOut } from "./attempt.ts"
 import { retryAfterMillis } from "./repeated.ts"
 
 type ApiError = InstanceType<(typeof ApiErrors)[Exclude<keyof typeof ApiErrors, "errorStatus">]>
@@ -102,6 +102,12 @@ const ofBody = (origin: string) =>
     `${origin} answered something else than this contract says; is baseUrl the address of a Tocsin?`,
   )
 
+const ofSize = (origin: string) =>
+  new TocsinClientError(
+    "unexpected_answer",
+    `${origin} answered with more than 16 MiB; ask for smaller pages by limit, or is baseUrl the address of a Tocsin?`,
+  )
+
 const ofAnswer = (response: HttpClientResponse.HttpClientResponse, origin: string, nowMillis: number) => {
   const millis = retryAfterMillis(response, nowMillis)
   return ofResponse(response, origin, {
@@ -124,6 +130,7 @@ const convert = (error: CallError, origin: string, nowMillis: number): TocsinCli
   switch (error._tag) {
     case "HttpClientError":
       if (error.reason._tag === "TransportError") return ofTransport(error.reason.cause, origin)
+      if ("cause" in error.reason && error.reason.cause instanceof AnswerTooLarge) return ofSize(origin)
       return error.response === undefined ? ofBody(origin) : ofAnswer(error.response, origin, nowMillis)
     case "SchemaError":
       return ofBody(origin)
