@@ -67,7 +67,7 @@ export interface Monitor extends AgentCalls, AdmissionCalls, AsyncDisposable {
 
   /**
    * Calls back with each change of an incident that this process commits, one after another: a promise that the callback
-   * returns is awaited first, and what it throws is logged. Returns what ends it.
+   * returns is awaited first, and what it throws is logged. Returns what ends it. Throws with code `closed` after `close`.
    *
    * A live view, as `incidentChanges` is: nothing from before, nothing that other processes on the same storage commit, at
    * most once each; and where the callback is more than 1,000 changes behind, the oldest are dropped and counted in
@@ -75,7 +75,8 @@ export interface Monitor extends AgentCalls, AdmissionCalls, AsyncDisposable {
    */
   readonly onIncident: (callback: (change: IncidentNews) => unknown) => () => void
   /**
-   * The same as an iterator, which subscribes at once and ends by `break`, by its signal or when the monitor closes.
+   * The same as an iterator, which subscribes immediately and ends by `break`, by its signal or when the monitor closes.
+   * After `close` its first `next` rejects with code `closed`.
    *
    * @example
    * ```ts
@@ -101,7 +102,8 @@ export interface Monitor extends AgentCalls, AdmissionCalls, AsyncDisposable {
 
   /**
    * Stops: nothing new is taken, calls and requests under way have 5 s to end, notifications being sent 4 s more (what is
-   * not finished then is sent again by the next process), and the storage is closed. Safe to call more than once.
+   * not finished then is sent again by the next process), callbacks of `onIncident` 5 s, and the storage is closed. No
+   * callback is called afterwards. Safe to call more than once.
    */
   readonly close: () => Promise<void>
 }

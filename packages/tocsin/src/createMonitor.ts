@@ -9,15 +9,16 @@ import { admissionCalls } from "./api/AdmissionCalls.ts"
 import { agentCalls } from "./api/AgentCalls.ts"
 import { allPages } from "./api/allPages.ts"
 import { causeToTocsinError } from "./api/CallError.ts"
-import { Calls } from "./api/Calls.ts"
+import { Calls, closed } from "./api/Calls.ts"
 import { operationCalls } from "./api/OperationCalls.ts"
 import { queryCalls } from "./api/QueryCalls.ts"
 import { Activity } from "./http/Activity.ts"
 import { fetchHandler } from "./http/fetchHandler.ts"
 import { HttpApp } from "./http/HttpApp.ts"
 import { nodeListener } from "./http/nodeListener.ts"
+import { IncidentCallbacks } from "./incidents/IncidentCallbacks.ts"
 import { IncidentFeed } from "./incidents/IncidentFeed.ts"
-import { type IncidentNews, toIncidentNews } from "./incidents/IncidentNews.ts"
+import { toIncidentNews } from "./incidents/IncidentNews.ts"
 import { LiveChanges } from "./incidents/LiveChanges.ts"
 import * as Tocsin from "./layers/Tocsin.ts"
 import type { Monitor } from "./Monitor.ts"
@@ -29,7 +30,9 @@ import { TocsinError } from "./TocsinError.ts"
 /** What a running monitor is built on. */
 type MonitorServices = Tocsin.TocsinServices | HttpApp
 
-/** How long calls and requests under way may take once the monitor closes. */
+const CALLBACK_FAILED = "a callback of onIncident failed; it is called again with the next change"
+
+/** How long calls and requests under way, and then callbacks, may take once the monitor closes. */
 const FINISH_WITHIN_MILLIS = 5_000
 
 /**
@@ -95,12 +98,18 @@ export const assemble = (
   const queries = queryCalls(calls)
   const operations = operationCalls(calls)
   const isClosed = () => calls.isClosed
-  const incidentChanges = ({ signal }: { readonly signal?: AbortSignal | undefined } = {}) =>
-    new LiveChanges(feed.subscribe, toIncidentNews, signal)
+  const subscribe = (signal?: AbortSignal) => new LiveChanges(feed.subscribe, toIncidentNews, signal)
+  const callbacks = new IncidentCallbacks(subscribe, (cause) =>
+    Effect.runForkWith(services)(Effect.logError(CALLBACK_FAILED, cause)),
+  )
   const close = once(async () => {
     await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
     await Promise.all([calls.close(FINISH_WITHIN_MILLIS), activity.idle(FINISH_WITHIN_MILLIS)])
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    // Closing ends the changes; callbacks of those that were committed before come first.
+    await Promise.all([
+      Effect.runPromise(Scope.close(scope, Exit.void)),
+      callbacks.finish(FINISH_WITHIN_MILLIS),
+    ])
   })
   return {
     ...agentCalls(calls, BearerToken.roleOf({ reader: http.readTokens ?? [], operator: http.uiTokens })),
@@ -125,8 +134,11 @@ export const assemble = (
     },
     notifiers: { test: operations.testNotifier },
     summary: queries.summary,
-    incidentChanges,
-    onIncident: (callback) => callBack(incidentChanges(), callback, Effect.runForkWith(services)),
+    incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),
+    onIncident: (callback) => {
+      if (calls.isClosed) throw closed()
+      return callbacks.add(callback)
+    },
     fetch: fetchHandler({ web: app.web, isClosed, activity }),
     node: nodeListener({
       ...app,
@@ -140,27 +152,14 @@ export const assemble = (
   }
 }
 
+const refused = (): AsyncIterableIterator<never, undefined> => ({
+  next: () => Promise.reject(closed()),
+  [Symbol.asyncIterator]() {
+    return this
+  },
+})
+
 const once = (run: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined
   return () => (running ??= run())
-}
-
-const callBack = (
-  changes: LiveChanges<IncidentNews>,
-  callback: (change: IncidentNews) => unknown,
-  run: (effect: Effect.Effect<void>) => unknown,
-): (() => void) => {
-  const follow = async () => {
-    for await (const change of changes) {
-      try {
-        await callback(change)
-      } catch (cause) {
-        run(
-          Effect.logError("a callback of onIncident failed; it is called again with the next change", cause),
-        )
-      }
-    }
-  }
-  void follow()
-  return () => void changes.return()
 }

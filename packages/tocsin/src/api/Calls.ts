@@ -6,7 +6,9 @@ import { type CallError, causeToTocsinError, type CodeOf } from "./CallError.ts"
 /** The reply to a call that can fail with `E`. */
 type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
 
-const closed = () => new TocsinError("closed", "the monitor is closed; make another with createMonitor")
+/** The refusal of a monitor that is closed. */
+export const closed = (): TocsinError<"closed"> =>
+  new TocsinError("closed", "the monitor is closed; make another with createMonitor")
 
 /** Runs the calls of one monitor, and knows which are under way. */
 export class Calls<Services> {
