@@ -60,6 +60,15 @@ describe("the systemd unit", () => {
     assert.deepStrictEqual(service["Restart"], ["on-failure"])
   })
 
+  it("counts a server as started when it says so, and kills one that no longer says that it is alive", () => {
+    assert.deepStrictEqual([service["Type"], service["NotifyAccess"]], [["notify"], ["all"]])
+    assert.deepStrictEqual(service["WatchdogSec"], ["60s"])
+    // What the server runs to say so must not get its SIGTERM.
+    assert.deepStrictEqual(service["KillMode"], ["mixed"])
+    // A migration may take longer than systemd's minute and a half.
+    assert.deepStrictEqual(service["TimeoutStartSec"], ["1h"])
+  })
+
   it("keeps the generated token out of the journal", () => {
     assert.deepStrictEqual([service["StandardOutput"], service["StandardError"]], [["null"], ["journal"]])
   })
@@ -77,7 +86,7 @@ describe("the systemd unit", () => {
   it.skipIf(!isThere)(`has no fault that systemd-analyze verify finds${reason}`, () => {
     assert.deepStrictEqual(run(["verify", copy]), { passed: true, output: "" })
     const faulty = join(folder, "faulty.service")
-    writeFileSync(faulty, readFileSync(copy, "utf8").replace("Type=exec", "Type=sometimes"))
+    writeFileSync(faulty, readFileSync(copy, "utf8").replace("Type=notify", "Type=sometimes"))
     assert.include(run(["verify", faulty]).output, "service type")
   })
 
