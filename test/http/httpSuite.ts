@@ -22,6 +22,7 @@ import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
+import { throttlingSuite } from "./requests/throttlingSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
@@ -40,6 +41,7 @@ const agentSuites: Suites = {
   "order of checks": orderSuite,
   "size of bodies": bodySizeSuite,
   "hostile bodies": hostileBodySuite,
+  throttling: throttlingSuite,
   "fields of heartbeats": heartbeatFieldSuite,
   "fields of events": eventFieldSuite,
   admission: admissionSuite,

@@ -2,6 +2,7 @@ import { Agent } from "node:http"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { type DeliveryResult, type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import type { PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Context, Effect, Layer, Logger, Redacted } from "effect"
 import { HttpServer as BoundServer } from "effect/http"
@@ -32,7 +33,7 @@ export class Site extends Context.Service<
     readonly ask: (method: string, target: string, token: string, json?: unknown) => ReturnType<typeof send>
   }
 >()("@tocsin/test/openapi/Site") {
-  static readonly layer = (storage: Layer.Layer<Storage>) =>
+  static readonly layer = (storage: Layer.Layer<Storage>, changes: Partial<PolicyOptions> = {}) =>
     Layer.effect(
       Site,
       Effect.gen(function* () {
@@ -43,6 +44,9 @@ export class Site extends Context.Service<
           policy: {
             heartbeatRate: { perMinute: 60, burst: 12 },
             registrationRate: { perMinute: 0, burst: 0 },
+            unknownKeyVolume: { perMinute: 0, burst: 0 },
+            failedAuthenticationRate: { perMinute: 0, burst: 0 },
+            ...changes,
           },
         })
         const server = HttpServer.layerWithOperations({

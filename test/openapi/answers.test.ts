@@ -26,6 +26,8 @@ const DESTRUCTIVE = new Set([
   "removeCheck",
 ])
 
+const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }
+
 const site = Site.layer(MemoryStorage.layer)
 const onFreshSite = <A, E>(effect: Effect.Effect<A, E, Site>) => Effect.provide(effect, site, { local: true })
 
@@ -71,16 +73,35 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
       const declared = operationsOf(judge.document).flatMap((placed) =>
         Object.keys(placed.operation.responses).map((status) => key(placed, status)),
       )
-      // Failures are provoked elsewhere: failures.test.ts.
-      const unseen = declared.filter((answer) => !seen.answers.has(answer) && !/ 50[03]$/.test(answer))
+      // Failures are provoked elsewhere (failures.test.ts), and so is too much of 401 (below).
+      const unseen = declared.filter(
+        (answer) => !seen.answers.has(answer) && !/ (?:50[03]|429)$/.test(answer),
+      )
       assert.deepStrictEqual(unseen, [])
+      if (declared.includes("heartbeat 429")) assert.isTrue(seen.answers.has("heartbeat 429"))
       // What errors are shown to say, they do say.
       const unsaid = judge.messages.filter((message) => !seen.messages.has(message))
       assert.deepStrictEqual(
-        unsaid.filter((message) => !message.includes("storage")),
+        unsaid.filter((message) => !/storage|without a valid token/.test(message)),
         [],
       )
     }),
+  )
+
+  it.live("are 429 to those who fail to authenticate too often", () =>
+    Effect.gen(function* () {
+      const judge = yield* Judge.of(target)
+      const { call } = yield* Site
+      const unauthorized = { method: "GET", target: "/api/v1/agents", headers: {} }
+      assert.strictEqual((yield* call(unauthorized)).status, 401)
+      for (const { method, path, operation } of operationsOf(judge.document)) {
+        if (operation.security.length === 0) continue
+        const answer = yield* call({ method, target: path.replaceAll(/\{\w+\}/g, "x"), headers: {} })
+        assert.strictEqual(answer.status, 429, operation.operationId)
+        assert.deepStrictEqual(judge.answers.problemsOf(operation, answer), [], operation.operationId)
+        if (target === DOCUMENTS.operations) assert.include(judge.messages, messageOf(answer.body))
+      }
+    }).pipe(Effect.provide(Site.layer(MemoryStorage.layer, ONE_FAILURE), { local: true })),
   )
 
   it.live("are 404 to methods that it does not know of, and name those that it does", () =>

@@ -1,6 +1,6 @@
 import { createHmac, hash } from "node:crypto"
 import type { KeyFingerprint, KeyHash } from "@tocsin/core/contract/Identifiers"
-import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Hashing, type KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { Layer, Redacted } from "effect"
 
 const FINGERPRINT_DIGITS = 16
@@ -13,14 +13,23 @@ export const layer = (
     const { pepper } = options
     const peppered = (text: string): string | undefined =>
       pepper && createHmac("sha256", Redacted.value(pepper)).update(text).digest("hex")
+    const identityOf = (key: string): KeyIdentity => {
+      const digest = hash("sha256", key)
+      return {
+        // So many lower-case hex digits are what these brands stand for; the schemas would look again at every request.
+        key_hash: (peppered(key) ?? digest) as KeyHash,
+        key_fingerprint: digest.slice(0, FINGERPRINT_DIGITS) as KeyFingerprint,
+      }
+    }
+    // A connection presents the same key with each request. What is kept goes with the key.
+    const identities = new WeakMap<Redacted.Redacted, KeyIdentity>()
     return Hashing.of({
       identify: (key) => {
-        const digest = hash("sha256", Redacted.value(key))
-        return {
-          // So many lower-case hex digits are what these brands stand for; the schemas would look again at every request.
-          key_hash: (peppered(Redacted.value(key)) ?? digest) as KeyHash,
-          key_fingerprint: digest.slice(0, FINGERPRINT_DIGITS) as KeyFingerprint,
-        }
+        const known = identities.get(key)
+        if (known !== undefined) return known
+        const identity = identityOf(Redacted.value(key))
+        identities.set(key, identity)
+        return identity
       },
       sha256: (text) => hash("sha256", text),
       pepperCheck: peppered("tocsin pepper check") ?? "none",

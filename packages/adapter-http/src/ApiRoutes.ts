@@ -9,6 +9,7 @@ import { TocsinApi } from "./api.ts"
 import { OpsApi } from "./api/OpsApi.ts"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./request/AllowedOrigins.ts"
+import { FailedAuthentications } from "./request/FailedAuthentications.ts"
 import * as authentication from "./request/authentication.ts"
 import { type KnownRoute, routesOf } from "./response/allowedMethods.ts"
 import * as everyResponse from "./response/everyResponse.ts"
@@ -54,6 +55,8 @@ const knownToOps = routesOf(OpsApi, DocumentRoutes.ops.path)
 /** Names the spans of requests; for the server that makes them. */
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
 
+const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) => FailedAuthentications.layer(trustedHops)
+
 /** What is done to every answer, then counted; and the metrics, where they are wanted. */
 const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
   const { metrics, uiTokens, readTokens } = options
@@ -72,7 +75,11 @@ const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
  * routerConfig.
  */
 export const layer = (options: ApiOptions) =>
-  Layer.mergeAll(v1Routes(options), DocumentRoutes.layer([DocumentRoutes.v1]), watched(options, knownToV1))
+  Layer.mergeAll(
+    v1Routes(options),
+    DocumentRoutes.layer([DocumentRoutes.v1]),
+    watched(options, knownToV1),
+  ).pipe(Layer.provide(failedAuthentications(options)))
 
 /** Routes of a server beside those of the API. */
 interface Beside<R> {
@@ -87,7 +94,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),
-  )
+  ).pipe(Layer.provide(failedAuthentications(options)))
 
 /**
  * The same with what operators do beyond the contract, under /ops/v1, and its document at /ops/v1/openapi.json. Requires

@@ -102,6 +102,8 @@ export class Tocsin extends Context.Service<
               ...defaultPolicy,
               heartbeatRate: UNLIMITED,
               registrationRate: UNLIMITED,
+              unknownKeyVolume: UNLIMITED,
+              failedAuthenticationRate: UNLIMITED,
               ...options.policy,
             }),
             observatory.layer,

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import type { Visit } from "@tocsin/core/usecases/BodyAdmission"
 import { answerText } from "./answerText.ts"
 import { type Asker, AgentWork } from "./AgentWork.ts"
 import type { Burst, Flushed } from "./Burst.ts"
@@ -45,8 +46,8 @@ export class AgentConnection implements Asker, Flushed {
   #known: KnownHead | undefined
   #work: AgentWork | undefined
   #answer: { readonly answer: DirectAnswer; readonly requestId: string } | undefined
-  /** Bytes of the body whose place in the intake is held. */
-  #held: number | undefined
+  /** The body that is taken in: its bytes, whose place in the intake is held. */
+  #inside: { readonly bytes: number; readonly visit: Visit } | undefined
   /** What came while a request was at work waits for its end. */
   #isHeldBack = false
   #isLeaving = false
@@ -113,15 +114,24 @@ export class AgentConnection implements Asker, Flushed {
     if (this.#work !== undefined) return this.#holdBack(bytes)
     const known = this.#knownHeadOf(bytes) ?? this.#newHeadOf(bytes)
     const isWhole = bytes.length === (known?.bytes.length ?? 0) + (known?.head.bodyLength ?? 0)
-    if (known === undefined || !isWhole || !this.#host.around.intake.takeWhole(known.head.bodyLength))
-      return this.#handOver(bytes)
+    if (known === undefined || !isWhole || !this.#enter(known)) return this.#handOver(bytes)
     if (this.#known === undefined) this.#socket.setTimeout(this.#host.idleMillis)
     this.#known = known
-    this.#held = known.head.bodyLength
     const { around } = this.#host
     const work = new AgentWork(around, known.usual, around.requestIdOf(known.head), this)
     this.#work = work
     work.begin(bytes.subarray(known.bytes.length))
+  }
+
+  /** Asks whether the body of a request that is there may be taken in. */
+  #enter({ head, usual }: KnownHead): boolean {
+    const { bodies, intake, now } = this.#host.around
+    const bytes = head.bodyLength
+    if (!intake.takeWhole(bytes)) return false
+    const visit = bodies.tryEnter({ ...usual.sender, bytes }, now)
+    if (visit === undefined) intake.leaveWhole(bytes)
+    else this.#inside = { bytes, visit }
+    return visit !== undefined
   }
 
   #knownHeadOf(bytes: Buffer): KnownHead | undefined {
@@ -184,8 +194,9 @@ export class AgentConnection implements Asker, Flushed {
   readonly #onError = (): void => {}
 
   #leave(): void {
-    if (this.#held === undefined) return
-    this.#host.around.intake.leaveWhole(this.#held)
-    this.#held = undefined
+    if (this.#inside === undefined) return
+    this.#host.around.intake.leaveWhole(this.#inside.bytes)
+    this.#inside.visit.leave()
+    this.#inside = undefined
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Tracer } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { hasOneHost } from "../request/hasOneHost.ts"
+import { announcedBytes } from "../request/RequestBody.ts"
 import { AgentRequest } from "./AgentRequest.ts"
 import { type Surroundings, surroundings } from "./Surroundings.ts"
 import { usualRequest } from "./usualRequest.ts"
@@ -17,7 +18,10 @@ export const listener =
   (message, response) => {
     const usual = hasOneHost(message) ? usualRequest(message, around.senderOf) : undefined
     if (usual === undefined) return false
-    new AgentRequest(around, response, usual).begin()
+    const arrival = { ...usual.sender, bytes: announcedBytes(message) }
+    const visit = around.bodies.tryEnter(arrival, around.now)
+    if (visit === undefined) return false
+    new AgentRequest(around, response, { ...usual, visit }).begin()
     return true
   }
 

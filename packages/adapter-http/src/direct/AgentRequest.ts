@@ -1,10 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Visit } from "@tocsin/core/usecases/BodyAdmission"
 import type { Place } from "../request/Intake.ts"
 import { joined } from "../request/RequestBody.ts"
 import { type Asker, AgentWork } from "./AgentWork.ts"
 import { type DirectAnswer, writtenAnswer } from "./DirectAnswer.ts"
 import type { Surroundings } from "./Surroundings.ts"
 import type { UsualRequest } from "./usualRequest.ts"
+
+/** A usual request whose body may be read. */
+export interface AdmittedRequest extends UsualRequest {
+  readonly visit: Visit
+}
 
 /** One request of an agent that node:http has parsed, on its way: read, done, answered. */
 export class AgentRequest implements Asker {
@@ -13,12 +19,14 @@ export class AgentRequest implements Asker {
   readonly #response: ServerResponse
   readonly #work: AgentWork
   readonly #parts: Array<Buffer> = []
+  readonly #visit: Visit
   #place: Place | undefined
 
-  constructor(around: Surroundings, response: ServerResponse, usual: UsualRequest) {
+  constructor(around: Surroundings, response: ServerResponse, { visit, ...usual }: AdmittedRequest) {
     this.#around = around
     this.#message = response.req
     this.#response = response
+    this.#visit = visit
     this.#work = new AgentWork(around, usual, around.requestIdOf(response.req), this)
   }
 
@@ -53,6 +61,7 @@ export class AgentRequest implements Asker {
   }
 
   #leave(): void {
+    this.#visit.leave()
     if (this.#place !== undefined) this.#around.intake.leave(this.#place)
   }
 }

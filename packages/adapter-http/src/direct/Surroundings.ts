@@ -16,11 +16,13 @@ import type { RequestHead, SenderOf } from "./usualRequest.ts"
 /** What all requests of a server need. */
 export interface Surroundings {
   readonly calls: AgentCalls
+  readonly bodies: Ingest["Service"]["bodies"]
   readonly meters: Readonly<Record<keyof AgentCalls, RouteMeter>>
   readonly intake: Intake
   readonly failureLog: FailureLog
   readonly isDraining: () => boolean
   readonly clock: Clock.Clock
+  readonly now: () => Instant.Instant
   /** Whether each request leaves a line in the log. */
   readonly isLogged: boolean
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
@@ -36,14 +38,18 @@ export const surroundings = Effect.fnUntraced(function* (options: ApiOptions) {
   const ids = yield* Ids
   const clock = yield* Clock.Clock
   const { isDraining } = yield* Readiness
-  const newRequestId = () => ids.uuidV7(Instant.fromNanos(clock.currentTimeNanosUnsafe()))
+  const ingest = yield* Ingest
+  const now = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
+  const newRequestId = () => ids.uuidV7(now())
   const meter = new RequestMeter(yield* CurrentInstruments)
   const gathered: Surroundings = {
-    calls: agentCalls(yield* Ingest),
+    calls: agentCalls(ingest),
+    bodies: ingest.bodies,
     intake: yield* AgentIntake,
     failureLog: yield* FailureLog,
     isDraining,
     clock,
+    now,
     meters: {
       heartbeat: meter.of("/api/v1/heartbeat", "POST"),
       events: meter.of("/api/v1/events", "POST"),

@@ -7,6 +7,7 @@ import { shared } from "@tocsin/core/usecases/shared"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Readiness } from "../Readiness.ts"
+import { FailedAuthentications, type Throttled } from "../request/FailedAuthentications.ts"
 import type { OperatorTokens } from "../request/authentication.ts"
 import { RequestId } from "../RequestId.ts"
 import type { KnownRoute } from "../response/allowedMethods.ts"
@@ -36,6 +37,12 @@ const refusal: Failure = {
     "send a header Authorization: Bearer with the token of SERVICE_METRICS_TOKEN, or with one of SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
   headers: { "www-authenticate": "Bearer" },
 }
+
+const tooMany = ({ message, retryAfterSeconds }: Throttled): Failure => ({
+  code: "rate_limited",
+  message,
+  headers: { "retry-after": String(retryAfterSeconds) },
+})
 
 /** Where the metrics are. */
 export const METRICS_ROUTE = { method: "GET", path: "/metrics" } as const satisfies KnownRoute
@@ -75,11 +82,15 @@ const makeText = Effect.fnUntraced(function* (version: string) {
 export const layer = ({ access, version, ...tokens }: MetricsOptions & OperatorTokens) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
+      const { count } = yield* FailedAuthentications
       const isAllowed = mayScrape(access, tokens)
       const text = yield* makeText(version)
       const answer = Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        if (!isAllowed(headers["authorization"])) return errorResponse(refusal, yield* RequestId)
+        if (!isAllowed(headers["authorization"])) {
+          const throttled = yield* count
+          return errorResponse(throttled === undefined ? refusal : tooMany(throttled), yield* RequestId)
+        }
         return HttpServerResponse.text(yield* text, { contentType: EXPOSITION_TYPE })
       })
       yield* router.add(METRICS_ROUTE.method, METRICS_ROUTE.path, answer)

@@ -2,7 +2,7 @@ import { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { MAX_BODY_BYTES } from "./RequestBody.ts"
+import { announcedBytes, MAX_BODY_BYTES } from "./RequestBody.ts"
 
 /** How much of the agents' requests a server holds at a time, and how long one may keep others waiting. */
 export interface IntakeLimits {
@@ -25,10 +25,6 @@ export const IntakeLimits = Context.Reference<IntakeLimits>("@tocsin/adapter-htt
 
 /** Node reads so much at once: that of a body may come along with its headers, before anybody can stop it. */
 const READ_BYTES = 65_536
-
-/** How long a body is by its headers; in chunks, at most. */
-const announcedBytes = ({ headers }: IncomingMessage): number =>
-  Number(headers["content-length"] ?? MAX_BODY_BYTES)
 
 /** node:http reads on by itself after a small body that was complete already; what may follow it must wait as well. */
 function pauseAgain(this: Socket): void {

@@ -9,6 +9,13 @@ type Request = HttpServerRequest.HttpServerRequest
 /** The largest body that is accepted, in bytes (contract, limits). */
 export const MAX_BODY_BYTES = 1_048_576
 
+/** The length of a body by its headers; in chunks, the largest. */
+export const announcedBytes = ({
+  headers,
+}: {
+  readonly headers: IncomingMessage["headers"] | Request["headers"]
+}): number => Number(headers["content-length"] ?? MAX_BODY_BYTES)
+
 const ENCODED = "the request body must come without a Content-Encoding"
 const NOT_UTF8 = "the request body must be text in UTF-8"
 const NOT_JSON = "the request body must be JSON"

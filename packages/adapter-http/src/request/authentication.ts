@@ -1,19 +1,15 @@
 import { Effect, Layer, type Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { Forbidden, Unauthorized } from "../api/ApiErrors.ts"
+import { Forbidden, RateLimited, Unauthorized } from "../api/ApiErrors.ts"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
 import type { MetricsAccess } from "../metrics/MetricsAccess.ts"
 import * as BearerToken from "./BearerToken.ts"
+import { FailedAuthentications } from "./FailedAuthentications.ts"
 import { RequestId } from "../RequestId.ts"
 
-const refuse = (message: string) =>
-  Effect.flatMap(RequestId, (request_id) => Effect.fail(new Unauthorized({ message, request_id })))
-
-const notWellFormed = refuse(
-  "send a header Authorization: Bearer with a token of 1 to 512 visible ASCII characters",
-)
-const notForAgents = refuse("this token is not an agent key; an agent uses a key of its own")
-const notValid = refuse("this token is not valid; use one of those in SERVICE_AUTH_TOKEN")
+const notWellFormed = "send a header Authorization: Bearer with a token of 1 to 512 visible ASCII characters"
+const notForAgents = "this token is not an agent key; an agent uses a key of its own"
+const notValid = "this token is not valid; use one of those in SERVICE_AUTH_TOKEN"
 const readOnly = Effect.flatMap(RequestId, (request_id) =>
   Effect.fail(
     new Forbidden({ message: "this token may only read; use one of SERVICE_AUTH_TOKEN", request_id }),
@@ -55,29 +51,47 @@ export const mayBeAgentKey = ({
   return (candidate) => roleOf(candidate) === undefined
 }
 
+/** Refuses a request without a valid token, and counts it. */
+const refusal = Effect.map(FailedAuthentications, ({ count }) =>
+  Effect.fnUntraced(function* (message: string) {
+    const request_id = yield* RequestId
+    const throttled = yield* count
+    if (throttled === undefined) return yield* new Unauthorized({ message, request_id })
+    return yield* new RateLimited({ ...throttled, request_id })
+  }),
+)
+
 /** Both authentications. */
-export const layer = (tokens: ServiceTokens): Layer.Layer<AgentAuthentication | OperatorAuthentication> => {
+export const layer = (tokens: ServiceTokens) => {
   const roleOf = rolesOf(tokens)
   const isAgentKey = mayBeAgentKey(tokens)
   return Layer.mergeAll(
-    Layer.succeed(AgentAuthentication, {
-      agentKey: (httpEffect, { credential }) => {
-        if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        return isAgentKey(credential) ? Effect.provideService(httpEffect, AgentKey, credential) : notForAgents
-      },
-    }),
-    Layer.succeed(OperatorAuthentication, {
-      uiToken: (httpEffect, { credential }) => {
-        if (!BearerToken.isWellFormed(credential)) return notWellFormed
-        switch (roleOf(credential)) {
-          case "operator":
-            return httpEffect
-          case "reader":
-            return Effect.andThen(isReading, httpEffect)
-          case undefined:
-            return notValid
-        }
-      },
-    }),
+    Layer.effect(
+      AgentAuthentication,
+      Effect.map(refusal, (refuse) => ({
+        agentKey: (httpEffect, { credential }) => {
+          if (!BearerToken.isWellFormed(credential)) return refuse(notWellFormed)
+          return isAgentKey(credential)
+            ? Effect.provideService(httpEffect, AgentKey, credential)
+            : refuse(notForAgents)
+        },
+      })),
+    ),
+    Layer.effect(
+      OperatorAuthentication,
+      Effect.map(refusal, (refuse) => ({
+        uiToken: (httpEffect, { credential }) => {
+          if (!BearerToken.isWellFormed(credential)) return refuse(notWellFormed)
+          switch (roleOf(credential)) {
+            case "operator":
+              return httpEffect
+            case "reader":
+              return Effect.andThen(isReading, httpEffect)
+            case undefined:
+              return refuse(notValid)
+          }
+        },
+      })),
+    ),
   )
 }

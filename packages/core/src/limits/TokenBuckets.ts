@@ -37,19 +37,20 @@ export class TokenBuckets {
     this.#capacity = capacity
   }
 
-  /** Takes a token of `name`'s bucket, if there is one. */
-  take(name: string, now: Instant): Permission {
+  /** Takes so many tokens of `name`'s bucket, all or none. */
+  take(name: string, now: Instant, tokens = 1): Permission {
     const { perMinute } = this.#limit
     if (perMinute === 0) return { allowed: true }
     const bucket = this.#refilled(name, now)
     this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
     this.#forgetOldest()
-    if (bucket.parts >= PARTS_PER_TOKEN) {
-      bucket.parts -= PARTS_PER_TOKEN
+    const parts = tokens * PARTS_PER_TOKEN
+    if (bucket.parts >= parts) {
+      bucket.parts -= parts
       return { allowed: true }
     }
-    const missing = PARTS_PER_TOKEN - bucket.parts
+    const missing = parts - bucket.parts
     return { allowed: false, retryAfterSeconds: Math.ceil(missing / (perMinute * MICROS_PER_SECOND)) }
   }
 

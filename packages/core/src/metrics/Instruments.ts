@@ -27,6 +27,7 @@ const HEARTBEATS: Readonly<Record<CountedHeartbeat, true>> = {
   rate_limited: true,
   registration_limited: true,
 }
+const THROTTLED = ["failed_authentication", "unknown_key"] as const
 const BATCHES: Readonly<Record<BatchOutcome["outcome"], true>> = {
   applied: true,
   agent_blocked: true,
@@ -50,6 +51,10 @@ const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): Read
 export class Instruments {
   readonly httpRequests = new Counters(metrics.httpRequests)
   readonly httpDuration = new Histograms(metrics.httpDuration)
+  readonly #failedAuthentications = new Counters(metrics.failedAuthentications)
+  readonly failedAuthentications = this.#failedAuthentications.of()
+  readonly #throttled = new Counters(metrics.throttled)
+  readonly throttled = this.#throttled.forEach(THROTTLED)
   readonly #heartbeats = new Counters(metrics.heartbeats)
   readonly heartbeats = this.#heartbeats.forEach(namesOf(HEARTBEATS))
   readonly #batches = new Counters(metrics.batches)
@@ -100,6 +105,8 @@ export class Instruments {
     return [
       this.httpRequests,
       this.httpDuration,
+      this.#failedAuthentications,
+      this.#throttled,
       this.#heartbeats,
       this.#batches,
       this.#results,

@@ -23,6 +23,15 @@ const ingestion = {
     "Time from a request's headers to its answer",
     { labels: ["route", "method"], buckets: REQUEST_SECONDS },
   ),
+  failedAuthentications: counter(
+    "tocsin_failed_authentications_total",
+    "Requests without a valid token, throttled ones included",
+  ),
+  throttled: counter(
+    "tocsin_throttled_requests_total",
+    "Requests refused because their client address sent too many of their kind: without a valid token, or too much with keys that are not accepted",
+    { labels: ["reason"] },
+  ),
   heartbeats: counter("tocsin_heartbeats_total", "Heartbeats by what became of them", {
     labels: ["outcome"],
   }),

@@ -15,6 +15,10 @@ export interface PolicyOptions {
   readonly heartbeatRate: RateLimit
   /** Registrations of unknown keys from one client address (decisions §4). */
   readonly registrationRate: RateLimit
+  /** Bytes that keys which are not accepted may send from one client address. */
+  readonly unknownKeyVolume: RateLimit
+  /** Failed authentications from one client address. */
+  readonly failedAuthenticationRate: RateLimit
   /** A pending key that was silent for so long gives way to another one (decisions §3). */
   readonly pendingKeySilence: Duration.Duration
   /** An agent not heard of for so long is stale (decisions §5). */
@@ -23,6 +27,8 @@ export interface PolicyOptions {
   readonly deadAfter: Duration.Duration
 }
 
+const MIB = 1_048_576
+
 /** {@link PolicyOptions} where nothing else is configured. */
 export const defaultPolicy: PolicyOptions = {
   notifiers: ["debug"],
@@ -30,6 +36,9 @@ export const defaultPolicy: PolicyOptions = {
   maxPendingAgents: 10_000,
   heartbeatRate: { perMinute: 120, burst: 60 },
   registrationRate: { perMinute: 600, burst: 300 },
+  // A body of 1 MiB takes some 10 ms: one address cannot take more than a hundredth of a processor.
+  unknownKeyVolume: { perMinute: 60 * MIB, burst: 16 * MIB },
+  failedAuthenticationRate: { perMinute: 60, burst: 60 },
   pendingKeySilence: Duration.hours(1),
   staleAfter: Duration.seconds(120),
   deadAfter: Duration.seconds(300),

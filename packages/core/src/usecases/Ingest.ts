@@ -18,6 +18,7 @@ import { Ids } from "../ports/Ids.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { incidentOptions, newId } from "./incidentOptions.ts"
+import { BodyAdmission } from "./BodyAdmission.ts"
 import { batchReply, heartbeatReplies, tooManyHeartbeats, tooManyRegistrations } from "./ingestReplies.ts"
 import { IngestMeter } from "./IngestMeter.ts"
 import type { RegistrationId } from "../contract/Identifiers.ts"
@@ -25,10 +26,14 @@ import type { RegistrationId } from "../contract/Identifiers.ts"
 // Some ten megabytes at most, whatever the number of keys and addresses that are tried.
 const BUCKETS_KEPT = 50_000
 
+const isOfAcceptedKey = (outcome: HeartbeatOutcome): boolean => outcome === "seen" || outcome === "preseeded"
+
 /** What agents send: heartbeats and batches of check results. */
 export class Ingest extends Context.Service<
   Ingest,
   {
+    /** Decides whether the body of a request is read. Asked before either of the others by whoever reads bodies. */
+    readonly bodies: Pick<BodyAdmission, "tryEnter" | "enterHeartbeat" | "enterEvents">
     /**
      * Takes a heartbeat; registers a key that is unknown. Safe to repeat. Durable when it succeeds. `address` names
      * whom registrations are counted for (decisions §4); without one they are not limited by it.
@@ -56,9 +61,12 @@ export class Ingest extends Context.Service<
       const incidents = incidentOptions(ids, policy)
       const heartbeats = new TokenBuckets(policy.heartbeatRate, BUCKETS_KEPT)
       const registrations = new TokenBuckets(policy.registrationRate, BUCKETS_KEPT)
-      const meter = new IngestMeter(yield* CurrentInstruments)
+      const instruments = yield* CurrentInstruments
+      const meter = new IngestMeter(instruments)
+      const bodies = new BodyAdmission({ storage, hashing, policy, instruments })
 
       return Ingest.of({
+        bodies,
         // Few steps and no generator: what an effect does beside the transaction counts here.
         heartbeat: (presented, request, address) =>
           Effect.flatMap(Instant.now, (now) => {
@@ -72,6 +80,7 @@ export class Ingest extends Context.Service<
               storage.transact(heartbeat({ request, key, policy, mayRegister, incidents, newRegistrationId }))
             const reply = (outcome: Exclude<HeartbeatOutcome, "unknown_key">) => {
               meter.heartbeat(outcome)
+              bodies.note(key.key_hash, isOfAcceptedKey(outcome))
               return heartbeatReplies[outcome]
             }
             const register = () =>
@@ -97,6 +106,7 @@ export class Ingest extends Context.Service<
             const command = applyBatch({ request, key_hash, incidents, sha256: hashing.sha256 })
             return Effect.flatMap(storage.transact(command), (result) => {
               meter.batch(request, result, now)
+              bodies.note(key_hash, result.outcome === "applied")
               return batchReply(result)
             })
           }),

@@ -7,13 +7,15 @@ import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/R
 // A registration becomes possible when an operator empties the queue, which takes a person's time.
 const PENDING_RETRY_SECONDS = 60
 
-const blocked = Effect.fail(
+/** The refusal of what a blocked key sends. */
+export const blocked = Effect.fail(
   new AgentBlocked({
     message: "this agent key is blocked; deleting its blacklist row lets it register again",
   }),
 )
 
-const notAccepted = Effect.fail(
+/** The refusal of results of a key that is not accepted. */
+export const notAccepted = Effect.fail(
   new AgentNotAccepted({
     message:
       "this agent key is not accepted for this agent_id; send a heartbeat, then have an operator accept the agent",
@@ -40,6 +42,11 @@ export const tooManyHeartbeats = limited(
 /** The refusal of a heartbeat of yet another unknown key from one address. */
 export const tooManyRegistrations = limited(
   (seconds) => `too many unknown keys from this address; try again in ${seconds} s`,
+)
+
+/** The refusal of a heartbeat of an unknown key from an address that has sent too much with such keys. */
+export const tooMuchOfUnknownKeys = limited(
+  (seconds) => `too much data from this address with keys that are not accepted; try again in ${seconds} s`,
 )
 
 const taken = (accepted: boolean) => Effect.succeed<AcceptedResponse>({ accepted })

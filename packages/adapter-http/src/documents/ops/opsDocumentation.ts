@@ -24,6 +24,7 @@ export const opsDocumentation: Documentation = {
     Conflict: "Its present state does not allow it.",
   },
   messages: {
+    rate_limited: "too many requests without a valid token from this address; try again in 60 s",
     conflict:
       "only failed outbox items can be replayed, and this one is not failed; GET /api/v1/notifiers/outbox?state=failed lists them",
   },

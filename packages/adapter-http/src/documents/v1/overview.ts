@@ -32,7 +32,8 @@ place in the order, during a whole walk are seen exactly once.
 ## Rates
 
 Heartbeats are limited by key, registrations of unknown keys by address, and the agents that wait for admission by their number. Beyond that the answer is
-429 with \`Retry-After\`, in seconds. \`/events\` is not limited.
+429 with \`Retry-After\`, in seconds. Events of accepted keys are not limited. An address that sends too many requests without a valid token gets 429 in place of
+401; one that sends too much with keys that are not accepted gets 429 (403 for events) before its bodies are read. Valid tokens and accepted keys always pass.
 
 ## Errors
 

@@ -1,0 +1,110 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { accept, acceptedAgent, blockedAgent, event, heartbeat, newAgent, push } from "../client/TestAgent.ts"
+import { newToken } from "../service/Observatory.ts"
+import { onStorage } from "../onStorage.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+
+const KIB = 1024
+/** Three bodies of that size at once, and one a minute. */
+const BODY = 80 * KIB
+const volume = { perMinute: BODY + 4 * KIB, burst: 3 * (BODY + 4 * KIB) }
+
+/** Sends what is no JSON with a key. */
+const pushGarbage = (path: string, token: string, bytes = BODY) =>
+  call("POST", path, { token, body: "x".repeat(bytes) })
+
+const spend = Effect.gen(function* () {
+  for (let sent = 0; sent < 3; sent++)
+    expectError(yield* pushGarbage("/api/v1/heartbeat", newToken()), 400, "validation")
+})
+
+/** What clients send that have no right to, and what that costs the others. */
+export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario(
+    "keys that are not accepted share what their address may send, and accepted ones do not mind",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const known = yield* acceptedAgent()
+        assert.deepStrictEqual((yield* heartbeat(known)).body, { accepted: true })
+        clock.advance("10 minutes")
+        yield* spend
+        const refused = yield* pushGarbage("/api/v1/heartbeat", newToken())
+        expectError(refused, 429, "rate_limited")
+        assert.strictEqual(Number(refused.headers["retry-after"]), 60)
+        // Its body is not even looked at, however long it would be.
+        expectError(yield* pushGarbage("/api/v1/heartbeat", newToken(), 2_000 * KIB), 429, "rate_limited")
+        expectError(yield* pushGarbage("/api/v1/events", newToken()), 403, "agent_not_accepted")
+        expectError(yield* heartbeat(newAgent()), 429, "rate_limited")
+        assert.strictEqual((yield* heartbeat(known)).status, 202)
+        assert.strictEqual((yield* push(known, event())).status, 202)
+        expectError(yield* pushGarbage("/api/v1/heartbeat", known.key), 400, "validation")
+        clock.advance("1 minute")
+        expectError(yield* pushGarbage("/api/v1/heartbeat", newToken()), 400, "validation")
+        expectError(yield* pushGarbage("/api/v1/heartbeat", newToken()), 429, "rate_limited")
+      }),
+    { policy: { unknownKeyVolume: volume } },
+  )
+
+  scenario(
+    "a key that was accepted since it was last heard passes, and one that was blocked is told so",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const blocked = yield* blockedAgent()
+        const agent = newAgent()
+        assert.deepStrictEqual((yield* heartbeat(agent)).body, { accepted: false })
+        clock.advance("10 minutes")
+        yield* spend
+        expectError(yield* heartbeat(agent), 429, "rate_limited")
+        expectError(yield* heartbeat(blocked), 403, "agent_blocked")
+        expectError(yield* push(blocked, event()), 403, "agent_blocked")
+        yield* accept(agent)
+        assert.strictEqual((yield* push(agent, event())).status, 202)
+        assert.strictEqual((yield* heartbeat(agent)).status, 202)
+      }),
+    { policy: { unknownKeyVolume: volume } },
+  )
+
+  scenario(
+    "a body without a length counts as the largest",
+    () =>
+      Effect.gen(function* () {
+        const chunked = { token: newToken(), body: [Buffer.from("{}")] }
+        expectError(yield* call("POST", "/api/v1/heartbeat", chunked), 400, "validation")
+        expectError(yield* call("POST", "/api/v1/heartbeat", chunked), 429, "rate_limited")
+      }),
+    { policy: { unknownKeyVolume: { perMinute: 1, burst: 1_500 * KIB } } },
+  )
+
+  scenario(
+    "failed authentications are throttled by address, and a valid token always passes",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const fail = [
+          () => call("GET", "/api/v1/agents", { token: newToken() }),
+          () => call("POST", "/api/v1/heartbeat", { body: "{}" }),
+          () => call("GET", "/api/v1/incidents"),
+        ]
+        for (const attempt of fail) expectError(yield* attempt(), 401, "unauthorized")
+        for (const attempt of fail) {
+          const refused = yield* attempt()
+          expectError(refused, 429, "rate_limited")
+          assert.strictEqual(Number(refused.headers["retry-after"]), 60)
+        }
+        assert.strictEqual((yield* operate("GET", "/api/v1/agents")).status, 200)
+        assert.strictEqual((yield* heartbeat(newAgent())).status, 202)
+        clock.advance("1 minute")
+        expectError(yield* call("GET", "/api/v1/agents"), 401, "unauthorized")
+        expectError(yield* call("GET", "/api/v1/agents"), 429, "rate_limited")
+      }),
+    { policy: { failedAuthenticationRate: { perMinute: 1, burst: 3 } } },
+  )
+}
