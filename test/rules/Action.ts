@@ -18,7 +18,7 @@ export type Action =
   | { readonly action: "block_all" | "remove_all" | "unblock_all" | "purge" | "sweep" }
   | { readonly action: "unblock"; readonly id: string }
   | { readonly action: "restart"; readonly preseeded: boolean }
-  | { readonly action: "reset_clock"; readonly check: CheckRecord }
+  | { readonly action: "reset_clock" | "remove_check"; readonly check: CheckRecord }
   | { readonly action: "deliver"; readonly item: OutboxRecord; readonly trigger: DeliveryTrigger }
 
 /** A batch under an agent key. */

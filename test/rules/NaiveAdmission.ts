@@ -83,6 +83,7 @@ export class NaiveAdmission {
       case "purge":
       case "sweep":
       case "reset_clock":
+      case "remove_check":
       case "deliver":
         return undefined
     }

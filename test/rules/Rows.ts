@@ -62,8 +62,17 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
   const stays = (row: CheckRecord | HistoryRecord) => !removed.has(row.registration_id)
   const kept =
     removed.size === 0 ? rows.checks : new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
-  const checkChanges = changes.checks.filter(({ after }) => after !== undefined && stays(after))
-  const history = changes.history.length === 0 ? rows.history : [...rows.history, ...changes.history]
+  const checkChanges = changes.checks.filter(({ after, before }) => {
+    const row = after ?? before
+    return row !== undefined && stays(row)
+  })
+  const isOfRemoved = (row: HistoryRecord) =>
+    changes.removedChecks.some(
+      (check) => check.check_id === row.check_id && check.registration_id === row.registration_id,
+    )
+  const before =
+    changes.removedChecks.length === 0 ? rows.history : rows.history.filter((row) => !isOfRemoved(row))
+  const history = changes.history.length === 0 ? before : [...before, ...changes.history]
   return {
     agents: withChanges(rows.agents, changes.agents, (row) => row.agent_id),
     keys: withChanges(rows.keys, changes.keys, (row) => row.key_hash),

@@ -41,7 +41,7 @@ export type Step =
   | { readonly step: "unblock"; readonly which: number }
   /** The service starts anew, with or without the last key of {@link KEYS} among the accepted fingerprints. */
   | { readonly step: "restart"; readonly preseeded: boolean }
-  | { readonly step: "reset_clock"; readonly which: number }
+  | { readonly step: "reset_clock" | "remove_check"; readonly which: number }
   | { readonly step: "deliver"; readonly which: number; readonly answer: Answer }
 
 interface Batch {
@@ -133,6 +133,7 @@ const onAll = Arbitrary.map(oneOf("block_all", "remove_all", "unblock_all", "pur
   step,
 }))
 const resetClock = Arbitrary.map(which, (which): Step => ({ step: "reset_clock", which }))
+const removeCheck = Arbitrary.map(which, (which): Step => ({ step: "remove_check", which }))
 const sweep = Arbitrary.Constant<Step>({ step: "sweep" })
 const acceptAll = Arbitrary.map(boolean, (includeRotation): Step => ({ step: "accept_all", includeRotation }))
 const unblock = Arbitrary.map(which, (which): Step => ({ step: "unblock", which }))
@@ -175,6 +176,9 @@ const lifeWith = (batch: Arbitrary.Arbitrary<Step>, ...more: ReadonlyArray<Weigh
 
 /** Agents send results, deliveries go on, and now and then an operator steps in. */
 export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock])
+
+/** The same, and operators remove checks, which their agents may report again. */
+export const lifeWithRemovals = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock], [4, removeCheck])
 
 /** The same without what may make a batch count again: the reset of a clock, and one id for two events of one check. */
 export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, idPerCheck)))

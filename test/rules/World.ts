@@ -1,6 +1,6 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { resetClock } from "@tocsin/core/checks/checkActions"
+import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -119,6 +119,10 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
         return Effect.as(restart(action.preseeded), undefined)
       case "reset_clock":
         return Effect.as(storage.transact(resetClock(action.check)), undefined)
+      case "remove_check": {
+        const incidents = incidentOptions(Context.get(support, Ids), running.policy)
+        return Effect.as(storage.transact(removeCheck(action.check, incidents)), undefined)
+      }
       case "deliver":
         return Effect.as(storage.transact(deliver(action.item, action.trigger)), undefined)
     }

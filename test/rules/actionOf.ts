@@ -104,9 +104,10 @@ export const actionOf = (step: Step, { rows, applied, number }: Circumstances): 
     }
     case "restart":
       return { action: "restart", preseeded: step.preseeded }
-    case "reset_clock": {
+    case "reset_clock":
+    case "remove_check": {
       const check = pick(rows.checks.values(), step.which)
-      return check && { action: "reset_clock", check }
+      return check && { action: step.step, check }
     }
     case "deliver": {
       const moves = Array.from(rows.outbox.values()).flatMap((item) => {

@@ -7,7 +7,7 @@ import type { Action, Observation } from "./Action.ts"
 import { integer } from "./arbitraries.ts"
 import { gatheringStorage } from "./gatheringStorage.ts"
 import type { Rows } from "./Rows.ts"
-import { admission, crowd, enrollment, life, notifiers, SIZE, type Step } from "./Scenario.ts"
+import { admission, crowd, enrollment, lifeWithRemovals, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { viewOfRows } from "./views.ts"
 import { watchedStorage } from "./watchedStorage.ts"
 import { openWorld, type WorldOptions } from "./World.ts"
@@ -26,6 +26,7 @@ const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "remove",
   "unblock",
   "reset_clock",
+  "remove_check",
   "deliver",
 ])
 
@@ -85,7 +86,7 @@ const comesToTheSame = Effect.fnUntraced(function* (
 describe("commands that share a transaction", () => {
   it.effect.prop(
     "answer and leave what they do one by one, as results come in",
-    { steps: life, notifiers, longest: integer(2, 8) },
+    { steps: lifeWithRemovals, notifiers, longest: integer(2, 8) },
     ({ steps, notifiers, longest }) => comesToTheSame([...enrollment, ...steps], longest, { notifiers }),
     { arbitrary },
   )

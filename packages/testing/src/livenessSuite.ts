@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import { sweepSilentAgents } from "@tocsin/core/usecases/sweepSilentAgents"
@@ -193,31 +192,6 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.isUndefined(yield* replica.storage.check(a, disk))
       yield* enroll(replica, "a")
       assert.isUndefined(yield* replica.storage.check(a, disk))
-    }),
-  )
-
-  it.effect("a check that was removed goes with its history, and its events count anew", () =>
-    Effect.gen(function* () {
-      const replica = yield* openReplica(subject)
-      yield* enroll(replica, "a")
-      yield* report(replica)
-      yield* send(replica, "a", [eventOf(9, { check_id: "cpu" })])
-      const removed = yield* replica.storage.transact(
-        removeCheck({ agent_id: a, check_id: disk }, replica.incidents),
-      )
-      assert.deepStrictEqual(removed, { outcome: "done", count: 1 })
-      assert.isUndefined(yield* replica.storage.check(a, disk))
-      assert.deepStrictEqual<unknown>(
-        (yield* rowsOf(replica, "history")).map((row) => row.check_id),
-        ["cpu"],
-      )
-      assert.deepStrictEqual(yield* inconsistencies(replica), [])
-      assert.deepStrictEqual(yield* replica.storage.purge(100), 0)
-      const replies = yield* report(replica)
-      assert.deepStrictEqual(
-        replies.map((reply) => reply.accepted),
-        [1, 1, 1],
-      )
     }),
   )
 

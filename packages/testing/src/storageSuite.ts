@@ -1,5 +1,6 @@
 import { describe } from "@effect/vitest"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
+import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { incidentScopeSuite } from "./incidentScopeSuite.ts"
@@ -60,6 +61,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     claimSuite(subject)
     outboxSuite(subject)
     livenessSuite(subject)
+    checkRemovalSuite(subject)
     purgeSuite(subject)
     retentionSuite(subject)
     rollbackSuite(subject)

@@ -4,7 +4,7 @@ import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { findKnownEventsOfAgents } from "../tables/HistoryTable.ts"
+import { decodeKnown, findKnownEventsOfAgents } from "../tables/HistoryTable.ts"
 import { loadIncidents } from "../transactions/loadIncidents.ts"
 import { loadMembers } from "../transactions/loadMembers.ts"
 
@@ -48,15 +48,10 @@ const loadHistory = Effect.fnUntraced(function* (
     registration_id: workspace.agents.get(agent_id)?.registration_id ?? null,
     event_ids: Array.from(ids),
   }))
-  // The column holds nothing but what was an EventId when it was written.
-  const found = new Set(
-    (yield* pg.queryJson(findKnownEventsOfAgents, wanted)).map(
-      (row) => `${row["registration_id"]}/${row["event_id"]}`,
-    ),
-  )
+  const rows = yield* pg.queryJson(findKnownEventsOfAgents, wanted)
   for (const { event_ids, registration_id } of wanted) {
     if (registration_id === null) continue
-    const known = new Set(event_ids.filter((id) => found.has(`${registration_id}/${id}`)))
+    const known = new Map(rows.filter((row) => row["registration_id"] === registration_id).map(decodeKnown))
     workspace.knownEvents.load(registration_id, event_ids, known)
   }
 })

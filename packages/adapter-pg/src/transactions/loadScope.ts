@@ -14,7 +14,7 @@ import {
   lockRegistrations,
 } from "../tables/AgentTable.ts"
 import { decodeCheck, findChecks } from "../tables/CheckTable.ts"
-import { findKnownEvents } from "../tables/HistoryTable.ts"
+import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { decodeMark, lockMark } from "../tables/MarkTable.ts"
 import { loadIncidents } from "./loadIncidents.ts"
 import { loadKeys } from "./loadKeys.ts"
@@ -92,9 +92,7 @@ const loadHistory = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["his
   const registration_id = workspace.agents.get(agent_id)?.registration_id
   if (registration_id === undefined || event_ids.length === 0) return Effect.void
   return Effect.map(pg.query(findKnownEvents, [agent_id, registration_id, event_ids]), (rows) => {
-    // The column holds nothing but what was an EventId when it was written.
-    const found = new Set(rows.map((row) => row["event_id"] as (typeof event_ids)[number]))
-    workspace.knownEvents.load(registration_id, event_ids, found)
+    workspace.knownEvents.load(registration_id, event_ids, new Map(rows.map(decodeKnown)))
   })
 }
 

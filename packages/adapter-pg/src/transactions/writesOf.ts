@@ -100,8 +100,9 @@ const deliveryWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyAr
 }
 
 const historyWrites = ({ history: stored, removedChecks }: WorkspaceChanges): ReadonlyArray<Write> => [
-  each(history.insertHistory, stored),
+  // A check that was removed may have been reported again since.
   { statement: history.deleteHistoryOfChecks, rows: removedChecks, writes: "any" },
+  each(history.insertHistory, stored),
 ]
 
 /** Changes by what becomes of their rows. */

@@ -1,6 +1,6 @@
 import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
 import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
-import type { AgentId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
@@ -82,8 +82,8 @@ const addValues = (row: HistoryRecord, values: Array<SQLInputValue>): void => {
 
 /** Table `check_event`. */
 export const makeHistoryRows = (connection: SqliteConnection) => {
-  const known = connection.query<[bigint]>(
-    "SELECT 1 FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
+  const known = connection.query<[CheckId]>(
+    "SELECT check_id FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
   )
   const anyKept = connection.query<[bigint]>(
     "SELECT 1 FROM check_event WHERE is_kept = 1 AND registration_id > '' LIMIT 1",
@@ -97,13 +97,19 @@ export const makeHistoryRows = (connection: SqliteConnection) => {
     "DELETE FROM check_event WHERE registration_id = ? AND check_id = ?",
   )
   return {
-    /** Which of these events the history of a registration holds. */
+    /** Which of these events the history of a registration holds, with their checks. */
     known: (
       agentId: AgentId,
       registrationId: RegistrationId,
       eventIds: ReadonlyArray<EventId>,
-    ): ReadonlySet<EventId> =>
-      new Set(eventIds.filter((eventId) => known.get(agentId, eventId, registrationId) !== undefined)),
+    ): ReadonlyMap<EventId, CheckId> => {
+      const found = new Map<EventId, CheckId>()
+      for (const eventId of eventIds) {
+        const row = known.get(agentId, eventId, registrationId)
+        if (row !== undefined) found.set(eventId, row[0])
+      }
+      return found
+    },
     /** Adds rows in the order in which they are to be numbered. What retention kept of their checks is replaced by them. */
     add: (rows: ReadonlyArray<HistoryRecord>): void => {
       if (rows.length > 0 && anyKept.get() !== undefined) {

@@ -17,18 +17,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.alerts) tables.alerts.write(change)
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
   tables.incidentChanges.add(changes.incidentChanges)
-  persistHistory(tables, workspace, changes)
-  return changes
-}
-
-/**
- * A check may be removed and report again within one group, or the other way round. What was stored before the group goes
- * in both cases; what the group stored goes with a check that is gone at its end.
- */
-const persistHistory = (tables: Tables, workspace: Workspace, changes: WorkspaceChanges): void => {
   for (const check of changes.removedChecks) tables.history.removeCheck(check)
   tables.history.add(changes.history)
-  for (const check of changes.removedChecks) {
-    if (workspace.checks.get(check) === undefined) tables.history.removeCheck(check)
-  }
+  return changes
 }

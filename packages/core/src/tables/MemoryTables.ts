@@ -4,6 +4,7 @@ import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type {
   AgentId,
   BlacklistId,
+  CheckId,
   EventId,
   IncidentId,
   IncidentKey,
@@ -30,8 +31,8 @@ export class MemoryTables {
   /** Checks by registration, then by check id: a deleted agent's go with one step. */
   readonly checks = new Map<string, Map<string, CheckRecord>>()
   history: Array<StoredHistoryRecord> = []
-  /** Event ids in the history, by registration. */
-  readonly knownEvents = new Map<string, Set<EventId>>()
+  /** Event ids in the history with their checks, by registration. */
+  readonly knownEvents = new Map<string, Map<EventId, CheckId>>()
   readonly incidents = new Map<IncidentId, IncidentRecord>()
   /** The open incident of each key. */
   readonly openIncidents: Readonly<Record<IncidentKind, Map<IncidentKey, IncidentId>>> = {

@@ -48,7 +48,7 @@ const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, histor
   }
   const historyRegistration = history && registrationOf(history.agent_id)
   if (history !== undefined && historyRegistration !== undefined) {
-    const known = tables.knownEvents.get(historyRegistration) ?? new Set()
+    const known = tables.knownEvents.get(historyRegistration) ?? new Map()
     workspace.knownEvents.load(historyRegistration, history.event_ids, known)
   }
 }

@@ -32,13 +32,13 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])
     else story.push(change)
   }
+  for (const check of changes.removedChecks) {
+    forget(tables, (row) => row.registration_id === check.registration_id && row.check_id === check.check_id)
+  }
   for (const row of changes.history) {
     tables.lastSeq += 1
     tables.history.push({ ...row, seq: tables.lastSeq })
-    innerSet(tables.knownEvents, row.registration_id).add(row.event_id)
-  }
-  for (const check of changes.removedChecks) {
-    forget(tables, (row) => row.registration_id === check.registration_id && row.check_id === check.check_id)
+    inner(tables.knownEvents, row.registration_id).set(row.event_id, row.check_id)
   }
 }
 

@@ -1,14 +1,24 @@
-import type { EventId, RegistrationId } from "../contract/Identifiers.ts"
+import type { CheckRef } from "../checks/CheckRecord.ts"
+import type { CheckId, EventId, RegistrationId } from "../contract/Identifiers.ts"
 
-/** Which event ids are known to be in the stored history, or known not to be, per registration of an agent. */
+/** Which event ids are known to be in the stored history of which check, or known not to be, per registration of an agent. */
 export class KnownEvents {
-  #known: Map<RegistrationId, Map<EventId, boolean>> | undefined
+  #known: Map<RegistrationId, Map<EventId, CheckId | undefined>> | undefined
+  #removed: Array<CheckRef> | undefined
 
-  /** Tells that these were looked up, and which of them the history holds. */
-  load(registrationId: RegistrationId, asked: ReadonlyArray<EventId>, found: ReadonlySet<EventId>): void {
+  /** Tells that these were looked up, and of which checks the history holds which of them. */
+  load(
+    registrationId: RegistrationId,
+    asked: ReadonlyArray<EventId>,
+    found: ReadonlyMap<EventId, CheckId>,
+  ): void {
     const known = this.#of(registrationId)
     for (const eventId of asked) {
-      if (!known.has(eventId)) known.set(eventId, found.has(eventId))
+      if (known.has(eventId)) continue
+      const checkId = found.get(eventId)
+      // The storage removes the history of a check that was removed at the end of the transaction.
+      const isGone = checkId === undefined || this.#isRemoved(registrationId, checkId)
+      known.set(eventId, isGone ? undefined : checkId)
     }
   }
 
@@ -18,23 +28,37 @@ export class KnownEvents {
   }
 
   /** Notes a row that this transaction stores. */
-  add(registrationId: RegistrationId, eventId: EventId): void {
-    this.#of(registrationId).set(eventId, true)
+  add(registrationId: RegistrationId, eventId: EventId, checkId: CheckId): void {
+    this.#of(registrationId).set(eventId, checkId)
+  }
+
+  /** Notes that the history of a check is gone. */
+  removeCheck({ agent_id, check_id, registration_id }: CheckRef): void {
+    ;(this.#removed ??= []).push({ agent_id, check_id, registration_id })
+    const known = this.#of(registration_id)
+    for (const [eventId, checkId] of known) if (checkId === check_id) known.set(eventId, undefined)
   }
 
   /** Whether the history holds the event. Throws where the decision did not ask for it first. */
   has(registrationId: RegistrationId, eventId: EventId): boolean {
-    const known = this.#known?.get(registrationId)?.get(eventId)
-    if (known === undefined)
+    if (!this.isLoaded(registrationId, eventId))
       throw new Error(`event ${eventId} was decided on without a look into the history`)
-    return known
+    return this.#known?.get(registrationId)?.get(eventId) !== undefined
   }
 
-  #of(registrationId: RegistrationId): Map<EventId, boolean> {
+  #isRemoved(registrationId: RegistrationId, checkId: CheckId): boolean {
+    return (
+      this.#removed?.some(
+        ({ check_id, registration_id }) => check_id === checkId && registration_id === registrationId,
+      ) ?? false
+    )
+  }
+
+  #of(registrationId: RegistrationId): Map<EventId, CheckId | undefined> {
     this.#known ??= new Map()
     const known = this.#known.get(registrationId)
     if (known !== undefined) return known
-    const created = new Map<EventId, boolean>()
+    const created = new Map<EventId, CheckId | undefined>()
     this.#known.set(registrationId, created)
     return created
   }

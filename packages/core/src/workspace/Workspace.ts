@@ -74,7 +74,7 @@ export class Workspace {
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
-  readonly #stored: Array<HistoryRecord> = []
+  #stored: Array<HistoryRecord> = []
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
 
@@ -129,12 +129,17 @@ export class Workspace {
   /** Adds a row to a check's history. */
   store(row: HistoryRecord): void {
     this.#stored.push(row)
-    this.knownEvents.add(row.registration_id, row.event_id)
+    this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
   }
 
-  /** Deletes a check; the storage removes its history in the same transaction. */
+  /** Deletes a check; the storage removes its history in the same transaction, before it stores what comes after this. */
   removeCheck(check: CheckRecord): void {
+    const { check_id, registration_id } = check
     this.checks.delete(check)
+    this.#stored = this.#stored.filter(
+      (row) => row.check_id !== check_id || row.registration_id !== registration_id,
+    )
+    this.knownEvents.removeCheck(check)
     this.#removedChecks.push(check)
   }
 
@@ -189,7 +194,7 @@ export class Workspace {
       marks: this.marks.changes(),
       /** New lines of incidents' stories. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
-      /** Deleted checks, whose history is to be removed now. */
+      /** Deleted checks, whose history is to be removed now, before new rows are added: some may have been reported again. */
       removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
       /** New history rows, in the order in which they are to be numbered. */
       history: this.#stored as ReadonlyArray<HistoryRecord>,

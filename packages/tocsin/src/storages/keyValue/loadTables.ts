@@ -127,7 +127,8 @@ const loadHistory = (tables: MemoryTables, history: ReadonlyArray<StoredHistoryR
   for (const row of history.toSorted((a, b) => a.seq - b.seq)) {
     tables.history.push(row)
     const known = tables.knownEvents.get(row.registration_id)
-    if (known === undefined) tables.knownEvents.set(row.registration_id, new Set([row.event_id]))
-    else known.add(row.event_id)
+    if (known === undefined)
+      tables.knownEvents.set(row.registration_id, new Map([[row.event_id, row.check_id]]))
+    else known.set(row.event_id, row.check_id)
   }
 }

@@ -1,0 +1,137 @@
+import { assert, describe, it } from "@effect/vitest"
+import { applyBatch } from "@tocsin/core/checks/applyBatch"
+import { removeCheck } from "@tocsin/core/checks/checkActions"
+import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import { AgentId, CheckId, type EventId } from "@tocsin/core/contract/Identifiers"
+import type { Command } from "@tocsin/core/workspace/Decision"
+import { Effect } from "effect"
+import { inconsistencies } from "./inconsistencies.ts"
+import { keyHashOf } from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { enroll, eventId, eventOf, send } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const [a, disk] = [AgentId.make("a"), CheckId.make("disk")]
+
+const report = (replica: Replica) =>
+  Effect.forEach([0, 1, 2], (n) => send(replica, "a", [eventOf(n, { exit_code: n, incident_key: "shared" })]))
+
+/** Commands that a group decides one after the other, in one transaction. */
+type Together = ReadonlyArray<"remove" | ReadonlyArray<CheckResultEvent>>
+
+const commandOf = ({ incidents }: Replica, part: Together[number]): Command<unknown> =>
+  part === "remove"
+    ? removeCheck({ agent_id: a, check_id: disk }, incidents)
+    : applyBatch({
+        request: { agent_id: a, events: part },
+        key_hash: keyHashOf("a"),
+        incidents,
+        sha256: (text) => text,
+      })
+
+const decideTogether = (replica: Replica, parts: Together) =>
+  replica.storage.transact(function* (workspace, now) {
+    for (const part of parts) yield* commandOf(replica, part)(workspace, now)
+  })
+
+interface Case {
+  readonly name: string
+  readonly before?: ReadonlyArray<CheckResultEvent>
+  readonly together: Together
+  /** The events in the history afterwards, newest first. */
+  readonly stored: ReadonlyArray<EventId>
+}
+
+const other = eventOf(9, { check_id: "cpu" })
+const ok = { status: "ok", exit_code: 0 } as const
+
+const cases: ReadonlyArray<Case> = [
+  {
+    name: "what was stored before it",
+    together: [[eventOf(1), other], "remove"],
+    stored: [eventId(9)],
+  },
+  {
+    name: "what was stored before it, and not what comes after it",
+    together: [[other, eventOf(1)], "remove", [eventOf(2, ok)]],
+    stored: [eventId(2), eventId(9)],
+  },
+  {
+    name: "what an earlier transaction stored, and not what comes after it",
+    before: [eventOf(1), other],
+    together: ["remove", [eventOf(2, ok)], [eventOf(3)]],
+    stored: [eventId(3), eventId(2), eventId(9)],
+  },
+  {
+    name: "the event that is reported again after it",
+    before: [other, eventOf(1)],
+    together: ["remove", [eventOf(1)]],
+    stored: [eventId(1), eventId(9)],
+  },
+  {
+    name: "the event that was looked up before it, and is reported again after it",
+    before: [other, eventOf(1), eventOf(2, ok)],
+    together: [[eventOf(1, { observed_at: eventOf(4).observed_at })], "remove", [eventOf(1)]],
+    stored: [eventId(1), eventId(9)],
+  },
+  {
+    name: "not the event of another check that is looked up after it",
+    before: [other, eventOf(1)],
+    together: ["remove", [{ ...eventOf(3), event_id: eventId(9) }]],
+    stored: [eventId(9)],
+  },
+  {
+    name: "all that was stored, however often it is removed",
+    before: [eventOf(1)],
+    together: ["remove", [eventOf(2)], "remove", [eventOf(1)], "remove"],
+    stored: [],
+  },
+]
+
+/** A check that is removed goes with its history, whatever else is decided in the same transaction. */
+export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("removing a check", () => {
+    it.effect("a check that was removed goes with its history, and its events count anew", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a")
+        yield* report(replica)
+        yield* send(replica, "a", [eventOf(9, { check_id: "cpu" })])
+        const removed = yield* replica.storage.transact(
+          removeCheck({ agent_id: a, check_id: disk }, replica.incidents),
+        )
+        assert.deepStrictEqual(removed, { outcome: "done", count: 1 })
+        assert.isUndefined(yield* replica.storage.check(a, disk))
+        assert.deepStrictEqual<unknown>(
+          (yield* rowsOf(replica, "history")).map((row) => row.check_id),
+          ["cpu"],
+        )
+        assert.deepStrictEqual(yield* inconsistencies(replica), [])
+        assert.deepStrictEqual(yield* replica.storage.purge(100), 0)
+        const replies = yield* report(replica)
+        assert.deepStrictEqual(
+          replies.map((reply) => reply.accepted),
+          [1, 1, 1],
+        )
+      }),
+    )
+
+    for (const { name, before = [], together, stored } of cases) {
+      it.effect(`takes from the history, beside others in one transaction: ${name}`, () =>
+        Effect.gen(function* () {
+          const replica = yield* openReplica(subject)
+          yield* enroll(replica, "a")
+          if (before.length > 0) yield* send(replica, "a", before)
+          yield* decideTogether(replica, together)
+          const history = yield* rowsOf(replica, "history")
+          assert.deepStrictEqual(
+            history.map((row) => row.event_id),
+            stored,
+          )
+          assert.deepStrictEqual(yield* inconsistencies(replica), [])
+        }),
+      )
+    }
+  })
+}
