@@ -52,7 +52,7 @@ export const blockRules: ReadonlyArray<BlockRule> = [
   {
     language: "mermaid",
     by: "test",
-    because: "it is generated; that it can be drawn is seen by its grammar",
+    because: "it is a picture: that it can be drawn is seen by its grammar",
   },
   { language: "sql", by: "test" },
   {

@@ -57,6 +57,13 @@ const isRun = (file: string): boolean => {
   return test !== undefined && name !== undefined && read(test).includes(name)
 }
 
+/** As much of Mermaid's grammar as the pages use, a line at a time. */
+const drawings: ReadonlyMap<string, RegExp> = new Map([
+  ["stateDiagram-v2", /^ {2}(direction (LR|TB)|(\[\*\]|[a-z_]+) --> (\[\*\]|[a-z_]+): [a-z][a-z ,]*)$/],
+  ["flowchart LR", /^ {2}[a-z]+(\[[\w:,\- ]+\])? --> [a-z]+(\[[\w:,\- ]+\])?$/],
+  ["sequenceDiagram", /^ {2}(participant [A-Z][a-z]+|[A-Z][a-z]+->>[A-Z][a-z]+: [\w/():,\- ]+)$/],
+])
+
 describe("code blocks of pages", () => {
   it("are found", () => {
     assert.isAbove(blocks.length, 50)
@@ -129,11 +136,10 @@ describe("code blocks of pages", () => {
   })
 
   it.each(those("mermaid"))("can be drawn: %s", (_, { text }) => {
-    const [kind, ...lines] = text.trim().split("\n")
-    assert.strictEqual(kind, "stateDiagram-v2")
-    for (const line of lines) {
-      assert.match(line, /^ {2}(direction (LR|TB)|(\[\*\]|[a-z_]+) --> (\[\*\]|[a-z_]+): [a-z][a-z ,]*)$/)
-    }
+    const [kind = "", ...lines] = text.trim().split("\n")
+    const grammar = drawings.get(kind)
+    assert.isDefined(grammar, kind)
+    for (const line of lines) assert.match(line, grammar ?? /^$/)
   })
 })
 
