@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { createMonitor, type CustomNotifier, type LogEntry, memory, type Notification } from "tocsin"
+import {
+  createMonitor,
+  type CustomNotifier,
+  type LogEntry,
+  memory,
+  type Notification,
+  TocsinError,
+} from "tocsin"
 import { createTestMonitor } from "tocsin/testing"
 import { collect, enroll, heartbeatOf, keyOf, resultOf, send, until } from "./requests.ts"
 
@@ -268,6 +275,28 @@ describe("a test monitor", () => {
     const [first, second] = [await story(), await story()]
     assert.deepStrictEqual(first, second)
     assert.deepStrictEqual([first[0], first[1]], ["2026-03-01T10:00:00.000Z", "2026-03-01T10:10:00.000Z"])
+  })
+
+  it("moves its clock forward only, by a length of time", async () => {
+    await using monitor = await createTestMonitor()
+    const began = monitor.now()
+    const wrong: ReadonlyArray<unknown> = [-1, "-5 minutes", Number.NaN, Infinity, "soon", undefined, null]
+    for (const time of wrong) {
+      // Plain JavaScript can give anything.
+      const given = await monitor.advance(time as number).catch((error: TocsinError) => error)
+      assert.instanceOf(given, TocsinError, String(time))
+      assert.strictEqual(given.code, "options")
+      assert.match(given.message, /^advance takes a time that is not negative/)
+      assert.strictEqual(monitor.now(), began)
+    }
+    await monitor.advance(0)
+    assert.strictEqual(monitor.now(), began)
+  })
+
+  it("goes on in turn where it is moved twice at once", async () => {
+    await using monitor = await createTestMonitor()
+    await Promise.all([monitor.advance("2 hours"), monitor.advance("1 hour")])
+    assert.strictEqual(monitor.now(), "2026-01-01T03:00:00.000Z")
   })
 
   it("shows agents as they go silent, and removes what outlived its retention", async () => {

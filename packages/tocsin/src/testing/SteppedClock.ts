@@ -57,8 +57,9 @@ export class SteppedClock implements Clock.Clock {
     return next
   }
 
-  /** Goes on to a moment and wakes those who slept until then, in the order in which they fell asleep. */
+  /** Goes on to a moment and wakes those who slept until then, in the order in which they fell asleep. Never goes back. */
   moveTo(nanos: bigint): void {
+    if (nanos < this.#now) throw new Error(`the clock stands at ${this.#now}, after ${nanos}`)
     this.#now = nanos
     const due = this.#sleepers.filter(({ wakesAt }) => wakesAt <= nanos)
     this.#sleepers = this.#sleepers.filter(({ wakesAt }) => wakesAt > nanos)

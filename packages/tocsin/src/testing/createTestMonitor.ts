@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
-import { Clock, Duration, Effect, Layer, Random } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Random } from "effect"
 import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
@@ -88,10 +88,20 @@ export const createTestMonitor = async ({
     logLayer(log),
   )
   await settling.settle()
+  // One after another: the clock goes only forward.
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (move: () => Promise<void>): Promise<void> => {
+    const moved = last.then(move)
+    last = moved.catch(() => {})
+    return moved
+  }
   return {
     ...assemble(read, services, scope),
-    advance: (time) => advance(clock, settling, time),
-    settle: () => settling.settle(),
+    advance: async (time) => {
+      const nanos = lengthOf(time)
+      await inTurn(() => advance(clock, settling, nanos))
+    },
+    settle: () => inTurn(() => settling.settle()),
     now: () => Instant.format(Effect.runSync(Effect.provideService(Instant.now, Clock.Clock, clock))),
     notifications,
   }
@@ -124,8 +134,23 @@ const followed = (notifier: NotifierOption, settling: Settling): NotifierOption 
   }
 }
 
-const advance = async (clock: SteppedClock, settling: Settling, time: DurationOption): Promise<void> => {
-  const target = clock.currentTimeNanosUnsafe() + Duration.toNanosUnsafe(Duration.fromInputUnsafe(time))
+/** A length of time in nanoseconds. Throws a {@link TocsinError} for what is none, or points to the past. */
+const lengthOf = (time: DurationOption): bigint => {
+  const duration = Option.getOrUndefined(Duration.fromInput(time))
+  const isLength =
+    duration !== undefined &&
+    Duration.isFinite(duration) &&
+    !Duration.isNegative(duration) &&
+    !Number.isNaN(time)
+  if (isLength) return Duration.toNanosUnsafe(duration)
+  throw new TocsinError(
+    "options",
+    'advance takes a time that is not negative, such as "5 minutes" or a number of milliseconds',
+  )
+}
+
+const advance = async (clock: SteppedClock, settling: Settling, nanos: bigint): Promise<void> => {
+  const target = clock.currentTimeNanosUnsafe() + nanos
   await settling.settle()
   for (;;) {
     const next = clock.nextWake
