@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Result, Schema } from "effect"
 import { BenchFailure } from "./BenchFailure.ts"
 import { type Options, readOptions } from "./options.ts"

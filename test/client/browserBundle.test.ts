@@ -1,14 +1,16 @@
+import { readFileSync } from "node:fs"
 import { builtinModules } from "node:module"
 import { fileURLToPath } from "node:url"
 import { createContext, runInContext } from "node:vm"
+import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { rolldown } from "rolldown"
 
 const source = fileURLToPath(new URL("../../packages/client/src/index.ts", import.meta.url))
 
 /** The client as a browser would load it: one script that leaves its exports in a global `tocsin`. */
-const bundle = async () => {
-  const program = await rolldown({ input: source, platform: "browser", onwarn: () => {} })
+const bundle = async (external: RegExp = /^$/) => {
+  const program = await rolldown({ input: source, platform: "browser", external, onwarn: () => {} })
   const { output } = await program.generate({ format: "iife", name: "tocsin", minify: true })
   await program.close()
   return output[0]
@@ -82,8 +84,17 @@ describe("the client in a browser", () => {
     )
   })
 
-  it("is small enough for a page: at most 350 kB before compression", async () => {
-    const { code } = await bundle()
-    assert.isBelow(Buffer.byteLength(code), 350_000)
+  it("is as small as its page says, with and without Effect", async () => {
+    const kilobytesOf = ({ code }: { readonly code: string }) => Math.ceil(gzipSync(code).length / 1_000)
+    const whole = kilobytesOf(await bundle())
+    const ours = kilobytesOf(await bundle(/^effect(\/|$)/))
+    const page = readFileSync("docs/client.md", "utf8").replaceAll(/\s+/g, " ")
+    const [, ...said] =
+      /the client is (\d+) kB with gzip: (\d+) kB of Tocsin's, and (\d+) kB of/.exec(page) ?? []
+    const [saidWhole = 0, saidOurs = 0, saidEffect = 0] = said.map(Number)
+    assert.strictEqual(saidOurs + saidEffect, saidWhole)
+    assert.isAtMost(whole, saidWhole + 1)
+    assert.isAtMost(ours, saidOurs + 1)
+    assert.isAtMost(saidWhole, 80)
   })
 })

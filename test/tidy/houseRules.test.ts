@@ -65,6 +65,16 @@ describe("house rules", () => {
     )
   })
 
+  it("@effect/platform-node is imported by module: its barrel loads 648 modules of Redis and others", () => {
+    assert.deepStrictEqual(
+      offenders(
+        files.filter((path) => /\.(ts|mjs|md)$/.test(path)),
+        (path) => /(?:from|import\() ?"@effect\/platform-node(?:-shared)?"/.exec(read(path))?.[0],
+      ),
+      [],
+    )
+  })
+
   it("no text names a registry or a path of one machine", () => {
     const registries = ["npmjs.org", "yarnpkg.com", "npmmirror.com"].map((host) => `registry.${host}`)
     const paths = /(?<![A-Za-z0-9_.])\/(?:work|farm|Users)\//

@@ -1,5 +1,6 @@
 import process from "node:process"
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./exitCodes.ts"
 import { observabilityLayer } from "./logging.ts"

@@ -1,4 +1,4 @@
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
 import * as AgentListener from "@tocsin/adapter-http/direct/AgentListener"
 import * as Intake from "@tocsin/adapter-http/request/Intake"

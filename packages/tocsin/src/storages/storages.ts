@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import * as PgClock from "@tocsin/adapter-pg/PgClock"
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import * as PgClock from "../layers/PgClock.ts"
+import * as PgStorage from "../layers/PgStorage.ts"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { Layer, Redacted } from "effect"
 import type { StorageChoice } from "./StorageOption.ts"

@@ -1,0 +1,43 @@
+import { spawnSync } from "node:child_process"
+import { assert, describe, it } from "@effect/vitest"
+
+/** Imports one entry in a process of its own and prints how many modules of each package were loaded. */
+const program = (entry: string) => `
+  import { registerHooks } from "node:module"
+  const counts = {}
+  registerHooks({
+    load: (url, context, next) => {
+      const name = url.startsWith("node:")
+        ? "node"
+        : (/.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1] ?? /\\/packages\\/([^/]+)/.exec(url)?.[1])
+      counts[name] = (counts[name] ?? 0) + 1
+      return next(url, context)
+    },
+  })
+  await import("${entry}")
+  process.stdout.write(JSON.stringify(counts))
+`
+
+const loadedBy = (entry: string): Readonly<Record<string, number>> => {
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program(entry)], {
+    cwd: "test",
+    encoding: "utf8",
+  })
+  return stdout === "" ? assert.fail(stderr) : JSON.parse(stdout)
+}
+
+const OURS = ["adapter-crypto", "adapter-http", "adapter-memory", "adapter-notify", "adapter-sqlite", "core"]
+const PLATFORM = ["@effect/platform-node", "@effect/platform-node-shared", "ws"]
+
+describe("importing", () => {
+  it.each([
+    ["tocsin", [...OURS, ...PLATFORM, "effect", "node", "tocsin"]],
+    ["tocsin/effect", [...OURS, "effect", "node", "tocsin"]],
+    ["tocsin/client", ["adapter-http", "client", "core", "effect", "tocsin"]],
+  ])("%s loads the packages that it needs, and no database's driver", (entry, packages) => {
+    const loaded = loadedBy(entry)
+    assert.sameMembers(Object.keys(loaded), packages)
+    // Its barrel alone brings hundreds of modules.
+    assert.isBelow(loaded["@effect/platform-node"] ?? 0, 30)
+  })
+})
