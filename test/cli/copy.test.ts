@@ -93,6 +93,26 @@ describe.concurrent("tocsin copy", () => {
     }),
   )
 
+  it.live("leaves the sign of life behind, and says when a server worked on the source", () =>
+    Effect.gen(function* () {
+      const source = yield* onFile
+      const server = yield* startServer(serverAt(source))
+      const live = yield* tocsin(source, "copy", "--to", "sqlite:live.db")
+      assert.strictEqual(live.code, EXIT_CODES.attention.code)
+      assert.match(live.stderr, /^tocsin: a server works on SQLite in data\/tocsin.db, and what it has taken/)
+      yield* server.stop
+
+      const { environment, url } = yield* emptyPostgres
+      const from = { ...source, environment }
+      const target = { cwd: source.cwd, environment: { DATABASE_URL: url } }
+      // Nobody has run on it, so nobody is in the way of a second copy.
+      yield* copied(from, "--to", "env:TARGET")
+      yield* copied(from, "--to", "env:TARGET")
+      const { stdout } = yield* tocsin(target, "doctor")
+      assert.match(stdout, /server +ok +none has run on it yet/)
+    }),
+  )
+
   it.live("is broken off without a trace, and run again", () =>
     Effect.gen(function* () {
       const source = yield* onFile

@@ -146,6 +146,20 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
+  it.live("calls for a look where the server has been silent", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      yield* tocsin(place, "migrate")
+      const database = new DatabaseSync(join(place.cwd, "data", "tocsin.db"))
+      database.exec("INSERT INTO mark (name, marked_at) VALUES ('service', (unixepoch() - 605) * 1000000)")
+      database.close()
+      const { code, findings } = yield* examine(place)
+      assert.deepStrictEqual(notOk(findings), ["server: attention"])
+      assert.match(messageOf(findings, "server"), /^last sign of life 10m ago: start the server;/)
+      assert.strictEqual(code, EXIT_CODES.attention.code)
+    }),
+  )
+
   it.live("calls for a look where nothing has been started yet, and makes nothing", () =>
     Effect.gen(function* () {
       const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment: {} })

@@ -6,7 +6,11 @@ export const EXIT_CODES = {
   not_found: { code: 3, meaning: "what was asked for by its id is not there" },
   storage: { code: 4, meaning: "the storage cannot be reached, read or written" },
   refused: { code: 5, meaning: "not done, because the state of things forbids it or nobody confirmed it" },
-  attention: { code: 6, meaning: "doctor: it works, but something should be looked at" },
+  attention: {
+    code: 6,
+    meaning:
+      "it works, but something should be looked at: the doctor found it, or a server wrote to what was copied",
+  },
   interrupted: { code: 130, meaning: "interrupted by a signal" },
 } as const
 

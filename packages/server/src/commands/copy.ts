@@ -1,4 +1,5 @@
-import { Effect, Option } from "effect"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Duration, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { CommandFailure, refusal, usageFailure } from "../CommandFailure.ts"
 import { type CopiedTableReport, copyStorage } from "../copy/copyStorage.ts"
@@ -26,7 +27,8 @@ const presentPlace = Effect.gen(function* () {
 })
 
 const requirePresentSchema = Effect.fnUntraced(function* (from: Place) {
-  const { applied, known } = yield* from.schema
+  const state = yield* from.state
+  const { applied, known } = state
   if (applied === 0) {
     return yield* new CommandFailure({
       exit: "storage",
@@ -37,7 +39,28 @@ const requirePresentSchema = Effect.fnUntraced(function* (from: Place) {
     const message = `${from.name} is at schema ${applied} of ${known}: run tocsin migrate on it first`
     return yield* new CommandFailure({ exit: "storage", message })
   }
+  return state
 })
+
+/** A server leaves a mark every five seconds at the latest. */
+const LONGEST_SILENCE = Duration.seconds(6)
+const BETWEEN_LOOKS = Duration.seconds(1)
+
+/** Whether a server works on a storage: then its sign of life changes within seconds. */
+const isServed = Effect.fnUntraced(function* (place: Place, markedBefore: Instant.Instant | undefined) {
+  const until = Instant.plus(yield* Instant.now, LONGEST_SILENCE)
+  for (;;) {
+    const { markedAt } = yield* place.state
+    if (markedAt !== markedBefore) return true
+    const now = yield* Instant.now
+    // One that is old already is no server's that still runs.
+    if (now > until || markedAt === undefined || markedAt < Instant.minus(now, OLD)) return false
+    yield* Effect.sleep(BETWEEN_LOOKS)
+  }
+})
+
+/** By clocks that may differ a little. */
+const OLD = Duration.minutes(1)
 
 /** `tocsin copy` */
 export const copy = Command.make(
@@ -63,7 +86,7 @@ export const copy = Command.make(
     const output = yield* Output
     const from = Option.isSome(given) ? yield* placeOf("--from", given.value) : yield* presentPlace
     const to = yield* placeOf("--to", target)
-    yield* requirePresentSchema(from)
+    const { markedAt } = yield* requirePresentSchema(from)
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
       copyStorage(from, to, report),
     ).pipe(
@@ -78,6 +101,12 @@ export const copy = Command.make(
         ? `${jsonText({ from: from.name, to: to.name, tables }, output.columns !== undefined)}\n`
         : table.header + table.lines(tables) + summary,
     )
+    if (yield* isServed(from, markedAt)) {
+      return yield* new CommandFailure({
+        exit: "attention",
+        message: `a server works on ${from.name}, and what it has taken since the copy began is not in it: stop the server, and copy again into an empty storage`,
+      })
+    }
   }),
 ).pipe(
   Command.withDescription(

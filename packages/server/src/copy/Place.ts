@@ -6,6 +6,7 @@ import * as PgTarget from "@tocsin/adapter-pg/copy/withCopyTarget"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as SqliteSource from "@tocsin/adapter-sqlite/copy/withCopySource"
 import * as SqliteTarget from "@tocsin/adapter-sqlite/copy/withCopyTarget"
+import type { Instant } from "@tocsin/core/contract/Instant"
 import type { CopySource } from "@tocsin/core/ports/CopySource"
 import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
 import type { StorageError } from "@tocsin/core/ports/Storage"
@@ -13,12 +14,21 @@ import { Effect, Redacted } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
 import { copiedTables } from "./copiedTables.ts"
 
+/** How a storage is. */
+export interface PlaceState {
+  /** How many migrations it went through, of how many. */
+  readonly applied: number
+  readonly known: number
+  /** When a server last gave a sign of life on it, by its own clock. */
+  readonly markedAt: Instant | undefined
+}
+
 /** A storage that can be copied from or into. */
 export interface Place {
   /** How it is shown: no address, which may hold a password. */
   readonly name: string
-  /** How many migrations it went through, of how many; fails for what cannot be opened. */
-  readonly schema: Effect.Effect<{ readonly applied: number; readonly known: number }, StorageError>
+  /** What it tells of itself; fails for what cannot be opened. */
+  readonly state: Effect.Effect<PlaceState, StorageError>
   readonly withSource: <A, E>(
     use: (source: CopySource) => Effect.Effect<A, E>,
   ) => Effect.Effect<A, E | StorageError>
@@ -30,9 +40,13 @@ export interface Place {
 /** The embedded database in a file. */
 export const sqlitePlace = (file: string): Place => ({
   name: `SQLite in ${file}`,
-  schema: existsSync(file)
-    ? Effect.map(SqliteInspection.inspectStorage(file), ({ applied = 0, known }) => ({ applied, known }))
-    : Effect.succeed({ applied: 0, known: 0 }),
+  state: existsSync(file)
+    ? Effect.map(SqliteInspection.inspectStorage(file), ({ applied = 0, known, markedAt }) => ({
+        applied,
+        known,
+        markedAt,
+      }))
+    : Effect.succeed({ applied: 0, known: 0, markedAt: undefined }),
   withSource: (use) => SqliteSource.withCopySource(file, use),
   withTarget: (use) => SqliteTarget.withCopyTarget(file, use),
 })
@@ -40,7 +54,7 @@ export const sqlitePlace = (file: string): Place => ({
 /** A PostgreSQL database. */
 export const postgresPlace = (url: Redacted.Redacted): Place => ({
   name: "PostgreSQL",
-  schema: PgInspection.inspectStorage({ url }),
+  state: PgInspection.inspectStorage({ url }),
   withSource: (use) => PgSource.withCopySource(url, use),
   withTarget: (use) => PgTarget.withCopyTarget({ url, tables: copiedTables }, use),
 })

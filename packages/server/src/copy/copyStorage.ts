@@ -3,6 +3,7 @@ import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 import type { CopySource } from "@tocsin/core/ports/CopySource"
 import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
 import type { StorageError } from "@tocsin/core/ports/Storage"
+import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
 import { copiedTables } from "./copiedTables.ts"
@@ -64,6 +65,13 @@ const digestOf = Effect.fnUntraced(function* (
   return digest.report(table.name)
 })
 
+/** The sign of life stays behind: no server has run on the copy. */
+const withoutSignOfLife = ({ name, columns }: CopiedTable, rows: ReadonlyArray<CopiedRow>) => {
+  if (name !== "mark") return rows
+  const at = columns.findIndex((column) => column.name === "marked_at")
+  return rows.map((row) => row.with(at, NEVER_MARKED))
+}
+
 const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, report: Report) {
   const counts = yield* Effect.forEach(copiedTables, source.count)
   // Every row is written once, and read back once.
@@ -78,7 +86,9 @@ const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, repor
   for (const table of copiedTables) {
     const write = (rows: ReadonlyArray<CopiedRow>) =>
       Effect.andThen(target.write(table, rows), pass(rows, `rows, copying ${table.name}`))
-    written.push(yield* digestOf(table, source.rows, write))
+    const rows: CopySource["rows"] = (of) =>
+      Stream.map(source.rows(of), (piece) => withoutSignOfLife(of, piece))
+    written.push(yield* digestOf(table, rows, write))
   }
   yield* target.setLastSeq(yield* source.lastSeq)
   for (const [index, table] of copiedTables.entries()) {

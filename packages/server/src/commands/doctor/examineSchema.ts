@@ -1,4 +1,6 @@
-import type * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
+import { Duration } from "effect"
 import { ageText } from "../../output/ageText.ts"
 import { attention, failed, type Findings, ok } from "./Finding.ts"
 
@@ -28,15 +30,7 @@ export const examineSchema = (
           `at ${applied} of ${known}: the next start brings it up to date, or tocsin migrate does`,
         )
       : ok("schema", `at ${applied} of ${known}, the present one`)
-  const server =
-    markedAt === undefined
-      ? ok("server", "none has run on it yet")
-      : markedAt > now + CLOCK_TOLERANCE_MICROS
-        ? attention(
-            "server",
-            `its last sign of life lies ahead (${ageText(markedAt, now)}): let this machine's clock follow NTP`,
-          )
-        : ok("server", `last sign of life ${ageText(markedAt, now)}; a running one gives it every 5 s`)
+  const server = serverFinding(markedAt, now)
   const pepper =
     kept === undefined || kept === pepperCheck
       ? ok("pepper", kept === undefined ? "not in use yet" : "the one that agent keys were hashed with")
@@ -47,6 +41,24 @@ export const examineSchema = (
         )
   return [schema, server, pepper]
 }
+
+const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Instant): Findings[number] => {
+  const check = "server"
+  if (markedAt === undefined || markedAt === NEVER_MARKED) return ok(check, "none has run on it yet")
+  const age = ageText(markedAt, now)
+  if (markedAt > now + CLOCK_TOLERANCE_MICROS) {
+    return attention(check, `its last sign of life lies ahead (${age}): let this machine's clock follow NTP`)
+  }
+  return markedAt < Instant.minus(now, SILENT_AFTER)
+    ? attention(
+        check,
+        `last sign of life ${age}: start the server; if it runs, its log says why it cannot write`,
+      )
+    : ok(check, `last sign of life ${age}; a running one gives it every 5 s`)
+}
+
+/** Twelve signs of life that did not come. */
+const SILENT_AFTER = Duration.minutes(1)
 
 // Marks are made by a clock that may be a little ahead of this one.
 const CLOCK_TOLERANCE_MICROS = 5_000_000n
