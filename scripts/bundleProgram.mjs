@@ -24,8 +24,6 @@ export async function bundleProgram({ source, target }) {
   const program = await rolldown({
     input: source,
     platform: "node",
-    // Loaded by `pg` only where it is installed.
-    external: ["pg-native"],
     onwarn: () => {},
     plugins: [
       {

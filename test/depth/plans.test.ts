@@ -142,7 +142,7 @@ const seeded = Layer.effect(
     yield* Effect.promise(() =>
       seedPostgres(Redacted.value(url), { size, now: start, report: () => undefined }),
     )
-    const { sql } = yield* replica({ maxConnections: 1, onConnect: "SET jit = off" })
+    const { sql } = yield* replica({ maxConnections: 1, settings: { jit: "off" } })
     const run: RunSql = (text) => Effect.runPromise(sql.unsafe<Record<string, unknown>>(text).unprepared)
     return { sql, run }
   }),

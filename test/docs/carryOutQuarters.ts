@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import { scriptOf } from "@tocsin/adapter-pg/client/script"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -39,7 +40,12 @@ export const carryOutQuarters = Effect.fnUntraced(function* (text: string) {
   )
   const bounds = [first, first, second]
   yield* sql.unsafe(
-    text.replaceAll("'…'", () => `'${bounds.shift() ?? assert.fail("more bounds than three")}'`),
+    // A script is one transaction anyway.
+    scriptOf(
+      text
+        .replaceAll("'…'", () => `'${bounds.shift() ?? assert.fail("more bounds than three")}'`)
+        .replaceAll(/^(BEGIN|COMMIT);$/gm, ""),
+    ),
   )
   const [start = "", end = ""] = moments
   const justBefore = (moment: string) => new Date(Date.parse(moment) - 1).toISOString()

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { scriptOf } from "@tocsin/adapter-pg/client/script"
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { migratedPostgres } from "./migratedPostgres.ts"
@@ -167,7 +168,11 @@ describe("programs of pages", { timeout: 180_000, concurrent: true }, () => {
 })
 
 describe("SQL of pages", () => {
-  const run = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
+  const run = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(scriptOf(text)))
+  const runAndTakeBack = (text: string) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.flip(sql.withTransaction(Effect.andThen(run(text), Effect.fail("taken back" as const)))),
+    )
 
   it.live.each(those("sql"))("is carried out: %s", ([, { text }]) =>
     Effect.provide(run(text), migratedPostgres),
@@ -178,7 +183,9 @@ describe("SQL of pages", () => {
     ([, { text }]) => {
       const own = text.replaceAll("ALTER ROLE tocsin ", "ALTER ROLE CURRENT_USER ")
       assert.notStrictEqual(own, text)
-      return Effect.provide(run(`BEGIN;\n${own}\nROLLBACK`), migratedPostgres)
+      return Effect.gen(function* () {
+        assert.strictEqual(yield* runAndTakeBack(own), "taken back")
+      }).pipe(Effect.provide(migratedPostgres))
     },
   )
 

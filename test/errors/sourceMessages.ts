@@ -16,8 +16,9 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
 
 /** Why a message is on no page: nobody is told it. */
 export const NOT_TOLD: Readonly<Record<string, string>> = {
-  "The connection was lost": "the cause of another message, in the log",
-  "PostgreSQL did not answer in time": "the cause of another message, in the log",
+  "A parameter could not be written, or a column could not be read":
+    "the cause of another message, in the log",
+  "Pass the digits as text": "a defect",
   "The transaction was rolled back: a statement in it had failed, and its error was caught":
     "the cause of another message, in the log",
   "The agent was registered meanwhile": "the decision is made again",
@@ -35,7 +36,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "message",
   "error.message",
   "cause.message",
-  "thrown",
   "complaint",
   "beat.text",
   "messageOf(seconds)",

@@ -1,4 +1,5 @@
 import { afterAll } from "@effect/vitest"
+import { scriptOf } from "@tocsin/adapter-pg/client/script"
 import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
@@ -38,7 +39,7 @@ const make = Effect.gen(function* () {
       WHERE schemaname = 'public' AND tablename NOT IN ('schema_migration', 'system_total')
     `
     // Triggers take what is deleted out of the totals. Of a few rows TRUNCATE makes new files for every table and index: ten times as slow.
-    yield* sql.unsafe(tables.map(({ name }) => `DELETE FROM ${name}`).join("; "))
+    yield* sql.unsafe(scriptOf(tables.map(({ name }) => `DELETE FROM ${name}`).join("; ")))
   })
   return { url, empty }
 })

@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
-import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
+import { LONG_WORK, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
 import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { expire } from "./housekeeping/expire.ts"
@@ -34,7 +34,7 @@ import { retryTransient } from "./transactions/retryTransient.ts"
 const defaults = {
   statementTimeout: Duration.seconds(10),
   idleInTransactionTimeout: Duration.seconds(10),
-  onConnect: "SET jit = off",
+  settings: { jit: "off" },
 }
 
 /** The probe has a connection of its own, since all others may wait for a lock; and it is not worth a long wait. */
@@ -51,7 +51,7 @@ const probeOptions = {
  */
 const groupOptions = {
   lockTimeout: Duration.seconds(1),
-  onConnect: indexSettings.map((setting) => `SET ${setting}`).join("; "),
+  settings: indexSettings,
 }
 
 /** How a storage on PostgreSQL is reached, and how it commits. */
@@ -97,7 +97,12 @@ export const layer = ({
         // One for each lane of agents, for each group of cached decisions, for the outbox, and for looking what is due.
         maxConnections: lanes + CACHED_GROUPS.groups + 2,
       })
-      yield* migrate(database.sql)
+      // On a connection of its own, since it may take longer than an answer to a caller.
+      yield* Effect.scoped(
+        Effect.flatMap(connect({ ...options, maxConnections: 1, replyTimeout: LONG_WORK }), ({ sql }) =>
+          migrate(sql),
+        ),
+      )
       const instruments = yield* CurrentInstruments
       yield* instruments.addSource(poolMetrics({ commands: database, groups: groupDatabase, probe: prober }))
       const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows, instruments })

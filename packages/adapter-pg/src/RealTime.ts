@@ -12,3 +12,7 @@ export const stopwatch = (duration: Duration.Duration): Effect.Effect<() => bool
     const end = clock.monotonicTimeNanosUnsafe() + Duration.toNanosUnsafe(duration)
     return () => clock.monotonicTimeNanosUnsafe() >= end
   })
+
+/** Lets an effect measure its time, and wait, in real time. */
+export const inRealTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, Clock.Clock, clock)

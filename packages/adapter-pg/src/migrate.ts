@@ -1,7 +1,8 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
+import { scriptOf, settingStatement } from "./client/script.ts"
 import { checksumOf, type Migration } from "./Migration.ts"
 import { migration as initial } from "./migrations/0001_initial.ts"
 import { migration as runningTotals } from "./migrations/0002_running_totals.ts"
@@ -19,13 +20,15 @@ const OLDEST_SERVER = 150_000
  */
 const PATIENCE = Duration.minutes(2)
 
-const begin = (patience: Duration.Duration): string =>
-  [
-    "BEGIN",
-    `SET LOCAL lock_timeout = ${Math.ceil(Duration.toMillis(patience))}`,
-    "SET LOCAL statement_timeout = 0",
-    "SET LOCAL idle_in_transaction_session_timeout = 0",
-  ].join("; ")
+const setPatience = (patience: Duration.Duration): string =>
+  settingStatement(
+    {
+      lock_timeout: String(Math.ceil(Duration.toMillis(patience))),
+      statement_timeout: "0",
+      idle_in_transaction_session_timeout: "0",
+    },
+    "transaction ends",
+  )
 
 // The number is any that nothing else locks.
 const LOCK = "SELECT pg_advisory_xact_lock(7243197000)"
@@ -110,11 +113,12 @@ export const migrate = Effect.fnUntraced(
     if ((yield* verifySchema(sql, known)) === known.length) return
     const now = yield* Instant.now
     const migrateLocked = Effect.gen(function* () {
+      yield* sql.unsafe(setPatience(patience))
       yield* sql.unsafe(LOCK)
       const applied = yield* verifySchema(sql, known)
       if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
       for (const migration of known.slice(applied ?? 0)) {
-        yield* sql.unsafe(migration.sql)
+        yield* sql.unsafe(scriptOf(migration.sql))
         const row = {
           id: migration.id,
           name: migration.name,
@@ -124,11 +128,7 @@ export const migrate = Effect.fnUntraced(
         yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
       }
     })
-    yield* Effect.provideService(
-      sql.withTransaction(migrateLocked),
-      SqlClient.BeginTransaction,
-      begin(patience),
-    )
+    yield* sql.withTransaction(migrateLocked)
   },
   Effect.catchTag("SqlError", (error) =>
     Effect.fail(error.reason._tag === "LockTimeoutError" ? migrating : toStorageError(error)),

@@ -5,7 +5,9 @@ import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Fiber, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { inspect } from "node:util"
+import { scriptOf } from "../src/client/script.ts"
 import { eventually } from "./client/eventually.ts"
 import { openStorage } from "./openStorage.ts"
 import { waitingForLocks } from "./waitingForLocks.ts"
@@ -90,9 +92,9 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       // A storage that has nothing to migrate starts there too.
       const other = yield* openStorage({ url })
       assert.strictEqual((yield* other.agent(agent_id))?.agent_id, agent_id)
-      yield* sql.unsafe(
-        `BEGIN READ WRITE; ALTER DATABASE ${database} RESET default_transaction_read_only; COMMIT`,
-      )
+      yield* sql
+        .withTransaction(sql.unsafe(`ALTER DATABASE ${database} RESET default_transaction_read_only`))
+        .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ WRITE"))
       yield* eventually(Effect.isSuccess(storage.transact(write)))
     }),
   )
@@ -101,11 +103,12 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     Effect.gen(function* () {
       const { admin, storage, url } = yield* setUp
       const { sql } = admin
-      yield* sql.unsafe(`
+      const failWrites = scriptOf(`
         CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
         CREATE TRIGGER disk_full BEFORE UPDATE ON agent FOR EACH ROW EXECUTE FUNCTION disk_full()
       `)
+      yield* sql.unsafe(failWrites)
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "full")
       yield* sql`DROP TRIGGER disk_full ON agent`
       yield* storage.transact(write)

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
+import { SERVER_RUN } from "../tables/TableShape.ts"
 import type { RowVersion } from "./AgentCache.ts"
 import { agentArrays, type AgentUpdate, checkArrays } from "./updateArrays.ts"
 
@@ -30,7 +31,7 @@ const updateIfFresh: PgStatement = {
          locked AS MATERIALIZED (
            SELECT stored.ctid AS stored_at, given.*
            FROM given JOIN agent AS stored ON stored.agent_id = given.agent_id AND stored.xmin = given.version
-           WHERE pg_stat_get_bgwriter_stat_reset_time() IS NOT DISTINCT FROM $6::timestamptz
+           WHERE ${SERVER_RUN} IS NOT DISTINCT FROM $6::int8
            FOR UPDATE OF stored SKIP LOCKED
          ),
          agents AS (
@@ -84,7 +85,7 @@ interface Told {
 export const writeIfFresh = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   updates: ReadonlyArray<AgentUpdate>,
-  serverRun: string | null,
+  serverRun: bigint | null,
 ): Effect.fn.Return<Written, SqlError.SqlError> {
   const parameters = [...agentArrays(updates), serverRun, updates.length, ...checkArrays(updates)]
   const rows = yield* pg.query(updateIfFresh, parameters)

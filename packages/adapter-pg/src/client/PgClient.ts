@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
+import * as Driver from "@effect/sql-pg/PgClient"
 import { SqlClient } from "effect/sql"
 import type { SqlConnection, SqlError } from "effect/sql"
-import type { PgConnection, PgStatement } from "./PgConnection.ts"
-import { makePgCompiler } from "./pgCompiler.ts"
-import { makePgPool, type PgPoolStatus } from "./PgPool.ts"
+import type { PgConnection, PgStatement, PgTransaction } from "./PgConnection.ts"
+import { PgPool, type PgPoolStatus } from "./PgPool.ts"
 import type { PgPoolOptions } from "./PgPoolOptions.ts"
-import { makeWithTransaction, type PgTransaction } from "./pgTransactions.ts"
+import { makeWithTransaction } from "./upstreamDefects.ts"
 
 const spanAttributes = [["db.system.name", "postgresql"]] as const
 
@@ -15,19 +15,19 @@ const spanAttributes = [["db.system.name", "postgresql"]] as const
 let clients = 0
 
 /**
- * What the PostgreSQL adapter needs beyond `SqlClient`: named prepared statements for its hot paths, without the cost of
+ * What the PostgreSQL adapter needs beyond `SqlClient`: prepared statements for its hot paths, without the cost of
  * a template and a span a call. Both run in the current transaction of `SqlClient.withTransaction`, if there is one.
  */
 export class PgClient extends Context.Service<
   PgClient,
   {
-    /** Runs a named prepared statement. `undefined` among the parameters is a defect. */
+    /** Runs a prepared statement. `undefined` among the parameters is a defect. */
     readonly query: (
       statement: PgStatement,
       parameters: ReadonlyArray<unknown>,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
     /**
-     * Runs a named prepared statement whose only parameter, `$1`, is a value as JSON text, for `json_to_recordset($1)`:
+     * Runs a prepared statement whose only parameter, `$1`, is a value as JSON text, for `json_to_recordset($1)`:
      * faster than arrays that the driver encodes. A 64-bit integer goes in as a string of its digits.
      */
     readonly queryJson: (
@@ -53,26 +53,26 @@ export class PgClient extends Context.Service<
 }
 
 const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
-  const pool = yield* makePgPool(options)
+  const pool = yield* PgPool.make(options)
   const transaction: PgTransaction = Context.Service(`@tocsin/adapter-pg/client/Transaction/${clients++}`)
   const sql = yield* SqlClient.make({
-    acquirer: pool.acquirer,
-    borrower: pool.borrow,
-    compiler: makePgCompiler(),
+    acquirer: Effect.uninterruptibleMask(pool.acquire),
+    borrower: pool.use,
+    compiler: Driver.makeCompiler(),
     driver: "pg",
     spanAttributes,
     // A service of PgConnections is one of Connections for all that SqlClient does with it: it only reads it.
     transactionService: transaction as unknown as SqlClient.SqlClient["transactionService"],
   })
-  const withTransaction = makeWithTransaction({ pool, transaction, spanAttributes })
+  const withTransaction = makeWithTransaction(transaction, pool.acquire, spanAttributes)
 
   const withConnection = <A, E, R>(use: (connection: PgConnection) => Effect.Effect<A, E, R>) =>
     Effect.flatMap(
       Effect.serviceOption(transaction),
-      Option.match({ onNone: () => pool.borrow(use), onSome: ([connection]) => use(connection) }),
+      Option.match({ onNone: () => pool.use(use), onSome: ([connection]) => use(connection) }),
     )
-  const query: PgClient["Service"]["query"] = (statement, parameters) =>
-    withConnection((connection) => connection.executeNamed(statement, parameters))
+  const query: PgClient["Service"]["query"] = ({ text }, parameters) =>
+    withConnection((connection) => connection.execute(text, parameters, undefined))
 
   return Context.make(SqlClient.SqlClient, Object.assign(sql, { withTransaction })).pipe(
     Context.add(
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
       PgClient.of({
         query,
         queryJson: (statement, value) => Effect.suspend(() => query(statement, [JSON.stringify(value)])),
-        poolStatus: pool.status,
+        poolStatus: Effect.sync(() => pool.status),
       }),
     ),
   )

@@ -1,84 +1,122 @@
-import { Effect, Semaphore } from "effect"
-import type { SqlConnection, SqlError } from "effect/sql"
-import type pg from "pg"
-import { checkedParameters } from "./checkedParameters.ts"
-import type { PgQuery, PgSession } from "./PgSession.ts"
-import type { StatementNames } from "./StatementNames.ts"
-import { streamRows } from "./streamRows.ts"
-import type { PgOperation } from "./toSqlError.ts"
+import type * as Session from "@effect/sql-pg/PgConnection"
+import { type Context, Effect, Stream } from "effect"
+import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
+import type { PgLease } from "./PgPool.ts"
+import { outlivesStatement } from "./sqlStates.ts"
+import { type PgOperation, toSqlError } from "./toSqlError.ts"
+import { asTexts } from "./upstreamDefects.ts"
+import { PgFailure } from "./PgFailure.ts"
 
-/** A statement of fixed text, prepared under its name on the first use on each connection. */
+/** A statement of fixed text, prepared on the first use on each connection. */
 export interface PgStatement {
-  /** Unique within the process and at most 63 bytes; shows in `pg_prepared_statements`. */
+  /** What errors call it. */
   readonly name: string
   /** One command with `$1` placeholders. */
   readonly text: string
 }
 
-/** A connection of effect/sql, and what this client needs beyond that. */
-export interface PgConnection extends SqlConnection.Connection {
-  readonly executeNamed: (
-    statement: PgStatement,
-    parameters: ReadonlyArray<unknown>,
-  ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
-  /** Runs BEGIN, COMMIT and the like: unprepared, and bounded, since nothing can interrupt them. */
-  readonly control: (text: string, operation: PgOperation) => Effect.Effect<pg.QueryResult, SqlError.SqlError>
-  readonly session: PgSession
-}
+/** Where the connection of the transaction that is open in a fiber is kept, and how deep its savepoints are. */
+export type PgTransaction = Context.Service<
+  SqlClient.TransactionConnection,
+  readonly [connection: PgConnection, depth: number]
+>
 
-/** The rows of the last command where a text holds several: the driver then gives an array, which it does not declare. */
-const rowsOf = (result: pg.QueryResult | ReadonlyArray<pg.QueryResult>) =>
-  ("rows" in result ? result : result.at(-1))?.rows ?? []
+type Rows = ReadonlyArray<SqlConnection.Row>
+type TransformRows = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * Wraps a session for effect/sql. Statements of several fibers on one connection take turns, in the order they came,
- * so that cancelling one never hits another.
+ * A connection that is lent to one user: the driver's, with a limit to the time of each answer, parameters whose types
+ * the server decides, and errors that hold no secret.
  */
-export const makePgConnection = (session: PgSession, names: StatementNames): PgConnection => {
-  const turn = Semaphore.makeUnsafe(1)
-  const run = (query: () => PgQuery) =>
-    turn.withPermit(Effect.suspend(() => session.run(query(), { operation: "execute" })))
+export class PgConnection implements SqlConnection.Connection {
+  readonly #session: Session.PgConnection
+  readonly #lease: PgLease
 
-  const unprepared = (text: string, parameters: ReadonlyArray<unknown>): PgQuery =>
-    parameters.length === 0 ? { text } : { text, values: checkedParameters(parameters) }
-
-  // A text without parameters may hold several commands, and those cannot be prepared.
-  const prepared = (text: string, parameters: ReadonlyArray<unknown>): PgQuery => {
-    const name = parameters.length === 0 ? undefined : names.nameOf(text)
-    return name === undefined ? unprepared(text, parameters) : { ...unprepared(text, parameters), name }
+  constructor(session: Session.PgConnection, lease: PgLease) {
+    this.#session = session
+    this.#lease = lease
   }
 
-  const connection: PgConnection = {
-    session,
-    execute: (text, parameters, transformRows) =>
-      Effect.map(
-        run(() => prepared(text, parameters)),
-        (result) => transformRows?.(rowsOf(result)) ?? rowsOf(result),
-      ),
-    executeUnprepared: (text, parameters, transformRows) =>
-      Effect.map(
-        run(() => unprepared(text, parameters)),
-        (result) => transformRows?.(rowsOf(result)) ?? rowsOf(result),
-      ),
-    executeRaw: (text, parameters) => run(() => prepared(text, parameters)),
-    executeValues: (text, parameters) =>
-      Effect.map(
-        run(() => ({ ...prepared(text, parameters), rowMode: "array" })),
-        rowsOf,
-      ),
-    executeValuesUnprepared: (text, parameters) =>
-      Effect.map(
-        run(() => ({ ...unprepared(text, parameters), rowMode: "array" })),
-        rowsOf,
-      ),
-    executeStream: (text, parameters, transformRows) =>
-      streamRows(connection, { text, parameters, transformRows }),
-    executeNamed: (statement, parameters) =>
-      Effect.map(
-        run(() => ({ ...statement, values: checkedParameters(parameters) })),
-        rowsOf,
-      ),
-    control: (text, operation) => turn.withPermit(session.run({ text }, { operation, bounded: true })),
+  /**
+   * Runs a statement within its time. Interrupted, the driver cancels it on the server; after `replyTimeout` the
+   * connection is given up, whether the statement runs or is being cancelled.
+   */
+  #run<A>(
+    operation: PgOperation,
+    statement: Effect.Effect<A, SqlError.SqlError>,
+  ): Effect.Effect<A, SqlError.SqlError> {
+    return Effect.suspend(() => {
+      const watch = this.#lease.expectAnswer()
+      return Effect.onExit(
+        Effect.mapError(statement, (error) => {
+          const failure = toSqlError(error, { operation, isLate: watch.isLate })
+          if (isLasting(failure)) this.#lease.discard()
+          return failure
+        }),
+        () => Effect.sync(watch.stop),
+      )
+    })
   }
-  return connection
+
+  #query(text: string, parameters: ReadonlyArray<unknown>, isPrepared: boolean) {
+    return this.#run(
+      "execute",
+      Effect.suspend(() => this.#session.query(text, asTexts(parameters), isPrepared)),
+    )
+  }
+
+  #rows(
+    text: string,
+    parameters: ReadonlyArray<unknown>,
+    transformRows: TransformRows,
+    isPrepared: boolean,
+  ): Effect.Effect<Rows, SqlError.SqlError> {
+    return Effect.map(this.#query(text, parameters, isPrepared), ({ rows }) => transformRows?.(rows) ?? rows)
+  }
+
+  #values(text: string, parameters: ReadonlyArray<unknown>, isPrepared: boolean) {
+    return this.#run(
+      "execute",
+      Effect.suspend(() => this.#session.queryValues(text, asTexts(parameters), isPrepared)),
+    )
+  }
+
+  execute(text: string, parameters: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return this.#rows(text, parameters, transformRows, true)
+  }
+
+  executeUnprepared(text: string, parameters: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return this.#rows(text, parameters, transformRows, false)
+  }
+
+  executeRaw(text: string, parameters: ReadonlyArray<unknown>) {
+    return this.#query(text, parameters, true)
+  }
+
+  executeValues(text: string, parameters: ReadonlyArray<unknown>) {
+    return this.#values(text, parameters, true)
+  }
+
+  executeValuesUnprepared(text: string, parameters: ReadonlyArray<unknown>) {
+    return this.#values(text, parameters, false)
+  }
+
+  /** A stream has no answer whose time could be limited. */
+  executeStream(): Stream.Stream<never> {
+    return Stream.die(new TypeError("Read large results piece by piece, by a cursor"))
+  }
+
+  /** Runs BEGIN, COMMIT and the like, unprepared, and tells what PostgreSQL says that it did. */
+  control(text: string, operation: PgOperation): Effect.Effect<string, SqlError.SqlError> {
+    return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
+  }
+
+  /** Gives the connection back. */
+  get close(): Effect.Effect<void> {
+    return this.#lease.close
+  }
 }
+
+/** Whether the connection would go on failing. */
+const isLasting = ({ reason }: SqlError.SqlError): boolean =>
+  reason.cause instanceof PgFailure && outlivesStatement(reason.cause.code, reason.cause.routine)

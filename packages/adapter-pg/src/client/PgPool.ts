@@ -1,13 +1,30 @@
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import type * as Session from "@effect/sql-pg/PgConnection"
+import * as Sessions from "@effect/sql-pg/PgPool"
+import { Duration, Effect, Exit, Option, Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import pg from "pg"
-import { makePgConnection, type PgConnection } from "./PgConnection.ts"
-import { checkedConfig, type PgPoolConfig } from "./checkedConfig.ts"
+import { inRealTime, pause } from "../RealTime.ts"
+import { readDatabaseUrl } from "./databaseUrl.ts"
+import { PgConnection } from "./PgConnection.ts"
 import type { PgPoolOptions } from "./PgPoolOptions.ts"
-import { PgSession } from "./PgSession.ts"
-import { StatementNames } from "./StatementNames.ts"
-import { toSqlError } from "./toSqlError.ts"
+import { settingStatement } from "./script.ts"
+import { sqlError, toSqlError } from "./toSqlError.ts"
+import { makeTypes } from "./upstreamDefects.ts"
+
+/** The bounds that hold where `PgPoolOptions` gives none. */
+const defaults = {
+  maxConnections: 10,
+  connectTimeout: Duration.seconds(5),
+  replyTimeout: Duration.seconds(11),
+  applicationName: "tocsin",
+}
+
+const IDLE_TIMEOUT = Duration.seconds(30)
+
+/** A connection that says nothing for so long is asked, once a second, and lost after ten questions. */
+const KEEP_ALIVE = Duration.seconds(2)
+
+/** Each is a plan kept on every connection: some tens of kB, so all of them are a few MB a connection. */
+const PREPARED_STATEMENTS = 200
 
 /** Connections of a pool, counted. */
 export interface PgPoolStatus {
@@ -17,113 +34,247 @@ export interface PgPoolStatus {
   readonly waiting: number
 }
 
-/** Lends connections of one database. */
-export interface PgPool {
-  /** Lends a connection to the current scope. */
-  readonly acquirer: Effect.Effect<PgConnection, SqlError.SqlError, Scope.Scope>
-  /** Lends a connection for one effect. */
-  readonly borrow: <A, E, R>(
-    use: (connection: PgConnection) => Effect.Effect<A, E, R>,
-  ) => Effect.Effect<A, E | SqlError.SqlError, R>
-  readonly status: Effect.Effect<PgPoolStatus>
+/** The time of one statement. */
+interface Watch {
+  /** Whether it is over. */
+  readonly isLate: boolean
+  readonly stop: () => void
 }
 
-interface OpenPool {
-  readonly pool: pg.Pool
-  readonly connections: WeakMap<pg.PoolClient, PgConnection>
-  readonly leases: Set<Lease>
+/** One user's hold of a connection. */
+export interface PgLease {
+  /** Begins the time of a statement. */
+  readonly expectAnswer: () => Watch
+  /** Keeps the connection from being lent again. */
+  readonly discard: () => void
+  readonly close: Effect.Effect<void>
 }
 
-/**
- * One caller's wait for a connection, and its use. `close` gives back what has arrived or is still to arrive, so
- * nothing leaks whenever the caller is interrupted.
- */
-class Lease {
-  readonly #opened: OpenPool
-  #release: (() => void) | undefined
-  #closed = false
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-  constructor(opened: OpenPool) {
-    this.#opened = opened
-  }
-
-  readonly connection: Effect.Effect<PgConnection, SqlError.SqlError> = Effect.callback((resume) => {
-    const { connections, leases, pool } = this.#opened
-    pool.connect((error, client, release) => {
-      const connection = client && connections.get(client)
-      if (connection === undefined) {
-        return resume(Effect.fail(toSqlError(error, { operation: "connect", connectionLost: true })))
-      }
-      this.#release = () => release(!connection.session.isReusable)
-      if (this.#closed) return this.#release()
-      leases.add(this)
-      resume(Effect.succeed(connection))
-    })
-  })
-
-  close(): void {
-    this.#closed = true
-    this.#opened.leases.delete(this)
-    const release = this.#release
-    this.#release = undefined
-    release?.()
-  }
+/** What is known of an open connection. */
+interface Known {
+  heardAt: number
+  isSetUp: boolean
 }
 
-const openPool = ({ driver, replyMillis }: PgPoolConfig): OpenPool => {
-  const pool = new pg.Pool(driver)
-  const connections = new WeakMap<pg.PoolClient, PgConnection>()
-  const names = new StatementNames()
-  pool.on("connect", (client) => {
-    const session = new PgSession(client, { config: driver, replyMillis })
-    connections.set(client, makePgConnection(session, names))
-  })
-  // An idle connection was lost: the pool has dropped it already, and opens another when one is needed.
-  pool.on("error", () => undefined)
-  return { pool, connections, leases: new Set() }
-}
+// PostgreSQL takes whole milliseconds, and 0 for none: a bound below one millisecond must not become none.
+const millis = (duration: Duration.Input): string => String(Math.ceil(Duration.toMillis(duration)))
 
-/** Waits for connections in use, then closes them too. What a dead network keeps from closing is not waited for. */
-const closePool = ({ leases, pool }: OpenPool, graceMillis: number): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const late = setTimeout(() => {
-      for (const lease of leases) lease.close()
-      resume(Effect.void)
-    }, graceMillis)
-    pool.end(() => {
-      clearTimeout(late)
-      resume(Effect.void)
-    })
-  })
-
-/**
- * A pool of connections to one database, closed with the scope. Nothing is connected before the first use; fails only
- * when the URL cannot be used at all.
- */
-export const makePgPool = Effect.fnUntraced(function* (
-  options: PgPoolOptions,
-): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
-  const config = yield* checkedConfig(options)
-  const opened = yield* Effect.acquireRelease(
-    Effect.sync(() => openPool(config)),
-    (pool) => closePool(pool, config.replyMillis),
-  )
-  const { pool } = opened
+const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> => {
+  const { idleInTransactionTimeout, lockTimeout, statementTimeout } = options
   return {
-    acquirer: Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const lease = new Lease(opened)
-        return Effect.andThen(
-          Effect.addFinalizer(() => Effect.sync(() => lease.close())),
-          restore(lease.connection),
-        )
-      }),
-    ),
-    borrow: (use) =>
-      Effect.suspend(() => {
-        const lease = new Lease(opened)
-        return Effect.onExit(Effect.flatMap(lease.connection, use), () => Effect.sync(() => lease.close()))
-      }),
-    status: Effect.sync(() => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount })),
+    ...(statementTimeout !== undefined && { statement_timeout: millis(statementTimeout) }),
+    ...(lockTimeout !== undefined && { lock_timeout: millis(lockTimeout) }),
+    ...(idleInTransactionTimeout !== undefined && {
+      idle_in_transaction_session_timeout: millis(idleInTransactionTimeout),
+    }),
+    ...options.settings,
   }
-})
+}
+
+/**
+ * Connections to one database: the driver's pool, which is not told to count its connections, to end a wait for one, to
+ * set up a new one, or to give up one whose server has fallen silent. Its timers are real ones: they bound the network,
+ * not a rule of the service.
+ */
+export class PgPool {
+  readonly #sessions: Sessions.PgPool
+  readonly #known = new WeakMap<Session.PgConnection, Known>()
+  readonly #leases = new Set<PgLease>()
+  readonly #connectTimeout: Duration.Duration
+  readonly #replyMillis: number
+  readonly #maxConnections: number
+  readonly #setUp: string | undefined
+  readonly #open: { readonly count: number }
+  #waiting = 0
+  /** When the statement was sent whose answer did not come. Who has not been heard of since may be as dead. */
+  #silentSince = -Infinity
+  #onAllReturned: (() => void) | undefined
+
+  private constructor(sessions: Sessions.PgPool, open: { readonly count: number }, options: PgPoolOptions) {
+    const settings = settingsOf(options)
+    this.#sessions = sessions
+    this.#open = open
+    this.#connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaults.connectTimeout)
+    this.#replyMillis = Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout)
+    this.#maxConnections = options.maxConnections ?? defaults.maxConnections
+    this.#setUp = Object.keys(settings).length === 0 ? undefined : settingStatement(settings, "session ends")
+  }
+
+  /**
+   * A pool, closed with the scope: it waits for connections in use, for `replyTimeout` at most. Nothing is connected before
+   * the first use; fails only when the URL cannot be used at all.
+   */
+  static readonly make = Effect.fnUntraced(function* (
+    options: PgPoolOptions,
+  ): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
+    const { password, ssl, url } = yield* readDatabaseUrl(options.url)
+    const open = { count: 0 }
+    const sessions = yield* inRealTime(
+      Sessions.make({
+        url,
+        ssl,
+        // The driver asks for it at the start of each connection, in the scope that the connection lives in.
+        password: Effect.as(counted(open), password),
+        applicationName: options.applicationName ?? defaults.applicationName,
+        connectTimeout: options.connectTimeout ?? defaults.connectTimeout,
+        keepAlive: KEEP_ALIVE,
+        idleTimeout: IDLE_TIMEOUT,
+        maxConnections: options.maxConnections ?? defaults.maxConnections,
+        preparedStatementCacheSize: PREPARED_STATEMENTS,
+        types: makeTypes(),
+      }),
+    )
+    const pool = new PgPool(sessions, open, options)
+    yield* Effect.addFinalizer(() => pool.#empty)
+    return pool
+  })
+
+  /** Lends a connection to the current scope. */
+  readonly acquire = (restore: Restore): Effect.Effect<PgConnection, SqlError.SqlError, Scope.Scope> =>
+    Effect.tap(this.#lend(restore), (connection) => Effect.addFinalizer(() => connection.close))
+
+  /** Lends a connection for one effect. */
+  readonly use = <A, E, R>(
+    use: (connection: PgConnection) => Effect.Effect<A, E, R>,
+  ): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(this.#lend(restore), (connection) =>
+        Effect.onExit(restore(use(connection)), () => connection.close),
+      ),
+    )
+
+  get status(): PgPoolStatus {
+    const total = this.#open.count
+    const waiting = this.#waiting
+    return { total, idle: Math.max(0, total - this.#leases.size - waiting), waiting }
+  }
+
+  readonly #lend = (restore: Restore): Effect.Effect<PgConnection, SqlError.SqlError> =>
+    Effect.flatMap(Scope.make(), (scope) =>
+      Effect.onError(
+        Effect.flatMap(restore(Scope.provide(this.#wait, scope)), (session) =>
+          this.#take(session, scope, restore),
+        ),
+        () => Scope.close(scope, Exit.void),
+      ),
+    )
+
+  readonly #take = Effect.fnUntraced(function* (
+    this: PgPool,
+    session: Session.PgConnection,
+    scope: Scope.Closeable,
+    restore: Restore,
+  ): Effect.fn.Return<PgConnection, SqlError.SqlError> {
+    const known = this.#known.get(session) ?? { heardAt: performance.now(), isSetUp: false }
+    if (known.heardAt <= this.#silentSince) {
+      yield* this.#sessions.invalidate(session)
+      yield* Scope.close(scope, Exit.void)
+      return yield* this.#lend(restore)
+    }
+    const pinned = yield* Scope.provide(session.pin, scope)
+    const connection = new PgConnection(pinned, this.#lease(session, known, scope))
+    if (known.isSetUp) return connection
+    this.#known.set(session, known)
+    if (this.#setUp !== undefined) {
+      yield* Effect.onError(restore(connection.control(this.#setUp, "connect")), () =>
+        Effect.andThen(this.#sessions.invalidate(session), connection.close),
+      )
+    }
+    known.isSetUp = true
+    return connection
+  })
+
+  /** Waits for a connection. Where one is there, or may be opened, the driver limits the time. */
+  readonly #wait: Effect.Effect<Session.PgConnection, SqlError.SqlError, Scope.Scope> = Effect.suspend(() => {
+    const isFull = this.#leases.size + this.#waiting >= this.#maxConnections
+    this.#waiting++
+    const session = Effect.mapError(inRealTime(this.#sessions.get), (error) =>
+      toSqlError(error, { operation: "connect", isLate: false }),
+    )
+    return Effect.onExit(isFull ? Effect.raceFirst(session, this.#late) : session, () =>
+      Effect.sync(() => {
+        this.#waiting--
+      }),
+    )
+  })
+
+  readonly #late = Effect.suspend(() => Effect.andThen(pause(this.#connectTimeout), noneFree))
+
+  #lease(session: Session.PgConnection, known: Known, scope: Scope.Closeable): PgLease {
+    let isDiscarded = false
+    const expectAnswer = (): Watch => {
+      const sentAt = performance.now()
+      const watch = {
+        isLate: false,
+        stop: () => {
+          clearTimeout(timer)
+          if (!watch.isLate) known.heardAt = performance.now()
+        },
+      }
+      // A connection that is taken from a user who waits for an answer is closed at once.
+      const timer = setTimeout(() => {
+        watch.isLate = true
+        this.#silentSince = Math.max(this.#silentSince, sentAt)
+        Effect.runFork(Scope.close(scope, Exit.void))
+      }, this.#replyMillis)
+      return watch
+    }
+    const lease: PgLease = {
+      expectAnswer,
+      discard: () => {
+        isDiscarded = true
+      },
+      close: Effect.suspend(() => {
+        this.#leases.delete(lease)
+        if (this.#leases.size === 0) this.#onAllReturned?.()
+        const closed = Scope.close(scope, Exit.void)
+        return isDiscarded ? Effect.andThen(this.#sessions.invalidate(session), closed) : closed
+      }),
+    }
+    this.#leases.add(lease)
+    return lease
+  }
+
+  readonly #empty = Effect.suspend(() =>
+    Effect.andThen(
+      this.#leases.size === 0
+        ? Effect.void
+        : Effect.callback<void>((resume) => {
+            const late = setTimeout(() => resume(Effect.void), this.#replyMillis)
+            this.#onAllReturned = () => {
+              clearTimeout(late)
+              resume(Effect.void)
+            }
+          }),
+      Effect.suspend(() => Effect.forEach(Array.from(this.#leases), ({ close }) => close, { discard: true })),
+    ),
+  )
+}
+
+const noneFree = Effect.fail(
+  sqlError("ConnectionError", {
+    message:
+      "No database connection became free in time: look in pg_stat_activity for transactions that stay open, or run another replica",
+    operation: "connect",
+  }),
+)
+
+/** Counts what lives in the current scope. */
+const counted = (open: { count: number }): Effect.Effect<void> =>
+  Effect.flatMap(
+    Effect.serviceOption(Scope.Scope),
+    Option.match({
+      onNone: () => Effect.void,
+      onSome: (scope) => {
+        open.count++
+        return Scope.addFinalizer(
+          scope,
+          Effect.sync(() => {
+            open.count--
+          }),
+        )
+      },
+    }),
+  )

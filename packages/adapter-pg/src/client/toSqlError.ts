@@ -1,6 +1,5 @@
 import { Predicate } from "effect"
 import { SqlError } from "effect/sql"
-import pg from "pg"
 import { PgFailure } from "./PgFailure.ts"
 import { outlivesStatement, reasonOfSqlState } from "./sqlStates.ts"
 
@@ -9,8 +8,8 @@ export type PgOperation = "connect" | "begin" | "execute" | "commit" | "rollback
 
 interface Circumstances {
   readonly operation: PgOperation
-  /** Whether the connection is of no use any more. */
-  readonly connectionLost: boolean
+  /** Whether the answer did not come within its time. */
+  readonly isLate: boolean
 }
 
 const reasons = {
@@ -37,71 +36,98 @@ export const sqlError = (
 
 const failureFields = ["code", "hint", "schema", "table", "column", "constraint", "routine"] as const
 
-const failureOfAnswer = (error: pg.DatabaseError): PgFailure => {
+/** The driver hangs the fields of a server's answer on the cause of its error. */
+type Answer = Error & Readonly<Partial<Record<(typeof failureFields)[number], string>>>
+
+/** Nothing but a server's answer has a severity. */
+const isAnswer = (cause: unknown): cause is Answer =>
+  cause instanceof Error && Predicate.hasProperty(cause, "severity")
+
+const failureOfAnswer = (answer: Answer): PgFailure => {
+  const { message } = answer
   const fields: Partial<Record<(typeof failureFields)[number], string>> = {}
   for (const field of failureFields) {
-    const value = error[field]
+    const value = answer[field]
     if (value !== undefined) fields[field] = value
   }
-  return new PgFailure({ message: error.message, ...fields })
+  return new PgFailure({ message, ...fields })
 }
 
-const fromAnswer = (
-  error: pg.DatabaseError,
-  { connectionLost, operation }: Circumstances,
-): SqlError.SqlError => {
-  const cause = failureOfAnswer(error)
+const fromAnswer = (answer: Answer, operation: PgOperation): SqlError.SqlError => {
+  const cause = failureOfAnswer(answer)
   const properties = { cause, message: cause.message, operation }
-  const tag = reasonOfSqlState(error.code ?? "")
+  const tag = reasonOfSqlState(answer.code ?? "")
   if (tag === "UniqueViolation") {
-    const constraint = error.constraint ?? "unknown"
+    const constraint = answer.constraint ?? "unknown"
     return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ ...properties, constraint }) })
   }
-  const lost = operation === "connect" || connectionLost || outlivesStatement(error.code, error.routine)
-  const reason = lost && tag === "UnknownError" ? reasons.ConnectionError : reasons[tag]
+  const isLost = operation === "connect" || outlivesStatement(answer.code, answer.routine)
+  const reason = isLost && tag === "UnknownError" ? reasons.ConnectionError : reasons[tag]
   return new SqlError.SqlError({ reason: new reason(properties) })
 }
 
-const unanswered = "PostgreSQL did not answer in time: see that it runs and can be reached"
+const unanswered = (operation: PgOperation) =>
+  sqlError("ConnectionError", {
+    message: "PostgreSQL did not answer in time: see that it runs and can be reached",
+    operation,
+  })
 
-/** The driver's words for what an operator should read. */
-const connectMessages: ReadonlyMap<string, string> = new Map([
-  ["timeout expired", unanswered],
-  ["Connection terminated due to connection timeout", unanswered],
-  [
-    "timeout exceeded when trying to connect",
-    "No database connection became free in time: look in pg_stat_activity for transactions that stay open, or run another replica",
-  ],
-])
+/** Where the driver says no more than that there is no connection: by its own words. */
+const noConnection = (words: string, operation: PgOperation): SqlError.SqlError => {
+  switch (words) {
+    case "Connection timed out":
+      return unanswered(operation)
+    case "The server does not support TLS":
+      return sqlError("ConnectionError", {
+        message:
+          "The database's URL asks for TLS, and the server has none: set it up there, or take sslmode out of the URL",
+        operation,
+      })
+    default:
+      return sqlError("ConnectionError", {
+        message: "The connection to PostgreSQL was lost: see that it runs, and what its log says",
+        operation,
+      })
+  }
+}
 
 /**
  * A socket's own message holds the address that was tried, which is a part of the database's URL and may hold a part
- * of a password that was not percent-encoded. Its code says as much. Messages without a code are the driver's constants.
+ * of a password that was not percent-encoded. Its code says as much.
  */
-const fromDriver = (error: unknown, { connectionLost, operation }: Circumstances): SqlError.SqlError => {
-  const thrown = Predicate.hasProperty(error, "message") ? String(error.message) : "unknown"
-  if (operation !== "connect" && !connectionLost) {
-    return sqlError("UnknownError", { message: thrown, operation })
-  }
-  if (thrown.startsWith("SASL")) {
+const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOperation): SqlError.SqlError => {
+  if (_tag === "AuthenticationError") {
     return sqlError("AuthenticationError", {
       message: "The database's URL lacks a password, or the server's proof of it failed",
       operation,
     })
   }
-  const code = Predicate.hasProperty(error, "code") && Predicate.isString(error.code) ? error.code : undefined
+  if (_tag !== "ConnectionError") {
+    // The driver's own words may quote the value.
+    return sqlError("UnknownError", {
+      message: "A parameter could not be written, or a column could not be read",
+      operation,
+    })
+  }
+  const code = Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
+  if (code === undefined) return noConnection(cause instanceof Error ? cause.message : "", operation)
   const message =
-    code === undefined
-      ? (connectMessages.get(thrown) ?? thrown)
-      : `The connection to PostgreSQL failed (${code}): see that the server runs, that the database's URL names its ` +
-        "host and port, and, with TLS, that its certificate is trusted"
-  const cause = new PgFailure(code === undefined ? { message } : { message, code })
-  return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
+    `The connection to PostgreSQL failed (${code}): see that the server runs, that the database's URL names its ` +
+    "host and port, and, with TLS, that its certificate is trusted"
+  const failure = new PgFailure({ message, code })
+  return new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({ cause: failure, message, operation }),
+  })
 }
 
 /**
- * The `SqlError` for whatever the driver threw or called back with. Neither the database's URL, nor its password, nor
- * the values of a row are anywhere in it.
+ * The `SqlError` of this client for one of the driver's. Neither the database's URL, nor its password, nor the values of a
+ * row are anywhere in it.
  */
-export const toSqlError = (error: unknown, circumstances: Circumstances): SqlError.SqlError =>
-  error instanceof pg.DatabaseError ? fromAnswer(error, circumstances) : fromDriver(error, circumstances)
+export const toSqlError = (
+  { reason }: SqlError.SqlError,
+  { isLate, operation }: Circumstances,
+): SqlError.SqlError => {
+  if (isLate) return unanswered(operation)
+  return isAnswer(reason.cause) ? fromAnswer(reason.cause, operation) : fromDriver(reason, operation)
+}

@@ -31,6 +31,9 @@ export const givenRows = (columns: Columns): string => {
   return `unnest(${arrays.join(", ")}) AS given (${Object.keys(columns).join(", ")})`
 }
 
+/** Which run of the server answers: the moment of the reset, in microseconds since 1970. NULL, on some servers. */
+export const SERVER_RUN = "(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000)::int8"
+
 /**
  * Makes a write tell how many rows it wrote, and in which transaction of which run of the server: what it takes to find
  * out later whether that transaction committed. PostgreSQL forgets its statistics, and notes when, each time it recovers
@@ -39,7 +42,7 @@ export const givenRows = (columns: Columns): string => {
 export const telling = (write: string, preparation = ""): string =>
   `WITH ${preparation} written AS (${write} RETURNING 1)
    SELECT count(*)::int4 AS written, pg_current_xact_id() AS transaction_id,
-          pg_stat_get_bgwriter_stat_reset_time() AS server_run
+          ${SERVER_RUN} AS server_run
    FROM written`
 
 const rowStatement = <Row>(verb: string, { columns, name }: TableShape<Row>, text: string): RowStatement => ({

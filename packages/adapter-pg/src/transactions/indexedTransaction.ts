@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { settingStatement } from "../client/script.ts"
 import type { Database } from "../Database.ts"
 
 /**
@@ -8,22 +10,26 @@ import type { Database } from "../Database.ts"
  * long as its connection, and one that was made while a table was small would read all of it long after it has grown. A
  * generic plan expects few rows to be given, so it looks each of them up. Compiling is worth it for none of them.
  */
-export const indexSettings: ReadonlyArray<string> = [
-  "enable_seqscan = off",
-  "enable_hashjoin = off",
-  "enable_mergejoin = off",
-  "plan_cache_mode = force_generic_plan",
-  "jit = off",
-]
+export const indexSettings = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  plan_cache_mode: "force_generic_plan",
+  jit: "off",
+}
 
-const BEGIN = [
-  "BEGIN ISOLATION LEVEL READ COMMITTED",
-  ...indexSettings.map((setting) => `SET LOCAL ${setting}`),
-].join("; ")
+const setIndexSettings: PgStatement = {
+  name: "set_index_settings",
+  text: settingStatement(indexSettings, "transaction ends"),
+}
 
 /** Runs an effect in a transaction whose statements find rows by index. */
 export const indexedTransaction = <A, E, R>(
-  { sql }: Database,
+  { pg, sql }: Database,
   effect: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
-  Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, BEGIN)
+  Effect.provideService(
+    sql.withTransaction(Effect.andThen(pg.query(setIndexSettings, []), effect)),
+    SqlClient.BeginTransaction,
+    "BEGIN ISOLATION LEVEL READ COMMITTED",
+  )

@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
 import * as RealTime from "../RealTime.ts"
+import { SERVER_RUN } from "../tables/TableShape.ts"
 import { sqlStateOf } from "../toStorageError.ts"
 import type { TransactionMark } from "./persistChanges.ts"
 
@@ -16,7 +17,7 @@ const ASK_FOR = Duration.seconds(8)
 /** Tells what became of a transaction, and which run of the server answers. */
 const findTransactionStatus: PgStatement = {
   name: "find_transaction_status",
-  text: `SELECT pg_xact_status($1::xid8) AS status, pg_stat_get_bgwriter_stat_reset_time() AS server_run`,
+  text: `SELECT pg_xact_status($1::xid8) AS status, ${SERVER_RUN} AS server_run`,
 }
 
 /** `pg_xact_status` of an id that the server has not given out (yet, or not since it lost the end of its log). */

@@ -8,6 +8,7 @@ import { newPlace, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, heartbeatOf, keyOf, send, START_MILLIS } from "@tocsin/testing/samples"
 import { Effect, Fiber, Layer } from "effect"
 import { eventually } from "../client/eventually.ts"
+import { scriptOf } from "../../src/client/script.ts"
 import type { PgStorageOptions } from "../../src/PgStorage.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
 import { CACHED_GROUPS } from "../../src/groups/GroupCommit.ts"
@@ -127,7 +128,7 @@ layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
         "DELETE FROM agent WHERE agent_id = 'key'",
       ]) {
         const { cached, observer, uncached } = yield* setUp("key")
-        yield* observer.sql.unsafe(change)
+        yield* observer.sql.unsafe(scriptOf(change))
         const outcomes = [
           yield* Effect.exit(send(cached, "key", [eventOf(3)])),
           yield* Effect.exit(send(uncached, "key", [eventOf(3)])),

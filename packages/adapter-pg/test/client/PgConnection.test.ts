@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
+import { scriptOf } from "../../src/client/script.ts"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 
 const preparedNames = (sql: SqlClient.SqlClient) =>
@@ -22,38 +23,31 @@ layer(ScratchPostgres.layerClient({ maxConnections: 1 }))("statements on a conne
     }),
   )
 
-  it.effect("texts of lists of other lengths are not all prepared", () =>
+  it.effect("a connection holds only so many statements, and drops those used least lately", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const before = yield* preparedNames(sql)
-      for (let length = 2; length < 30; length++) {
+      for (let length = 1; length < 250; length++) {
         const list = Array.from({ length }, (_, index) => String(index))
-        assert.deepStrictEqual(yield* sql`SELECT ${"1"} IN ${sql.in(list)} AS found`, [{ found: true }])
+        assert.deepStrictEqual(yield* sql`SELECT ${"0"} IN ${sql.in(list)} AS found`, [{ found: true }])
+      }
+      assert.lengthOf(yield* preparedNames(sql), 200)
+    }),
+  )
+
+  it.effect("one text is one statement, whatever its parameters", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pg = yield* PgClient
+      const double = { name: "double", text: "SELECT $1::int8 * 2 AS doubled, $2::int8[] AS list" }
+      const first = yield* pg.query(double, [21n, []])
+      assert.deepStrictEqual(first, [{ doubled: 42n, list: [] }])
+      const before = yield* preparedNames(sql)
+      for (const list of [[null], [1], [1, 2 ** 40, null], [1n]]) {
+        assert.deepStrictEqual(yield* pg.query(double, [2 ** 40, list]), [
+          { doubled: 2n ** 41n, list: list.map((value) => (value === null ? null : BigInt(value))) },
+        ])
       }
       assert.deepStrictEqual(yield* preparedNames(sql), before)
-    }),
-  )
-
-  it.effect("a named statement is prepared at its first use", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const pg = yield* PgClient
-      const double = { name: "double", text: "SELECT $1::int8 * 2 AS doubled" }
-      assert.deepStrictEqual(yield* pg.query(double, [21n]), [{ doubled: 42n }])
-      assert.include(yield* preparedNames(sql), "double")
-      assert.deepStrictEqual(yield* pg.query(double, [4n]), [{ doubled: 8n }])
-    }),
-  )
-
-  it.effect("two texts cannot share a name", () =>
-    Effect.gen(function* () {
-      const pg = yield* PgClient
-      yield* pg.query({ name: "shared", text: "SELECT $1::text" }, ["a"])
-      const error = yield* Effect.flip(pg.query({ name: "shared", text: "SELECT $1::int4" }, [1]))
-      assert.strictEqual(error.reason._tag, "UnknownError")
-      assert.deepStrictEqual(yield* pg.query({ name: "shared", text: "SELECT $1::text" }, ["b"]), [
-        { text: "b" },
-      ])
     }),
   )
 
@@ -67,27 +61,47 @@ layer(ScratchPostgres.layerClient({ maxConnections: 1 }))("statements on a conne
     }),
   )
 
-  it.effect("a text of several commands runs each time, and gives the rows of the last", () =>
+  it.effect("a script runs each time, and its later commands see what the earlier ones did", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      for (let turn = 0; turn < 3; turn++) {
-        assert.deepStrictEqual(yield* sql.unsafe("SELECT 1 AS one; SELECT 2 AS two"), [{ two: 2 }])
-      }
+      const script = scriptOf(`
+        CREATE TABLE IF NOT EXISTS scripted (line text);
+        CREATE OR REPLACE FUNCTION line_of(n int4) RETURNS text LANGUAGE sql AS $$ SELECT 'it''s ' || n $$;
+        INSERT INTO scripted SELECT line_of(7)`)
+      for (let turn = 0; turn < 3; turn++) yield* sql.unsafe(script)
+      assert.deepStrictEqual(yield* sql`SELECT DISTINCT line FROM scripted`, [{ line: "it's 7" }])
+      yield* Effect.flip(sql.unsafe(scriptOf("DELETE FROM scripted; SELECT 1 / 0")))
+      assert.deepStrictEqual(yield* sql`SELECT count(*) AS count FROM scripted`, [{ count: 3n }])
     }),
   )
 
-  it.effect("a table changed under a prepared statement is a retryable error, then well again", () =>
+  it.effect("a table changed under a prepared statement goes unnoticed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE changing (id int4)`
       const select = sql`SELECT * FROM changing WHERE id > ${0}`
       for (let turn = 0; turn < 3; turn++) assert.deepStrictEqual(yield* select, [])
       yield* sql`ALTER TABLE changing ADD COLUMN more text`
-      const error = yield* Effect.flip(select)
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.isTrue(error.isRetryable)
+      assert.deepStrictEqual(yield* select, [])
+      yield* sql`DEALLOCATE ALL`.unprepared
       assert.deepStrictEqual(yield* select, [])
     }),
+  )
+
+  it.effect(
+    "a table changed under a transaction's prepared statement is a retryable error, then well again",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE changing_within (id int4)`
+        const select = sql`SELECT * FROM changing_within WHERE id > ${0}`
+        for (let turn = 0; turn < 3; turn++) assert.deepStrictEqual(yield* select, [])
+        yield* sql`ALTER TABLE changing_within ADD COLUMN more text`
+        const error = yield* Effect.flip(sql.withTransaction(select))
+        assert.strictEqual(error.reason._tag, "ConnectionError")
+        assert.isTrue(error.isRetryable)
+        assert.deepStrictEqual(yield* sql.withTransaction(select), [])
+      }),
   )
 })
 
@@ -202,59 +216,6 @@ layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
         { id: 1, more: 16 },
         { id: 2, more: 26 },
       ])
-    }),
-  )
-})
-
-layer(ScratchPostgres.layerClient())("streams", (it) => {
-  const count = 1_000
-  const numbers = (sql: SqlClient.SqlClient) =>
-    sql<{ n: number }>`SELECT n FROM generate_series(1, ${count}::int4) AS n`.stream
-
-  it.effect("give every row in order, and the connection back", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const pg = yield* PgClient
-      const rows = yield* Stream.runCollect(numbers(sql))
-      assert.deepStrictEqual(
-        rows.map(({ n }) => n),
-        Array.from({ length: count }, (_, index) => index + 1),
-      )
-      const { idle, total } = yield* pg.poolStatus
-      assert.strictEqual(idle, total)
-    }),
-  )
-
-  it.effect("share the transaction that is open, several at once", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE streamed (n int4)`
-      const sums = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`INSERT INTO streamed SELECT generate_series(1, 600)`
-          const sum = Stream.runFold(
-            sql<{ n: number }>`SELECT n FROM streamed`.stream,
-            () => 0,
-            (total, { n }) => total + n,
-          )
-          return yield* Effect.all([sum, sum], { concurrency: 2 })
-        }),
-      )
-      assert.deepStrictEqual(sums, [180300, 180300])
-    }),
-  )
-
-  it.effect("end early and fail without losing the connection", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const pg = yield* PgClient
-      assert.lengthOf(yield* Stream.runCollect(Stream.take(numbers(sql), 3)), 3)
-      const error = yield* Effect.flip(Stream.runCollect(sql`SELECT 1 / ${0}::int4`.stream))
-      assert.strictEqual(error.reason._tag, "UnknownError")
-      const fiber = yield* Effect.forkChild(Stream.runForEach(numbers(sql), () => Effect.never))
-      yield* Fiber.interrupt(fiber)
-      const { idle, total } = yield* pg.poolStatus
-      assert.strictEqual(idle, total)
     }),
   )
 })

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { scriptOf } from "../../src/client/script.ts"
 import type { SqlClient } from "effect/sql"
 
 /** Rows of the largest tables. */
@@ -13,7 +14,7 @@ export const AGENTS = 1_000
  * those of another. Times and ids go their own ways, and every tenth agent is deleted but not purged.
  */
 export const populate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  yield* sql.unsafe(`
+  const fill = scriptOf(`
     INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at,
                        registered_at, accepted_key_hash, key_fingerprint,
                        checks_ok, checks_warning, checks_critical, checks_unknown)
@@ -53,14 +54,13 @@ export const populate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
                         counts_from, updated_at)
     SELECT md5('item ' || n), 'debug', 'sent', md5('incident ' || n), 'firing', 1, 'critical', 1,
            n * 7919 % 10007, n, n * 104729 % 10009
-    FROM generate_series(1, ${ROWS}) AS n;
-
-    ANALYZE`)
-  yield* sql.unsafe(`
+    FROM generate_series(1, ${ROWS}) AS n`)
+  const makeRare = scriptOf(`
     UPDATE incident SET state = 'open', resolved_at = NULL WHERE id IN (SELECT id FROM incident LIMIT 3);
     UPDATE incident SET severity = 'unknown' WHERE id IN (SELECT id FROM incident ORDER BY opened_at LIMIT 3);
     UPDATE outbox SET state = 'failed' WHERE id IN (SELECT id FROM outbox LIMIT 3);
     UPDATE outbox SET notifier = 'webhook' WHERE id IN (SELECT id FROM outbox ORDER BY created_at LIMIT 3);
     UPDATE outbox SET event_type = 'resolved' WHERE id IN (SELECT id FROM outbox ORDER BY updated_at LIMIT 3);
     UPDATE check_event SET check_id = 'rare' WHERE seq IN (SELECT seq FROM check_event ORDER BY seq LIMIT 3)`)
+  for (const text of [fill, "ANALYZE", makeRare]) yield* sql.unsafe(text)
 })

@@ -176,16 +176,4 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
       assert.deepStrictEqual(yield* Ref.get(seen), ["a"])
     }),
   )
-
-  it.effect("a transaction left open by hand is not handed to the next user", () =>
-    Effect.gen(function* () {
-      const { lines, sql, write } = yield* makeLog("left_open")
-      yield* Effect.scoped(
-        Effect.flatMap(sql.reserve, (connection) => connection.execute("BEGIN", [], undefined)),
-      )
-      yield* sql.unsafe("BEGIN; SELECT 1 / 0").pipe(Effect.exit)
-      yield* Effect.forEach(["a", "b", "c"], write, { concurrency: 3 })
-      assert.deepStrictEqual(yield* lines, ["a", "b", "c"])
-    }),
-  )
 })

@@ -1,0 +1,120 @@
+/**
+ * What `@effect/sql-pg` 4.0.5 and `effect/sql` 4.1.0 do wrong for us, and what we do instead. When one of them is put
+ * right, its part here goes. Record 0020 describes each.
+ */
+import * as PgTypes from "@effect/sql-pg/PgTypes"
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PgConnection, PgTransaction } from "./PgConnection.ts"
+import { sqlError } from "./toSqlError.ts"
+
+/** Object identifiers of types (pg_type.dat), which never change once assigned. */
+const OID = { xid: 28, xid8: 5069 }
+
+const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const readOnly = <A>(decode: (bytes: Uint8Array) => A): PgTypes.Codec<A> => ({
+  decode: (bytes) => Result.succeed(decode(bytes)),
+  encode: () => Result.fail(new PgTypes.CodecError({ message: "Pass the digits as text" })),
+})
+
+/**
+ * Defect 1: a type without a codec comes out as its binary form read as UTF-8, which is noise, instead of failing. Of
+ * those the service reads: `xid` as number, `xid8` as bigint.
+ */
+export const makeTypes = (): PgTypes.Registry => {
+  const types = PgTypes.makeRegistry()
+  types.register(
+    OID.xid,
+    readOnly((bytes) => view(bytes).getUint32(0)),
+  )
+  types.register(
+    OID.xid8,
+    readOnly((bytes) => view(bytes).getBigUint64(0)),
+  )
+  return types
+}
+
+const SPECIAL = /["\\]/g
+
+const elementOf = (value: unknown, path: string): string => {
+  if (value === null) return "NULL"
+  if (Array.isArray(value)) return arrayOf(value, path)
+  return `"${String(parameterOf(value, path)).replace(SPECIAL, String.raw`\$&`)}"`
+}
+
+const arrayOf = (values: ReadonlyArray<unknown>, path: string): string => {
+  let literal = ""
+  for (let index = 0; index < values.length; index++) {
+    literal += `${index === 0 ? "" : ","}${elementOf(values[index], `${path}[${index}]`)}`
+  }
+  return `{${literal}}`
+}
+
+const parameterOf = (value: unknown, path: string): unknown => {
+  switch (typeof value) {
+    case "string":
+      return value
+    case "undefined":
+      throw new TypeError(`SQL parameter ${path} is undefined: pass null where NULL is meant`)
+    case "number":
+    case "bigint":
+    case "boolean":
+      return String(value)
+    default:
+      return Array.isArray(value) ? arrayOf(value, path) : value
+  }
+}
+
+/**
+ * Defect 2: the type of a parameter is guessed from its value. So 1 and 2³¹ make two prepared statements of one text,
+ * an array of both fails, one of nothing but NULL too, and `undefined` is sent as NULL. A text has no guessed type: the
+ * server takes the one that the statement asks for. `undefined` is a defect that names its place (`$2[17]`), since a
+ * forgotten value must not become a stored one.
+ */
+export const asTexts = (parameters: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
+  const texts: Array<unknown> = []
+  for (let index = 0; index < parameters.length; index++) {
+    texts.push(parameterOf(parameters[index], `$${index + 1}`))
+  }
+  return texts
+}
+
+const savepoint = (depth: number) => `tocsin_${depth}`
+
+/** PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and no error. */
+const commit = Effect.fnUntraced(function* (connection: PgConnection) {
+  if ((yield* connection.control("COMMIT", "commit")) === "COMMIT") return
+  return yield* sqlError("UnknownError", {
+    message: "The transaction was rolled back: a statement in it had failed, and its error was caught",
+    operation: "commit",
+  })
+})
+
+/**
+ * Defect 3: in the `withTransaction` of `SqlClient.make` a ROLLBACK or RELEASE that fails is a defect that hides the
+ * error before it. Here such a failure is left out, for it loses nothing: the lost connection is discarded, which rolls
+ * back, and a transaction that goes on nevertheless fails at its next statement or at COMMIT. Nor does it tell COMMIT
+ * from other statements, where only a COMMIT without an answer leaves open what became of the transaction.
+ */
+export const makeWithTransaction = (
+  transaction: PgTransaction,
+  acquireConnection: Parameters<
+    typeof SqlClient.makeWithTransaction<SqlClient.TransactionConnection, PgConnection>
+  >[0]["acquireConnection"],
+  spanAttributes: ReadonlyArray<readonly [string, unknown]>,
+) =>
+  SqlClient.makeWithTransaction({
+    transactionService: transaction,
+    spanAttributes,
+    acquireConnection,
+    begin: (connection, statement) => Effect.asVoid(connection.control(statement ?? "BEGIN", "begin")),
+    savepoint: (connection, depth) =>
+      Effect.asVoid(connection.control(`SAVEPOINT ${savepoint(depth)}`, "begin")),
+    releaseSavepoint: (connection, depth) =>
+      Effect.ignore(connection.control(`RELEASE SAVEPOINT ${savepoint(depth)}`, "execute")),
+    commit,
+    rollback: (connection) => Effect.ignore(connection.control("ROLLBACK", "rollback")),
+    rollbackSavepoint: (connection, depth) =>
+      Effect.ignore(connection.control(`ROLLBACK TO SAVEPOINT ${savepoint(depth)}`, "rollback")),
+  })
