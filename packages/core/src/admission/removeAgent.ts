@@ -17,6 +17,15 @@ import { AgentTransitions } from "./AgentTransitions.ts"
 const compareLeaving = (a: MemberRecord, b: MemberRecord): number =>
   a.incident_id === b.incident_id ? compareMembers(b, a) : a.incident_id < b.incident_id ? -1 : 1
 
+/** The present memberships of an agent, in the order in which they leave. */
+export function* membershipsInOrder(
+  workspace: Workspace,
+  agent: AgentRecord,
+): Decision<ReadonlyArray<MemberRecord>> {
+  yield* ensure(workspace, { membersOfAgents: [agent.agent_id] })
+  return workspace.membershipsOf(agent.agent_id).toSorted(compareLeaving)
+}
+
 /**
  * Deletes an agent and all that it owns: keys that are not blocked, checks, history. Its checks leave their incidents;
  * those in which it was the last member resolve (decisions §3). Costs as much as it has keys and troubled checks.
@@ -34,7 +43,7 @@ export function* removeAgent(
     move(AgentKeyTransitions, key.state, "agent_removed")
     workspace.keys.delete(key.key_hash)
   }
-  const memberships = workspace.membershipsOf(agent_id).toSorted(compareLeaving)
+  const memberships = yield* membershipsInOrder(workspace, agent)
   yield* ensure(workspace, { incidents: memberships.map((member) => member.incident_id) })
   const incidents = new Incidents(workspace, now, options)
   for (const member of memberships) yield* incidents.leave(member, { by: "agent_gone" })

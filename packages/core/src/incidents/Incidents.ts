@@ -100,7 +100,7 @@ export class Incidents {
       joined_at: this.#now,
       left_at: undefined,
     }
-    workspace.members.put(member)
+    workspace.putMember(member)
     const counts = recount(before, undefined, severity)
     // The latest change has the highest number, so among the most severe members it comes first.
     const worst = severity === worstSeverity(counts) ? member : yield* worstMember(workspace, before)
@@ -119,7 +119,7 @@ export class Incidents {
     yield* ensure(workspace, { incidents: [incident_id], members: [ref] })
     const { incident: before, member } = this.#find(ref)
     const changed: MemberRecord = { ...member, severity, summary, change_seq: before.member_changes + 1 }
-    workspace.members.put(changed)
+    workspace.putMember(changed)
     const counts = recount(before, member.severity, severity)
     // The latest change has the highest number, so among the most severe members it comes first.
     const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(workspace, before)
@@ -135,7 +135,7 @@ export class Incidents {
     yield* ensure(this.#workspace, { incidents: [ref.incident_id], members: [ref] })
     const { incident, member } = this.#find(ref)
     if (member.summary === summary) return
-    this.#workspace.members.put({ ...member, summary })
+    this.#workspace.putMember({ ...member, summary })
     const worst = yield* worstMember(this.#workspace, incident)
     if (incident.summary !== worst.summary)
       this.#workspace.incidents.put({ ...incident, summary: worst.summary })
@@ -147,7 +147,7 @@ export class Incidents {
     if (!workspace.incidents.isLoaded(ref.incident_id) || !workspace.members.isLoaded(ref))
       yield* ensure(workspace, { incidents: [ref.incident_id], members: [ref] })
     const { incident: before, member } = this.#find(ref)
-    workspace.members.put({ ...member, left_at: this.#now })
+    workspace.putMember({ ...member, left_at: this.#now })
     const counts = recount(before, member.severity, undefined)
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")

@@ -17,7 +17,7 @@ export function* worstMember(workspace: Workspace, incident: IncidentRecord): De
     yield* ensure(workspace, { worstMembers: { incident_id: incident.id, limit } })
     const ranking = workspace.rankings.get(incident.id)
     if (ranking === undefined) throw new Error(`the ranking of incident ${incident.id} was not loaded`)
-    const worst = workspace.membersOf(incident.id).toSorted(compareMembers)[0]
+    const worst = workspace.worstOf(incident.id)
     const known = ranking.complete || ranking.floor === undefined
     if (worst !== undefined && (known || compareMembers(worst, ranking.floor) <= 0)) return worst
     if (ranking.complete) throw new Error(`incident ${incident.id} counts members that it does not have`)

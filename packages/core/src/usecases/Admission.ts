@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
 import * as actions from "../admission/operatorActions.ts"
 import { type AgentId, BlacklistId } from "../contract/Identifiers.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
@@ -13,12 +14,16 @@ import type { Command } from "../workspace/Decision.ts"
 import type { WorkOnMany } from "../workspace/passHeldAgents.ts"
 import { finishHeld } from "./finishHeld.ts"
 import { incidentOptions } from "./incidentOptions.ts"
+import { withdrawFailing } from "./withdrawFailing.ts"
 
 /**
  * How many agents one transaction of an action on all of them takes: long enough to be quick over 10,000 of them, short
  * enough that heartbeats in between wait for milliseconds.
  */
 const PIECE = 200
+
+const hasBothKeys = ({ accepted_key_hash, pending_key_hash }: AgentRecord): boolean =>
+  accepted_key_hash !== undefined && pending_key_hash !== undefined
 
 const isBlacklistId = Schema.is(BlacklistId)
 
@@ -28,9 +33,12 @@ export class Admission extends Context.Service<
   {
     /** Accepts the pending key of one agent. Idempotent: count 0 when nothing is pending. */
     readonly accept: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
-    /** Blocks the pending key of one agent, or else its accepted one. Not safe to repeat. */
+    /**
+     * Blocks the pending key of one agent, or else its accepted one. An agent without a usable key is deleted as by `remove`.
+     * Not safe to repeat.
+     */
     readonly block: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
-    /** Deletes one agent and all that it owns. */
+    /** Deletes one agent and all that it owns. Where more than 200 of its checks fail, these go first, in bounded pieces. */
     readonly remove: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
     /** Accepts all pending agents; replacement keys too when asked to. In bounded pieces; the count is exact. Like the others below passes over agents that another session holds. */
     readonly acceptAll: (options: {
@@ -62,6 +70,9 @@ export class Admission extends Context.Service<
         return result.outcome === "done" ? { count: result.count } : yield* agentNotFound()
       })
 
+      const withdrawMany = (agentId: AgentId, isLeaving: (agent: AgentRecord) => boolean) =>
+        withdrawFailing(storage, { agentId, isLeaving, incidents: options, piece: PIECE })
+
       const onAllPending = Effect.fnUntraced(function* (
         name: ManyAgents,
         piece: (agentIds: ReadonlyArray<AgentId>) => Command<WorkOnMany>,
@@ -83,23 +94,6 @@ export class Admission extends Context.Service<
         return { count }
       })
 
-      const unblockAll = Effect.fnUntraced(function* () {
-        let count = 0
-        for (;;) {
-          const rows = yield* storage.page({
-            list: "blacklist",
-            filter: {},
-            sort: "stored",
-            direction: "desc",
-            from: undefined,
-            isBackward: false,
-            limit: PIECE,
-          })
-          if (rows.length === 0) return { count }
-          count += yield* storage.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
-        }
-      })
-
       const unblock = Effect.fnUntraced(function* (keyId: string) {
         // Any 64 characters are a valid key_id (decisions §10); those that are no id of ours match no row.
         return isBlacklistId(keyId)
@@ -109,15 +103,40 @@ export class Admission extends Context.Service<
 
       return Admission.of({
         accept: (agentId) => one(actions.accept(agentId)),
-        block: (agentId) => one(actions.block(agentId, options)),
-        remove: (agentId) => one(actions.remove(agentId, options)),
+        block: (agentId) =>
+          Effect.andThen(
+            withdrawMany(agentId, (agent) => !hasBothKeys(agent)),
+            one(actions.block(agentId, options)),
+          ),
+        remove: (agentId) =>
+          Effect.andThen(
+            withdrawMany(agentId, () => true),
+            one(actions.remove(agentId, options)),
+          ),
         acceptAll: ({ includeRotation }) =>
           onAllPending("accept_all", (ids) => actions.acceptEach(ids, includeRotation)),
         blockAll: onAllPending("block_all", (ids) => actions.blockEach(ids, options)),
         removeAll: onAllPending("remove_all", (ids) => actions.removeEach(ids, options)),
         unblock,
-        unblockAll: unblockAll(),
+        unblockAll: unblockAll(storage),
       })
     }),
   )
 }
+
+const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"]) {
+  let count = 0
+  for (;;) {
+    const rows = yield* storage.page({
+      list: "blacklist",
+      filter: {},
+      sort: "stored",
+      direction: "desc",
+      from: undefined,
+      isBackward: false,
+      limit: PIECE,
+    })
+    if (rows.length === 0) return { count }
+    count += yield* storage.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
+  }
+})

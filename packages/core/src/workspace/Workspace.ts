@@ -9,6 +9,7 @@ import type { Instant } from "../contract/Instant.ts"
 import type { AlertRecord } from "../notifications/AlertRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { KnownEvents } from "./KnownEvents.ts"
+import { Standings } from "./Standings.ts"
 import { Table } from "./Table.ts"
 import { WorkspaceTables } from "./WorkspaceTables.ts"
 
@@ -69,6 +70,7 @@ export class Workspace {
   /** What the searches of this transaction found; their rows are in the tables. */
   readonly found: Found = { ...NOTHING_FOUND }
   #rankings: Map<IncidentId, LoadedRanking> | undefined
+  #standings: Map<IncidentId, Standings> | undefined
   #keysOfAgents: Set<AgentId> | undefined
   #membersOfAgents: Set<AgentId> | undefined
   readonly #removedChecks: Array<CheckRef> = []
@@ -169,6 +171,23 @@ export class Workspace {
   /** The present members of an incident that are loaded. */
   membersOf(incidentId: IncidentId): ReadonlyArray<MemberRecord> {
     return this.members.group(`incident/${incidentId}`).filter(isPresent)
+  }
+
+  /** Inserts or replaces a membership. */
+  putMember(member: MemberRecord): void {
+    this.members.put(member)
+    if (isPresent(member)) this.#standings?.get(member.incident_id)?.add(member)
+  }
+
+  /** Of the present members of an incident that are loaded, the one that speaks for it. */
+  worstOf(incidentId: IncidentId): MemberRecord | undefined {
+    this.#standings ??= new Map()
+    const standings = this.#standings.get(incidentId) ?? new Standings()
+    this.#standings.set(incidentId, standings)
+    const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
+    for (const member of loaded) standings.add(member)
+    standings.taken += loaded.length
+    return standings.worst((member) => isPresent(member) && this.members.get(member) === member)
   }
 
   /** The present memberships of an agent. Needs the scope `membersOfAgents`. */

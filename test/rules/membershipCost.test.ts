@@ -1,0 +1,102 @@
+import { remove } from "@tocsin/core/admission/operatorActions"
+import { CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { Severity } from "@tocsin/core/contract/Status"
+import { type IncidentOptions, Incidents } from "@tocsin/core/incidents/Incidents"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import { loadScope } from "@tocsin/core/tables/loadScope"
+import { MemoryTables } from "@tocsin/core/tables/MemoryTables"
+import { transact } from "@tocsin/core/tables/transact"
+import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
+import { Workspace } from "@tocsin/core/workspace/Workspace"
+import { assert, describe, it } from "@effect/vitest"
+import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
+import { start } from "@tocsin/testing/samples"
+
+const SHARED = incidentIdOf("shared")
+const options: IncidentOptions = {
+  notifiers: [],
+  newIncidentId: () => SHARED,
+  newOutboxId: () => outboxIdOf("none"),
+}
+const REF = { kind: "named", incident_key: IncidentKey.make("shared") } as const
+const AGENTS = { big: agentRecord("big"), other: agentRecord("other") }
+
+/** How many members each agent has in one incident. */
+type Sizes = Readonly<Record<keyof typeof AGENTS, number>>
+
+const checkId = (n: number) => CheckId.make(`check-${n}`)
+const severityOf = (n: number): Severity => Severity.literals[(n * 7) % 3] ?? "warning"
+
+const fill = (tables: MemoryTables, sizes: Sizes): void => {
+  const joinAll: Command<void> = function* (workspace) {
+    const incidents = new Incidents(workspace, start, options)
+    for (const name of ["big", "other"] as const) {
+      const agent = AGENTS[name]
+      workspace.agents.put(agent)
+      for (let n = 0; n < sizes[name]; n++) {
+        const member = {
+          agent_id: agent.agent_id,
+          check_id: checkId(n),
+          severity: severityOf(n),
+          summary: "x",
+        }
+        yield* incidents.join(REF, { member, notify: false })
+      }
+    }
+  }
+  transact(tables, joinAll, start)
+}
+
+/** How often a decision looks at a member: at any field of any version of it. */
+const looksOf = (tables: MemoryTables, command: Command<unknown>): number => {
+  const workspace = new Workspace()
+  let looks = 0
+  const counted = <Row extends MemberRecord | undefined>(row: Row): Row =>
+    row && new Proxy(row, { get: (target, name) => ((looks += 1), Reflect.get(target, name)) })
+  const { members } = workspace
+  const [load, put] = [members.load.bind(members), members.put.bind(members)]
+  Object.assign(members, {
+    load: (id: MemberRecord, row: MemberRecord | undefined) => load(id, counted(row)),
+    put: (row: MemberRecord) => put(counted(row)),
+  })
+  decideSync(command(workspace, start), (scope) => loadScope(tables, workspace, scope, start))
+  return looks
+}
+
+const looksFor = (sizes: Sizes, command: Command<unknown>): number => {
+  const tables = new MemoryTables()
+  fill(tables, sizes)
+  return looksOf(tables, command)
+}
+
+const removeBig = remove(AGENTS.big.agent_id, { ...options, blacklistIdOf: () => blacklistIdOf("big") })
+
+const recover =
+  (count: number): Command<void> =>
+  (workspace, now) =>
+    (function* () {
+      const incidents = new Incidents(workspace, now, options)
+      for (let n = 0; n < count; n++) {
+        const ref = { incident_id: SHARED, agent_id: AGENTS.big.agent_id, check_id: checkId(n) }
+        yield* incidents.leave(ref, { by: "event", notify: false })
+      }
+    })()
+
+const SMALL = 250
+const LARGE = 8 * SMALL
+
+// What is sorted costs a little more for each of many; twice as much for each would be far too much.
+const LINEAR = 8 * 1.6
+
+describe("the work for one incident of many members grows with those that change, not with their square", () => {
+  it.each([
+    ["an agent of its only members is deleted", 0, () => removeBig],
+    ["an agent of most of its members is deleted", 100, () => removeBig],
+    ["its members recover one after the other", 100, recover],
+  ] as const)("where %s", (_, other, commandFor) => {
+    const small = looksFor({ big: SMALL, other }, commandFor(SMALL))
+    const large = looksFor({ big: LARGE, other }, commandFor(LARGE))
+    assert.isAbove(small, SMALL)
+    assert.isBelow(large / small, LINEAR, `${small} looks at members, and ${large} with eight times as many`)
+  })
+})
