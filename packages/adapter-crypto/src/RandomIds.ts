@@ -2,13 +2,18 @@ import { randomFillSync } from "node:crypto"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Layer } from "effect"
 
-const RANDOM_BYTES_PER_ID = 10
+const RANDOM_BYTES_PER_ID = 6
 const DIGITS_PER_ID = 2 * RANDOM_BYTES_PER_ID
 const IDS_PER_REFILL = 256
 const MICROS_PER_MILLI = 1_000n
 
-/** The digits whose top bits are 10. */
-const VARIANT = "89ab"
+/** The counter fills the third group and the fourth, but for version and variant. */
+const LOW_BITS = 14
+const COUNTER_LIMIT = 2 ** (12 + LOW_BITS)
+
+/** A counter starts in its lower half, so that at least as many ids fit into one millisecond. */
+const SEED_LIMIT = COUNTER_LIMIT / 2
+const SEED_DIGITS = 7
 
 /** The first two groups: milliseconds since 1970 in 48 bits. */
 const timeOf = (millis: bigint): string => {
@@ -16,36 +21,48 @@ const timeOf = (millis: bigint): string => {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
+/** The next two groups: version 7 and the upper bits of a counter, variant 10 and the lower ones. */
+const countOf = (counter: number): string => {
+  const upper = 0x7000 | (counter >> LOW_BITS)
+  const lower = 0x8000 | (counter & (2 ** LOW_BITS - 1))
+  return `${upper.toString(16)}-${lower.toString(16)}`
+}
+
 /**
- * {@link Ids} from node:crypto: UUIDv7 with 74 random bits (RFC 9562 §5.7). Random bytes are drawn, and turned
- * into digits, for many ids at once, because that costs the same for one as for hundreds.
+ * {@link Ids} from node:crypto: UUIDv7 with a counter of 26 bits and 48 random ones (RFC 9562 §6.2, method 1). The counter
+ * starts anew, at random, with each millisecond; where the clock stands still or goes back, time stays and the counter goes
+ * on. Random bytes are drawn, and turned into digits, for many ids at once: that costs the same for one as for hundreds.
  */
 export const layer: Layer.Layer<Ids> = Layer.sync(Ids, () => {
   const pool = Buffer.alloc(RANDOM_BYTES_PER_ID * IDS_PER_REFILL)
   let random = ""
   let used = 0
+  let millis = -1n
   let time = timeOf(0n)
-  let millis = 0n
+  let counter = 0
+
+  const randomDigits = (): string => {
+    if (used === random.length) {
+      random = randomFillSync(pool).toString("hex")
+      used = 0
+    }
+    used += DIGITS_PER_ID
+    return random.slice(used - DIGITS_PER_ID, used)
+  }
+
+  const startMillisecond = (next: bigint): void => {
+    millis = next
+    time = timeOf(next)
+    counter = Number.parseInt(randomDigits().slice(0, SEED_DIGITS), 16) % SEED_LIMIT
+  }
+
   return Ids.of({
     uuidV7: (now) => {
-      if (used === random.length) {
-        random = randomFillSync(pool).toString("hex")
-        used = 0
-      }
-      const at = used
-      used += DIGITS_PER_ID
-      // The bits of a digit that is not used otherwise.
-      const twoBits = Number.parseInt(random.charAt(at + 3), 16) % VARIANT.length
-      const itsMillis = now / MICROS_PER_MILLI
-      if (itsMillis !== millis) {
-        millis = itsMillis
-        time = timeOf(millis)
-      }
-      // Version 7 in the first digit of the third group, variant 10 in the top bits of the fourth.
-      return (
-        `${time}-7${random.slice(at, at + 3)}-${VARIANT.charAt(twoBits)}${random.slice(at + 5, at + 8)}-` +
-        random.slice(at + 8, used)
-      )
+      const next = now / MICROS_PER_MILLI
+      if (next > millis) startMillisecond(next)
+      else if (counter + 1 < COUNTER_LIMIT) counter += 1
+      else startMillisecond(millis + 1n)
+      return `${time}-${countOf(counter)}-${randomDigits()}`
     },
   })
 })

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
+import { enroll, eventOf, send } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 const EVERYTHING = 1_000
@@ -194,6 +195,29 @@ const blacklistIsListed = Effect.fnUntraced(function* (replica: Replica) {
   )
 })
 
+/** What one transaction made, by the order in which its events came. */
+const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
+  yield* enroll(replica, "a")
+  const names = Array.from({ length: 20 }, (_, n) => `check-${n}`)
+  yield* send(
+    replica,
+    "a",
+    names.map((check_id, n) => eventOf(n, { check_id })),
+  )
+  const { page } = replica.storage
+  const first = { filter: {}, direction: "asc", ...all } as const
+  const incidents = yield* page({ list: "incidents", sort: "opened_at", ...first })
+  assert.deepStrictEqual<unknown>(
+    incidents.map((row) => row.check_id),
+    names,
+  )
+  const outbox = yield* page({ list: "outbox", sort: "created_at", ...first })
+  assert.deepStrictEqual(
+    outbox.map((row) => row.incident_id),
+    incidents.map((row) => row.id),
+  )
+})
+
 /** What each list holds and in which order, by the words of decisions §7 and §10 rather than by the core's tables. */
 export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("lists", () => {
@@ -206,6 +230,9 @@ export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("blacklist, newest first", () => Effect.flatMap(open(subject), blacklistIsListed))
     it.effect("incidents by every filter, sort and direction", () =>
       Effect.flatMap(open(subject), incidentsAreListed),
+    )
+    it.effect("incidents and notifications of one transaction, in the order in which it made them", () =>
+      Effect.flatMap(openReplica(subject), madeTogetherIsListed),
     )
     it.effect("outbox by every filter, sort and direction", () =>
       Effect.flatMap(open(subject), outboxIsListed),
