@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net"
+import { embeddedIpv4 } from "./embeddedIpv4.ts"
 
 type Subnet4 = readonly [network: readonly [number, number, number, number], prefix: number]
 type Subnet6 = readonly [network: string, prefix: number]
@@ -33,6 +34,8 @@ const PRIVATE_V4: ReadonlyArray<Subnet4> = [
   [[172, 16, 0, 0], 12],
   [[192, 0, 0, 0], 24],
   [[192, 0, 2, 0], 24],
+  // 6to4 relays, given up.
+  [[192, 88, 99, 0], 24],
   [[192, 168, 0, 0], 16],
   [[198, 18, 0, 0], 15],
   [[198, 51, 100, 0], 24],
@@ -45,26 +48,26 @@ const PRIVATE_V6: ReadonlyArray<Subnet6> = [
   // A translator inside the network, whose own addresses may lead anywhere.
   ["64:ff9b:1::", 48],
   ["100::", 64],
+  ["100:0:0:1::", 64],
+  // Teredo.
+  ["2001::", 32],
+  // Benchmarks.
+  ["2001:2::", 48],
+  // ORCHID.
+  ["2001:10::", 28],
   ["2001:db8::", 32],
+  ["3fff::", 20],
+  // Segment identifiers.
+  ["5f00::", 16],
   ["fc00::", 7],
   ["fec0::", 10],
   ["ff00::", 8],
 ]
 
-/** The IPv6 subnets that lead to an IPv4 one: compatible, through NAT64, and 6to4. BlockList sees through mapped ones. */
-const embeddings = ([[a, b, c, d], prefix]: Subnet4): ReadonlyArray<Subnet6> => {
-  const groups = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
-  return [
-    [`::${groups}`, 96 + prefix],
-    [`64:ff9b::${groups}`, 96 + prefix],
-    [`2002:${groups}::`, 16 + prefix],
-  ]
-}
-
 const blockListOf = (v4: ReadonlyArray<Subnet4>, v6: ReadonlyArray<Subnet6>): BlockList => {
   const list = new BlockList()
   for (const [network, prefix] of v4) list.addSubnet(network.join("."), prefix, "ipv4")
-  for (const [network, prefix] of [...v6, ...v4.flatMap(embeddings)]) list.addSubnet(network, prefix, "ipv6")
+  for (const [network, prefix] of v6) list.addSubnet(network, prefix, "ipv6")
   return list
 }
 
@@ -85,5 +88,6 @@ export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean
   // Also with the interface that getaddrinfo may name: fe80::1%eth0.
   const version = isIP(address)
   const list = policy.denyPrivateTargets ? metadataAndPrivate : metadata
-  return version === 0 || list.check(address, version === 4 ? "ipv4" : "ipv6")
+  if (version !== 6) return version === 0 || list.check(address, "ipv4")
+  return list.check(address, "ipv6") || embeddedIpv4(address).some((inner) => list.check(inner, "ipv4"))
 }
