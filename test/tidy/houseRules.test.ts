@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 
 /** What nobody wrote: what .gitignore names, and `.git`, which is a file in a worktree. */
 const unwritten = new Set([".git", "node_modules", "dist", "data", "coverage"])
@@ -83,6 +83,24 @@ describe("house rules", () => {
         const text = read(path)
         return registries.find((host) => text.includes(host)) ?? paths.exec(text)?.[0]
       }),
+      [],
+    )
+  })
+
+  it("tests of a package mirror its source, and every other folder of tests is on CONTRIBUTING's map", () => {
+    const folders = new Set(files.map((path) => dirname(path)))
+    const ofPackages = Array.from(folders).filter((path) => /^packages\/[^/]+\/test\//.test(path))
+    assert.deepStrictEqual(
+      offenders(ofPackages, (path) => {
+        const source = path.replace("/test/", "/src/")
+        return existsSync(source) ? undefined : `there is no ${source}`
+      }),
+      [],
+    )
+    const map = read("CONTRIBUTING.md")
+    const subjects = readdirSync("test", { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    assert.deepStrictEqual(
+      subjects.filter(({ name }) => !map.includes(`\`test/${name}\``)).map(({ name }) => name),
       [],
     )
   })
