@@ -5,7 +5,7 @@ import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./exitCodes.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
-import * as serviceManager from "./serviceManager.ts"
+import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { type StartProblem, startMessage } from "./startMessage.ts"
 
@@ -61,7 +61,7 @@ const outliveReaders = (): void => {
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) return complain(settings.failure.message)
-  const running = serviceManager.layer(process.env).pipe(Layer.provide(service(settings.success)))
+  const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
   const main = Effect.provide(Effect.tapCause(Layer.launch(running), tell), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
