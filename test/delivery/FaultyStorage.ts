@@ -55,8 +55,7 @@ export const faultyStorage = (
           (reply) => (faults.losesReplies ? Effect.fail(lost) : Effect.succeed(reply)),
         ),
       untilNextDue: (notifiers, now) => reach(storage.untilNextDue(notifiers, now)),
-      purge: (limit) => reach(storage.purge(limit)),
-      expire: (before, limit) => reach(storage.expire(before, limit)),
+      expire: (piece) => reach(storage.expire(piece)),
       mark: Effect.suspend(() => {
         faults.marksRead += 1
         return reach(storage.mark)

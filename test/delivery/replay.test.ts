@@ -2,6 +2,7 @@ import { OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { assert, describe, it } from "@effect/vitest"
+import { expireAll } from "@tocsin/testing/expireAll"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { itemsOf, statesOf } from "./outboxOf.ts"
@@ -90,7 +91,7 @@ describe("replaying a dead letter", () => {
       yield* report(process, ok)
       yield* settled
       const inAnHour = Instant.plus(yield* Instant.now, Duration.hours(1))
-      yield* process.storage.expire({ history: undefined, incidents: inAnHour, outbox: undefined }, 100)
+      yield* expireAll(process.storage, { rule: "incidents", before: inAnHour, limit: 100 })
       const error = yield* Effect.flip(process.operations.replay(id(1)))
       assert.instanceOf(error, StateConflict)
       assert.match(error.message, /retention/)

@@ -3,6 +3,7 @@ import { AgentTransitions } from "@tocsin/core/admission/AgentTransitions"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 import type { Transition } from "@tocsin/core/TransitionTable"
 
 interface Subject {
@@ -93,6 +94,24 @@ const section = ({ title, meaning, file, rows }: Subject): string =>
 const summary = ({ title, rows }: Subject): string =>
   tableRow([`[${title}](#${anchor(title)})`, statesOf(rows).join(", "), String(rows.length)])
 
+const retention = (): string =>
+  [
+    "## Retention",
+    "",
+    "What Tocsin removes, rule by rule in this order. The bound is now, minus the time that a setting gives. One transaction looks at",
+    "500 rows at most and removes 500 at most, whatever they belong to; the next one starts where it ended. No rule changes a later",
+    "decision.",
+    "",
+    "Source: [packages/core/src/retention/RetentionRules.ts](../packages/core/src/retention/RetentionRules.ts)",
+    "",
+    tableRow(["rule", "subject", "expires", "stays", "rows go in this order"]),
+    tableRow(["---", "---", "---", "---", "---"]),
+    ...Object.entries(RetentionRules).map(([name, rule]) =>
+      tableRow([words(name), rule.subject, rule.expires, rule.stays, rule.removes.map(words).join(", ")]),
+    ),
+    "",
+  ].join("\n")
+
 /** The page docs/state-tables.md, drawn from the tables that decisions follow. */
 export const stateTablesPage = (): string =>
   [
@@ -108,4 +127,5 @@ export const stateTablesPage = (): string =>
     "A pair of state and trigger that is in no table does not compile, so nothing moves in another way. A move and its effects are one transaction.",
     "",
     ...subjects.map(section),
+    retention(),
   ].join("\n")

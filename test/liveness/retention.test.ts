@@ -5,11 +5,11 @@ import { leaveMark } from "@tocsin/core/liveness/outage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
-import type { RetentionBounds } from "@tocsin/core/ports/Storage"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { expireAll, purge } from "@tocsin/testing/expireAll"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { delivered, makeReceivers } from "../delivery/Receivers.ts"
 import { AGENT, beat, enroll, report } from "../delivery/reports.ts"
@@ -43,9 +43,23 @@ const everything = Effect.fnUntraced(function* ({ storage }: Process) {
 
 type Rows = Effect.Success<ReturnType<typeof everything>>
 
-/** What must be left of the rows. */
-const leftBy = ({ history, incidents, outbox }: Rows, before: RetentionBounds): Rows => {
-  const isOld = (at: Instant.Instant, bound: Instant.Instant | undefined) => bound !== undefined && at < bound
+interface Bounds {
+  readonly history: Instant.Instant | undefined
+  readonly outbox: Instant.Instant | undefined
+  readonly incidents: Instant.Instant | undefined
+}
+
+/** What must be left of the rows; by the outbox's own time first, as the rules run. */
+const leftBy = ({ history, incidents, outbox }: Rows, before: Bounds): Rows => {
+  const isOld = (at: Instant.Instant | undefined, bound: Instant.Instant | undefined) =>
+    at !== undefined && bound !== undefined && at < bound
+  const resolvedAt = new Map(incidents.map((row) => [row.id, row.resolved_at]))
+  const leftOutbox = outbox.filter(
+    (row) =>
+      !ENDED.includes(row.state) ||
+      !isOld(row.updated_at, before.outbox) ||
+      !isOld(resolvedAt.get(row.incident_id), before.outbox),
+  )
   return {
     history: history.filter(
       (row, at) =>
@@ -54,10 +68,12 @@ const leftBy = ({ history, incidents, outbox }: Rows, before: RetentionBounds): 
           .slice(at + 1)
           .some((later) => later.agent_id === row.agent_id && later.check_id === row.check_id),
     ),
+    outbox: leftOutbox,
     incidents: incidents.filter(
-      (row) => row.resolved_at === undefined || !isOld(row.resolved_at, before.incidents),
+      (row) =>
+        !isOld(row.resolved_at, before.incidents) ||
+        leftOutbox.some((item) => item.incident_id === row.id && !ENDED.includes(item.state)),
     ),
-    outbox: outbox.filter((row) => !ENDED.includes(row.state) || !isOld(row.updated_at, before.outbox)),
   }
 }
 
@@ -137,10 +153,9 @@ describe("what has outlived its retention", () => {
         }
         const rows = yield* everything(front)
         const expected = leftBy(rows, before)
-        for (;;) {
-          const count = yield* front.storage.expire(before, limit)
-          assert.isAtMost(count, limit)
-          if (count < limit) break
+        for (const rule of ["history", "outbox", "incidents"] as const) {
+          const bound = before[rule]
+          if (bound !== undefined) yield* expireAll(front.storage, { rule, before: bound, limit })
         }
         const left = yield* everything(front)
         assert.deepStrictEqual(byId(left.history), byId(expected.history))
@@ -272,7 +287,7 @@ describe("housekeeping", () => {
       for (const agent of agents) yield* front.admission.remove(agent)
       yield* site.open("keeper", { background: keeper() })
       yield* TestClock.adjust(Duration.seconds(11))
-      assert.strictEqual(yield* front.storage.purge(1), 0)
+      assert.strictEqual(yield* purge(front.storage, 1), 0)
     }),
   )
 
@@ -317,16 +332,19 @@ describe("the pieces of housekeeping", () => {
     ({ limit }) =>
       Effect.gen(function* () {
         const { front } = yield* openWithPast(400)
-        const bound = yield* Instant.now
-        const before = { history: bound, incidents: bound, outbox: bound }
+        const before = yield* Instant.now
         let total = 0
-        for (;;) {
-          const count = yield* front.storage.expire(before, limit)
-          assert.isAtMost(count, limit)
-          total += count
-          if (count < limit) break
+        for (const rule of ["history", "outbox", "incidents"] as const) {
+          let result = yield* front.storage.expire({ rule, before, after: undefined, limit })
+          for (;;) {
+            assert.isAtMost(result.removed, limit)
+            total += result.removed
+            if (!result.isMore) break
+            result = yield* front.storage.expire({ rule, before, after: result.after, limit })
+          }
         }
-        assert.strictEqual(total, 3 + 2 + 4)
+        // Results, notifications, and two incidents with a member and two changes each.
+        assert.strictEqual(total, 3 + 4 + 2 * 4)
       }),
     { arbitrary: { runs: propertyRuns(10) } },
   )

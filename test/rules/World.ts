@@ -11,6 +11,7 @@ import { incidentOptions } from "@tocsin/core/usecases/incidentOptions"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { sweepSilentAgents } from "@tocsin/core/usecases/sweepSilentAgents"
+import { purge } from "@tocsin/testing/expireAll"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "@tocsin/testing/samples"
@@ -109,7 +110,7 @@ export const openWorld = Effect.fnUntraced(function* ({ watched: given, ...optio
       case "unblock_all":
         return named(admission.unblockAll)
       case "purge":
-        return Effect.as(storage.purge(PURGED_AT_ONCE), undefined)
+        return Effect.as(purge(storage, PURGED_AT_ONCE), undefined)
       case "sweep": {
         const incidents = incidentOptions(Context.get(support, Ids), running.policy)
         const input = { policy: running.policy, incidents, limit: SWEPT_AT_ONCE }

@@ -5,10 +5,9 @@ import type { NotifierName } from "@tocsin/core/contract/Status"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { expireRows } from "./expireRows.ts"
 import { census } from "@tocsin/core/tables/census"
+import { decideExpiry, removeExpired } from "@tocsin/core/tables/expire"
 import { MemoryTables, outboxOf } from "@tocsin/core/tables/MemoryTables"
-import { forget } from "@tocsin/core/tables/persistChanges"
 import { transact } from "@tocsin/core/tables/transact"
 import { readRows } from "./readRows.ts"
 
@@ -38,8 +37,12 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
           .toSorted()
           .slice(0, limit),
       ),
-    purge: (limit) => Effect.sync(() => purge(tables, limit)),
-    expire: (before, limit) => Effect.sync(() => expireRows(tables, before, limit)),
+    expire: (piece) =>
+      Effect.sync(() => {
+        const { result, expired } = decideExpiry(tables, piece)
+        removeExpired(tables, expired)
+        return result
+      }),
     untilNextDue: (notifiers, now) => Effect.sync(() => untilNextDue(tables, notifiers, now)),
     hints: Stream.never,
     check: (agentId, checkId) =>
@@ -114,26 +117,4 @@ const incidentStory = (tables: MemoryTables, id: IncidentId, limit: number): Inc
     changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limit),
     outbox: outbox.slice(0, limit),
   }
-}
-
-const purge = (tables: MemoryTables, limit: number): number => {
-  let left = limit
-  while (left > 0) {
-    const registration = tables.removedRegistrations[0]
-    if (registration === undefined) break
-    const checks = tables.checks.get(registration)
-    for (const checkId of Array.from(checks?.keys() ?? []).slice(0, left)) {
-      checks?.delete(checkId)
-      left -= 1
-    }
-    const doomed = tables.history.filter((row) => row.registration_id === registration).slice(0, left)
-    const seqs = new Set(doomed.map((row) => row.seq))
-    if (seqs.size > 0) forget(tables, (row) => seqs.has(row.seq))
-    left -= seqs.size
-    if (left === 0) break
-    tables.checks.delete(registration)
-    tables.knownEvents.delete(registration)
-    tables.removedRegistrations.shift()
-  }
-  return limit - left
 }

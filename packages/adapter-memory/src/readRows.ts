@@ -31,7 +31,7 @@ const sources: { readonly [L in ListName]: Source<L> } = {
   agents: (tables) => tables.agents.values(),
   checks: checksOf,
   history: (tables, filter) =>
-    tables.history.filter(
+    Array.from(tables.history.values()).filter(
       (row) =>
         wants(filter.agent_id, row.agent_id) &&
         wants(filter.check_id, row.check_id) &&

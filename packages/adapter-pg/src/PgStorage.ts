@@ -11,7 +11,6 @@ import { LONG_WORK, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
 import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { expire } from "./housekeeping/expire.ts"
-import { purge } from "./housekeeping/purge.ts"
 import { readRows } from "./lists/readRows.ts"
 import { migrate } from "./migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
@@ -150,8 +149,7 @@ const make = ({ database, groups, indexed, prober }: Connected): Storage["Servic
           rows.map((row) => row["agent_id"] as AgentId),
         ),
       ),
-    purge: (limit) => retryTransient(purge(database, limit)),
-    expire: (before, limit) => retryTransient(expire(database, before, limit)),
+    expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (notifiers, now) => retryTransient(untilNextDue(indexed, notifiers, now)),
     // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
     hints: Stream.never,

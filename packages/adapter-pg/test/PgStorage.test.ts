@@ -4,6 +4,7 @@ import type { Command } from "@tocsin/core/workspace/Decision"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
+import { purge } from "@tocsin/testing/expireAll"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { inspect } from "node:util"
@@ -49,7 +50,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
           const requests = [
             storage.transact(write),
             storage.agent(agent_id),
-            storage.purge(10),
+            purge(storage, 10),
             storage.probe,
             storage.establish("pepper_check", "x"),
           ]

@@ -6,6 +6,7 @@ import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { blacklistIdOf } from "@tocsin/testing/records"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "@tocsin/testing/samples"
+import { purge } from "@tocsin/testing/expireAll"
 import { Duration, Effect, Layer } from "effect"
 import * as PgStorage from "../src/PgStorage.ts"
 import { type TableStatistics, tableStatistics } from "./tableStatistics.ts"
@@ -118,7 +119,7 @@ layer(ScratchPostgres.layer)("the cost of deleting an agent", (it) => {
       assert.strictEqual(grown(before, removed, "check_event", "n_tup_del"), 0)
       assert.strictEqual(grown(before, removed, "check_event", "idx_tup_fetch"), 0)
       const piece = 1_000
-      const purged = yield* withReplica(({ storage }) => storage.purge(piece))
+      const purged = yield* withReplica(({ storage }) => purge(storage, piece))
       const after = yield* tableStatistics({ ...(yield* observer), sql })
       assert.strictEqual(purged, piece)
       // Each row is met once to find it, and once to delete it.
@@ -151,7 +152,7 @@ layer(ScratchPostgres.layer)("transactions", (it) => {
             yield* replica.admission.block(AgentId.make(agents[0] ?? ""))
             yield* replica.admission.remove(AgentId.make(agents[1] ?? ""))
             yield* replica.admission.unblock(blacklistIdOf(agents[0] ?? ""))
-            yield* replica.storage.purge(10)
+            yield* purge(replica.storage, 10)
           }
         }),
       )

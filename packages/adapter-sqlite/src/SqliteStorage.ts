@@ -3,12 +3,12 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { CommitMeter } from "@tocsin/core/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
 import { decideSync } from "@tocsin/core/workspace/Decision"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
 import { PageReader } from "./lists/PageReader.ts"
-import { expire } from "./transactions/expire.ts"
 import { loadScope } from "./transactions/loadScope.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { StoredRows } from "./transactions/StoredRows.ts"
@@ -141,8 +141,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       }),
     // One server works on a file; what the command line changes beside it is found by the next look at what is due.
     hints: Stream.never,
-    purge: (limit) => commits.submit(() => tables.removedRegistrations.purge(limit), { isAlone: true }),
-    expire: (before, limit) => expire({ commits, tables }, before, limit),
+    expire: (piece) => commits.submit(() => expireNow(tables.retention, piece), { isAlone: true }),
     establish: (name, value) =>
       commits.submit(() => tables.established.establish(name, value), { isAlone: true }),
     probe: Effect.suspend(() => {

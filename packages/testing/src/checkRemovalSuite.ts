@@ -5,6 +5,7 @@ import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
 import { AgentId, CheckId, type EventId } from "@tocsin/core/contract/Identifiers"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { Effect } from "effect"
+import { purge } from "./expireAll.ts"
 import { inconsistencies } from "./inconsistencies.ts"
 import { keyHashOf } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
@@ -108,7 +109,7 @@ export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void
           ["cpu"],
         )
         assert.deepStrictEqual(yield* inconsistencies(replica), [])
-        assert.deepStrictEqual(yield* replica.storage.purge(100), 0)
+        assert.deepStrictEqual(yield* purge(replica.storage, 100), 0)
         const replies = yield* report(replica)
         assert.deepStrictEqual(
           replies.map((reply) => reply.accepted),

@@ -3,6 +3,7 @@ import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Effect } from "effect"
 import { assertSame } from "./assertSame.ts"
+import { purge } from "./expireAll.ts"
 import { race } from "./race.ts"
 import { agentRecord } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
@@ -25,8 +26,8 @@ const report = (replica: Replica, agent: string) =>
     ),
   )
 
-/** Checks and rows that {@link report} leaves. */
-const ROWS = CHECKS + CHECKS * 3
+/** Checks and results that {@link report} leaves, and the row that says that they are left. */
+const ROWS = CHECKS + CHECKS * 3 + 1
 
 const lengths = (replica: Replica) =>
   Effect.all([rowsOf(replica, "checks"), rowsOf(replica, "history")]).pipe(
@@ -41,7 +42,7 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* report(replica, "a")
       yield* report(replica, "b")
       assert.deepStrictEqual(yield* lengths(replica), [2 * CHECKS, 6 * CHECKS])
-      assert.strictEqual(yield* replica.storage.purge(100), 0)
+      assert.strictEqual(yield* purge(replica.storage, 100), 0)
       yield* replica.admission.remove(a)
       assert.deepStrictEqual(yield* lengths(replica), [CHECKS, 3 * CHECKS])
       assert.deepStrictEqual(yield* rowsOf(replica, "checks", { agent_id: a }), [])
@@ -51,10 +52,10 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
         [],
       )
       for (let left = ROWS; left > 0; left -= 3) {
-        assert.strictEqual(yield* replica.storage.purge(3), Math.min(3, left))
+        assert.strictEqual(yield* purge(replica.storage, 3), Math.min(3, left))
         assert.deepStrictEqual(yield* lengths(replica), [CHECKS, 3 * CHECKS])
       }
-      assert.strictEqual(yield* replica.storage.purge(3), 0)
+      assert.strictEqual(yield* purge(replica.storage, 3), 0)
     }),
   )
 
@@ -72,9 +73,9 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepStrictEqual(yield* lengths(replica), [CHECKS, 3 * CHECKS])
         if (registration < 2) yield* replica.admission.remove(a)
       }
-      assert.strictEqual(yield* replica.storage.purge(5), 5)
-      assert.strictEqual(yield* replica.storage.purge(1_000), 2 * ROWS - 5)
-      assert.strictEqual(yield* replica.storage.purge(1_000), 0)
+      assert.strictEqual(yield* purge(replica.storage, 5), 5)
+      assert.strictEqual(yield* purge(replica.storage, 1_000), 2 * ROWS - 5)
+      assert.strictEqual(yield* purge(replica.storage, 1_000), 0)
       assert.deepStrictEqual(yield* lengths(replica), [CHECKS, 3 * CHECKS])
       const again = yield* report(replica, "a")
       assert.deepStrictEqual(
@@ -98,7 +99,7 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
       })
       assertSame(yield* replica.storage.agent(a), anew)
       assert.deepStrictEqual(yield* lengths(replica), [0, 0])
-      assert.strictEqual(yield* replica.storage.purge(1_000), ROWS)
+      assert.strictEqual(yield* purge(replica.storage, 1_000), ROWS)
     }),
   )
 }
@@ -108,7 +109,7 @@ const PIECE = 7
 const purgeAll = Effect.fnUntraced(function* ({ storage }: Replica) {
   let removed = 0
   for (;;) {
-    const count = yield* storage.purge(PIECE)
+    const count = yield* purge(storage, PIECE)
     removed += count
     if (count < PIECE) return removed
   }

@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { RetentionBounds } from "@tocsin/core/ports/Storage"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
+import { expireAll } from "./expireAll.ts"
 import { observe } from "./observe.ts"
 import { race } from "./race.ts"
 import {
@@ -11,6 +15,7 @@ import {
   incidentIdOf,
   incidentRecord,
   memberRecord,
+  outboxIdOf,
   outboxRecord,
   write,
 } from "./records.ts"
@@ -19,9 +24,16 @@ import { rowsOf } from "./rowsOf.ts"
 import { eventId, eventOf, start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-const FOR_EVER: RetentionBounds = { history: undefined, incidents: undefined, outbox: undefined }
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
+
+/** Runs a rule to its end with pieces of so many rows. */
+const expire = ({ storage }: Replica, rule: RetentionName, before: Instant.Instant, limit = 100) =>
+  expireAll(storage, { rule, before, limit })
+
+/** The first piece of a rule. */
+const firstPiece = ({ storage }: Replica, rule: RetentionName, before: Instant.Instant, limit: number) =>
+  storage.expire({ rule, before, after: undefined, limit })
 
 /** An agent whose check `disk` has rows received at the instants 0 to 5, and `cpu` one at 0. */
 const putHistory = (replica: Replica, name: string) => {
@@ -47,18 +59,17 @@ const describeHistory = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("history: what was received before, but for the newest row of each check, in pieces", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      const { expire } = replica.storage
       yield* putHistory(replica, "a")
       const all = range(10)
-      assert.strictEqual(yield* expire({ ...FOR_EVER, history: at(0) }, 100), 0)
-      assert.strictEqual(yield* expire(FOR_EVER, 100), 0)
-      assert.strictEqual(yield* expire({ ...FOR_EVER, history: at(3) }, 2), 2)
-      assert.strictEqual((yield* eventsOf(replica, ...all)).length, 5)
-      assert.strictEqual(yield* expire({ ...FOR_EVER, history: at(3) }, 2), 1)
+      assert.strictEqual(yield* expire(replica, "history", at(0)), 0)
+      const { removed } = yield* firstPiece(replica, "history", at(3), 2)
+      assert.include([1, 2], removed)
+      assert.strictEqual((yield* eventsOf(replica, ...all)).length, 7 - removed)
+      assert.strictEqual(yield* expire(replica, "history", at(3), 2), 3 - removed)
       assert.deepStrictEqual(yield* eventsOf(replica, ...all), [9, 5, 4, 3])
-      assert.strictEqual(yield* expire({ ...FOR_EVER, history: at(100) }, 100), 2)
+      assert.strictEqual(yield* expire(replica, "history", at(100)), 2)
       assert.deepStrictEqual(yield* eventsOf(replica, ...all), [9, 5])
-      assert.strictEqual(yield* expire({ ...FOR_EVER, history: at(100) }, 100), 0)
+      assert.strictEqual(yield* expire(replica, "history", at(100)), 0)
       const agent_id = AgentId.make("a")
       const known = yield* observe(
         replica,
@@ -76,51 +87,59 @@ const describeHistory = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const names = range(8).map((n) => `agent-${n}`)
       yield* Effect.forEach(names, (name) => putHistory(replica(0), name))
-      const expire = Effect.fnUntraced(function* (n: number) {
-        let expired = 0
-        for (;;) {
-          const count = yield* replica(n).storage.expire({ ...FOR_EVER, history: at(100) }, 3)
-          expired += count
-          if (count < 3) return expired
-        }
+      const counts = yield* Effect.forEach(range(4), (n) => expire(replica(n), "history", at(100), 3), {
+        concurrency: "unbounded",
       })
-      const counts = yield* Effect.forEach(range(4), expire, { concurrency: "unbounded" })
       // A side may stop early where another one holds the last rows.
-      const sum = counts.reduce((total, count) => total + count, yield* expire(0))
+      const rest = yield* expire(replica(0), "history", at(100), 3)
+      const sum = counts.reduce((total, count) => total + count, rest)
       assert.strictEqual(sum, names.length * 5)
       assert.strictEqual((yield* rowsOf(replica(1), "history")).length, names.length * 2)
     }),
   )
 }
 
+const resolved = (n: number): Partial<IncidentRecord> => ({
+  state: "resolved",
+  resolved_at: at(n),
+  opened_at: at(-9),
+})
+
+/** An incident with so many past members, a change for each, and an alert. */
+const putIncident = (
+  workspace: Workspace,
+  name: string,
+  changes: Partial<IncidentRecord>,
+  members = 1,
+): void => {
+  workspace.incidents.put(incidentRecord(name, changes))
+  workspace.alerts.put(alertRecord(name))
+  for (const n of range(members)) {
+    const agent = n === 0 ? "a" : `a-${n}`
+    workspace.members.put(memberRecord({ incident: name, agent, check: "disk" }, { left_at: start }))
+    workspace.tell({
+      incident_id: incidentIdOf(name),
+      seq: n + 1,
+      changed_at: start,
+      change: "left",
+      agent_id: AgentId.make(agent),
+      check_id: CheckId.make("disk"),
+      severity: "critical",
+      incident_severity: undefined,
+    })
+  }
+}
+
 const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("incidents: those resolved before, with their members, story and alerts", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      const resolved = (n: number) => ({ state: "resolved", resolved_at: at(n), opened_at: at(-9) }) as const
       yield* write(replica, [], (workspace) => {
-        workspace.incidents.put(incidentRecord("open"))
-        for (const n of range(4)) workspace.incidents.put(incidentRecord(`resolved ${n}`, resolved(n)))
-        for (const name of ["open", ...range(4).map((n) => `resolved ${n}`)]) {
-          workspace.members.put(
-            memberRecord({ incident: name, agent: "a", check: "disk" }, { left_at: start }),
-          )
-          workspace.alerts.put(alertRecord(name))
-          workspace.tell({
-            incident_id: incidentIdOf(name),
-            seq: 1,
-            changed_at: start,
-            change: "left",
-            agent_id: AgentId.make("a"),
-            check_id: eventOf(0).check_id,
-            severity: "critical",
-            incident_severity: undefined,
-          })
-        }
+        putIncident(workspace, "open", { opened_at: at(-9) })
+        for (const n of range(4)) putIncident(workspace, `resolved ${n}`, resolved(n))
       })
-      const bounds = { ...FOR_EVER, incidents: at(2) }
-      let expired = 1
-      while (expired > 0) expired = yield* replica.storage.expire(bounds, 1)
+      // Each has a member, a change and an alert.
+      assert.strictEqual(yield* expire(replica, "incidents", at(2), 1), 2 * 4)
       const left = ["open", "resolved 2", "resolved 3"].map(incidentIdOf)
       const found = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
       assert.sameMembers(found, left)
@@ -131,44 +150,120 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.strictEqual(ofAgent.length, 3)
       const gone = { incident_id: incidentIdOf("resolved 1"), severity: "critical" } as const
       assert.isUndefined(yield* observe(replica, [{ alerts: [gone] }], ({ alerts }) => alerts.get(gone)))
-      assert.strictEqual(yield* replica.storage.expire(bounds, 10), 0)
+      assert.strictEqual(yield* expire(replica, "incidents", at(2), 10), 0)
     }),
   )
 
-  it.effect("outbox: items that ended before, and none that still has to go out", () =>
+  it.effect("incidents: in pieces of rows, also where one has more members and changes than a piece", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const [members, limit] = [40, 25]
+      yield* write(replica, [], (workspace) => {
+        for (const n of range(3)) putIncident(workspace, `large ${n}`, resolved(n), members)
+      })
+      let after: string | undefined
+      let isMore = true
+      const pieces: Array<number> = []
+      while (isMore) {
+        const piece = { rule: "incidents", before: at(100), after, limit } as const
+        const result = yield* replica.storage.expire(piece)
+        pieces.push(result.removed)
+        ;({ after, isMore } = result)
+      }
+      const rows = 3 * (2 * members + 2)
+      assert.deepStrictEqual(pieces, [...range(9).map(() => limit), rows - 9 * limit])
+      assert.deepStrictEqual(yield* rowsOf(replica, "incidents"), [])
+    }),
+  )
+
+  it.effect("incidents: none of which a notification has not ended", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
       yield* write(replica, [], (workspace) => {
-        workspace.incidents.put(incidentRecord("x"))
         for (const state of states) {
-          const isWaiting = state === "pending" || state === "retry"
-          const row = {
-            state,
-            next_attempt_at: isWaiting ? start : undefined,
-            leased_until: state === "sending" ? start : undefined,
-          }
-          workspace.outbox.put(outboxRecord(`old ${state}`, "x", { ...row, updated_at: at(-1) }))
-          workspace.outbox.put(outboxRecord(`new ${state}`, "x", { ...row, updated_at: at(0) }))
+          putIncident(workspace, state, resolved(0))
+          workspace.outbox.put(outboxRecord(state, state, inState(state)))
         }
       })
-      const { expire } = replica.storage
-      assert.strictEqual(yield* expire({ ...FOR_EVER, outbox: at(0) }, 2), 2)
-      assert.strictEqual(yield* expire({ ...FOR_EVER, outbox: at(0) }, 2), 1)
-      assert.strictEqual(yield* expire({ ...FOR_EVER, outbox: at(0) }, 2), 0)
-      const left = (yield* rowsOf(replica, "outbox")).map((row) => `${row.state} ${row.updated_at - start}`)
-      assert.sameMembers(left, [
-        ...states.map((state) => `${state} 0`),
-        ...["pending", "sending", "retry"].map((state) => `${state} -1`),
-      ])
+      yield* expire(replica, "incidents", at(100), 4)
+      const left = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
+      assert.sameMembers(left, ["pending", "sending", "retry"].map(incidentIdOf))
+      for (const id of left) {
+        const story = yield* replica.storage.incident(id, 10)
+        assert.deepStrictEqual([story?.members.length, story?.changes.length], [1, 1])
+      }
     }),
   )
 }
 
-/** What outlives its time goes, and nothing else (decisions §10). */
+const inState = (state: OutboxRecord["state"]): Partial<OutboxRecord> => ({
+  state,
+  next_attempt_at: state === "pending" || state === "retry" ? start : undefined,
+  leased_until: state === "sending" ? start : undefined,
+})
+
+const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
+  it.effect("outbox: items that ended before, of incidents that resolved before", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
+      yield* write(replica, [], (workspace) => {
+        putIncident(workspace, "old", resolved(-2))
+        putIncident(workspace, "recent", resolved(0))
+        putIncident(workspace, "open", { opened_at: at(-9) })
+        for (const state of states) {
+          const row = { ...inState(state), created_at: at(-5) }
+          for (const incident of ["old", "recent", "open", "gone"])
+            workspace.outbox.put(
+              outboxRecord(`${incident} ${state}`, incident, { ...row, updated_at: at(-1) }),
+            )
+          workspace.outbox.put(outboxRecord(`old, new ${state}`, "old", { ...row, updated_at: at(0) }))
+        }
+      })
+      const ended = ["sent", "failed", "discarded"] as const
+      // Nobody can send what has no incident, whatever its state.
+      assert.strictEqual(yield* expire(replica, "outbox", at(0), 4), ended.length + states.length)
+      const left = (yield* rowsOf(replica, "outbox")).map((row) => row.id)
+      const expected = states.flatMap((state) => [
+        `recent ${state}`,
+        `open ${state}`,
+        `old, new ${state}`,
+        ...(ended.some((one) => one === state) ? [] : [`old ${state}`]),
+      ])
+      assert.sameMembers(left, expected.map(outboxIdOf))
+      assert.strictEqual(yield* expire(replica, "outbox", at(0), 1), 0)
+    }),
+  )
+
+  it.effect("outbox: a piece looks at so many items, though an open incident keeps them all", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* write(replica, [], (workspace) => {
+        putIncident(workspace, "open", { opened_at: at(-9) })
+        putIncident(workspace, "old", resolved(-2))
+        const row = { ...inState("sent"), created_at: at(-5), updated_at: at(-5) }
+        for (const n of range(10)) {
+          workspace.outbox.put(outboxRecord(`kept ${n}`, "open", row))
+          workspace.outbox.put(outboxRecord(`expired ${n}`, "old", row))
+        }
+      })
+      assert.isAtMost((yield* firstPiece(replica, "outbox", at(0), 3)).removed, 3)
+      yield* expire(replica, "outbox", at(0), 3)
+      const left = (yield* rowsOf(replica, "outbox")).map((row) => row.id)
+      assert.sameMembers(
+        left,
+        range(10).map((n) => outboxIdOf(`kept ${n}`)),
+      )
+    }),
+  )
+}
+
+/** What outlives its time goes, and nothing else: the rules of `RetentionRules`. */
 export const retentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     describeHistory(subject)
     describeIncidents(subject)
+    describeOutbox(subject)
   })
 }

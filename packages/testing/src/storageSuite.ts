@@ -3,6 +3,7 @@ import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
+import { expirySuite } from "./model/expirySuite.ts"
 import { incidentScopeSuite } from "./incidentScopeSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { largeIncidentSuite } from "./largeIncidentSuite.ts"
@@ -70,5 +71,6 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     departureRaceSuite(subject)
     largeIncidentSuite(subject)
     modelSuite(subject)
+    expirySuite(subject)
   })
 }

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { expireAll } from "@tocsin/testing/expireAll"
 import { agentRecord } from "@tocsin/testing/records"
 import { eventOf } from "@tocsin/testing/samples"
 import { Effect } from "effect"
@@ -22,8 +23,8 @@ const store = ({ transact }: Storage["Service"], name: string, n: number) =>
     workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: Instant.fromMicros(BigInt(n)) })
   })
 
-const expireBefore = ({ expire }: Storage["Service"], n: number) =>
-  expire({ history: Instant.fromMicros(BigInt(n)), incidents: undefined, outbox: undefined }, 100)
+const expireBefore = (storage: Storage["Service"], n: number) =>
+  expireAll(storage, { rule: "history", before: Instant.fromMicros(BigInt(n)), limit: 100 })
 
 const historyOf = ({ sql }: Replica, name: string) =>
   Effect.map(

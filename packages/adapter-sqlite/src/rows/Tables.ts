@@ -4,7 +4,6 @@ import { makeAgentRows } from "./AgentRows.ts"
 import { makeAlertRows } from "./AlertRows.ts"
 import { makeCheckRows } from "./CheckRows.ts"
 import { makeEstablishedRows } from "./EstablishedRows.ts"
-import { makeExpiredRows } from "./ExpiredRows.ts"
 import { makeHistoryRows } from "./HistoryRows.ts"
 import { makeIncidentChangeRows } from "./IncidentChangeRows.ts"
 import { makeIncidentRows } from "./IncidentRows.ts"
@@ -12,6 +11,7 @@ import { makeMarkRows } from "./MarkRows.ts"
 import { makeMemberRows } from "./MemberRows.ts"
 import { makeOutboxRows } from "./OutboxRows.ts"
 import { makeRemovedRegistrationRows } from "./RemovedRegistrationRows.ts"
+import { makeRetentionRows } from "./RetentionRows.ts"
 import { makeSystemTotalRows } from "./SystemTotalRows.ts"
 
 /** The prepared statements of every table, over one connection. */
@@ -28,7 +28,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   marks: makeMarkRows(connection),
   established: makeEstablishedRows(connection),
   removedRegistrations: makeRemovedRegistrationRows(connection),
-  expired: makeExpiredRows(connection),
+  retention: makeRetentionRows(connection),
   totals: makeSystemTotalRows(connection),
 })
 

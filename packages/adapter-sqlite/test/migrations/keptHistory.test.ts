@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { agentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
@@ -10,6 +11,14 @@ const { agent_id, registration_id } = agentRecord("a")
 const LATER = Instant.fromMicros(start + 1_000n)
 
 const rowOf = (n: number) => ({ ...eventOf(n), agent_id, registration_id, received_at: start })
+
+const expire = (tables: Tables, before: Instant.Instant) => {
+  const piece = { rule: "history", before, after: undefined, limit: 10 } as const
+  return {
+    found: tables.retention.look.history(piece).length,
+    removed: expireNow(tables.retention, piece).removed,
+  }
+}
 
 const add = (tables: Tables, n: number): void => tables.history.add([rowOf(n)])
 
@@ -25,11 +34,11 @@ describe("history that retention keeps", () => {
     migrate(connection, start)
     const tables = makeTables(connection)
     for (const n of [1, 2]) add(tables, n)
-    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 1 })
-    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 0, removed: 0 })
+    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 1 })
+    assert.deepStrictEqual(expire(tables, LATER), { found: 0, removed: 0 })
     add(tables, 3)
-    assert.deepStrictEqual(tables.expired.removeHistory(start, 10), { found: 0, removed: 0 })
-    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 1 })
+    assert.deepStrictEqual(expire(tables, start), { found: 0, removed: 0 })
+    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 1 })
     assert.deepStrictEqual(seqs(connection), [3n])
     connection.close()
   })
@@ -46,10 +55,10 @@ describe("history that retention keeps", () => {
     )
     migrate(connection, start)
     const tables = makeTables(connection)
-    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 2 })
+    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 2 })
     assert.deepStrictEqual(seqs(connection), [3n])
     add(tables, 4)
-    assert.deepStrictEqual(tables.expired.removeHistory(LATER, 10), { found: 2, removed: 1 })
+    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 1 })
     assert.deepStrictEqual(seqs(connection), [4n])
     connection.close()
   })

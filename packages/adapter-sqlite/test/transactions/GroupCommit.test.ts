@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
+import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 
@@ -203,7 +204,7 @@ describe("another process's lock", () => {
       const storage = yield* openStorage(file)
       const lock = yield* holdLock(file)
       const waiting = yield* fork(
-        Effect.all([storage.transact(putAgent("a")), storage.purge(10)], { concurrency: 2 }),
+        Effect.all([storage.transact(putAgent("a")), purge(storage, 10)], { concurrency: 2 }),
       )
       yield* turns(20)
       assert.isUndefined(waiting.pollUnsafe())

@@ -13,6 +13,7 @@ import type { Census } from "../liveness/Census.ts"
 import type { SystemCounts } from "../liveness/SystemCounts.ts"
 import type { ListName, ListRows } from "../lists/ListDefinitions.ts"
 import type { PageRequest } from "../lists/PageRequest.ts"
+import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Command } from "../workspace/Decision.ts"
 
 /** Why a storage could not do what it was asked. */
@@ -37,13 +38,6 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
-
-/** Before which moments rows have outlived their retention (decisions §10). */
-export interface RetentionBounds {
-  readonly history: Instant | undefined
-  readonly incidents: Instant | undefined
-  readonly outbox: Instant | undefined
-}
 
 /** One incident with all that belongs to it. */
 export interface IncidentStory {
@@ -99,17 +93,10 @@ export class Storage extends Context.Service<
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
     /**
-     * Removes at most `limit` rows that deleted agents left behind. Returns how many; less than `limit` when nothing is
-     * left. Safe to run from several processes at once, and to repeat.
+     * Runs a piece of retention in one transaction: `expireNow` or `expireEffect` over the storage's tables. Safe to run
+     * from several processes at once, and to repeat; rows that another transaction works on may be left to a later run.
      */
-    readonly purge: (limit: number) => Effect.Effect<number, StorageError>
-    /**
-     * Removes at most `limit` rows that have outlived their retention: history received before, except the newest row of
-     * each check; incidents resolved before, with their members, story and alerts; outbox items that ended (sent, failed,
-     * discarded) before. An instant that is absent keeps for ever. Returns how many; less than `limit` when nothing is left.
-     * Safe to run from several processes at once, and to repeat.
-     */
-    readonly expire: (before: RetentionBounds, limit: number) => Effect.Effect<number, StorageError>
+    readonly expire: (piece: RetentionPiece) => Effect.Effect<RetentionResult, StorageError>
     /**
      * How long until the next outbox item of these notifiers, or the next alert, can be claimed: by its due time after
      * `now`, or by the end of a lease by the storage's clock. `undefined` where nothing waits. Items that are due already do

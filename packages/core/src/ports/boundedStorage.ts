@@ -32,8 +32,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         silentAgents: (seenBefore, limitOfAgents) => bounded(storage.silentAgents(seenBefore, limitOfAgents)),
         agentsWithPendingKey: (after, limitOfAgents) =>
           bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
-        purge: (limitOfRows) => bounded(storage.purge(limitOfRows)),
-        expire: (before, limitOfRows) => bounded(storage.expire(before, limitOfRows)),
+        expire: (piece) => bounded(storage.expire(piece)),
         untilNextDue: (notifiers, now) => bounded(storage.untilNextDue(notifiers, now)),
         establish: (name, value) => bounded(storage.establish(name, value)),
       })

@@ -147,7 +147,7 @@ export class SimulatedService {
   #run<A>(command: Command<A>, at: Instant.Instant): A {
     const { reply, changes } = transact(this.#tables, command, at)
     // What is known of past events stays; nobody lists the rows.
-    this.#tables.history = []
+    this.#tables.history.clear()
     if (changes.outbox.length > 0) this.#deliver(at)
     for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
     return reply

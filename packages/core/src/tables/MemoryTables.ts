@@ -30,7 +30,10 @@ export class MemoryTables {
   readonly blacklist = new Map<BlacklistId, KeyHash>()
   /** Checks by registration, then by check id: a deleted agent's go with one step. */
   readonly checks = new Map<string, Map<string, CheckRecord>>()
-  history: Array<StoredHistoryRecord> = []
+  /** By their numbers, in the order in which they were stored. */
+  readonly history = new Map<number, StoredHistoryRecord>()
+  /** The number of the newest result of each check, by registration, then by check id. */
+  readonly newestResults = new Map<string, Map<CheckId, number>>()
   /** Event ids in the history with their checks, by registration. */
   readonly knownEvents = new Map<string, Map<EventId, CheckId>>()
   readonly incidents = new Map<IncidentId, IncidentRecord>()
@@ -44,12 +47,12 @@ export class MemoryTables {
   /** Present memberships of an agent. */
   readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
   readonly outbox = new Map<OutboxId, OutboxRecord>()
-  readonly outboxOfIncidents = new Map<IncidentId, Array<OutboxId>>()
+  readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
   readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   mark: MarkRecord | undefined
   readonly established = new Map<EstablishedName, string>()
-  readonly removedRegistrations: Array<string> = []
+  readonly removedRegistrations = new Set<string>()
   pendingAgents = 0
   lastSeq = 0
 }

@@ -10,7 +10,7 @@ import type { MemoryTables } from "./MemoryTables.ts"
 
 /** Writes what a transaction changed into the tables. Cannot fail half-way: it only sets and deletes map entries. */
 export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges): void => {
-  for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.push(registration_id)
+  for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.add(registration_id)
   for (const { before, after } of changes.agents) {
     tables.pendingAgents +=
       Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
@@ -20,7 +20,7 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   for (const change of changes.keys) persistKey(tables, change)
   for (const { before, after } of changes.checks) {
     if (after !== undefined) inner(tables.checks, after.registration_id).set(after.check_id, after)
-    else if (before !== undefined) tables.checks.get(before.registration_id)?.delete(before.check_id)
+    else if (before !== undefined) removeInner(tables.checks, before.registration_id, before.check_id)
   }
   for (const change of changes.incidents) persistIncident(tables, change)
   for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
@@ -33,21 +33,42 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     else story.push(change)
   }
   for (const check of changes.removedChecks) {
-    forget(tables, (row) => row.registration_id === check.registration_id && row.check_id === check.check_id)
+    for (const row of tables.history.values()) {
+      if (row.registration_id === check.registration_id && row.check_id === check.check_id)
+        removeResult(tables, row)
+    }
   }
   for (const row of changes.history) {
     tables.lastSeq += 1
-    tables.history.push({ ...row, seq: tables.lastSeq })
-    inner(tables.knownEvents, row.registration_id).set(row.event_id, row.check_id)
+    addResult(tables, { ...row, seq: tables.lastSeq })
   }
 }
 
-/** Removes history rows, and their event ids with them. */
-export const forget = (tables: MemoryTables, isDoomed: (row: StoredHistoryRecord) => boolean): void => {
-  for (const row of tables.history) {
-    if (isDoomed(row)) tables.knownEvents.get(row.registration_id)?.delete(row.event_id)
-  }
-  tables.history = tables.history.filter((row) => !isDoomed(row))
+/** Stores a result under its number, which is higher than all others. */
+export const addResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
+  tables.history.set(row.seq, row)
+  inner(tables.newestResults, row.registration_id).set(row.check_id, row.seq)
+  inner(tables.knownEvents, row.registration_id).set(row.event_id, row.check_id)
+}
+
+/** Removes a result, and its event id with it. */
+export const removeResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
+  tables.history.delete(row.seq)
+  if (tables.newestResults.get(row.registration_id)?.get(row.check_id) === row.seq)
+    removeInner(tables.newestResults, row.registration_id, row.check_id)
+  removeInner(tables.knownEvents, row.registration_id, row.event_id)
+}
+
+/** Removes an entry of an inner map or set, and that one from the outer map once it is empty. */
+export const removeInner = <K, K2>(
+  outer: Map<K, { readonly size: number; readonly delete: (key: K2) => boolean }>,
+  key: K,
+  innerKey: K2,
+): void => {
+  const found = outer.get(key)
+  if (found === undefined) return
+  found.delete(innerKey)
+  if (found.size === 0) outer.delete(key)
 }
 
 const inner = <K, K2, V>(maps: Map<K, Map<K2, V>>, key: K): Map<K2, V> => {
@@ -68,7 +89,7 @@ const innerSet = <K, V>(sets: Map<K, Set<V>>, key: K): Set<V> => {
 
 const persistKey = (tables: MemoryTables, { before, after }: Change<AgentKeyRecord>): void => {
   if (before !== undefined) {
-    tables.keysOfAgents.get(before.agent_id)?.delete(before.key_hash)
+    removeInner(tables.keysOfAgents, before.agent_id, before.key_hash)
     if (before.state === "blocked") tables.blacklist.delete(before.blacklist_id)
     if (after === undefined) tables.keys.delete(before.key_hash)
   }
@@ -92,21 +113,16 @@ const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
   const name = `${member.agent_id}/${member.check_id}`
   const before = ofIncident.get(name)
   ofIncident.set(name, member)
-  const memberships = innerSet(tables.membershipsOfAgents, member.agent_id)
-  if (before !== undefined) memberships.delete(before)
-  if (member.left_at === undefined) memberships.add(member)
+  if (before !== undefined) removeInner(tables.membershipsOfAgents, member.agent_id, before)
+  if (member.left_at === undefined) innerSet(tables.membershipsOfAgents, member.agent_id).add(member)
 }
 
 const persistOutbox = (tables: MemoryTables, item: OutboxRecord): void => {
-  if (!tables.outbox.has(item.id)) {
-    const ofIncident = tables.outboxOfIncidents.get(item.incident_id)
-    if (ofIncident === undefined) tables.outboxOfIncidents.set(item.incident_id, [item.id])
-    else ofIncident.push(item.id)
-  }
+  innerSet(tables.outboxOfIncidents, item.incident_id).add(item.id)
   tables.outbox.set(item.id, item)
 }
 
 const persistAlert = (tables: MemoryTables, { before, after }: Change<AlertRecord>): void => {
   if (after !== undefined) inner(tables.alerts, after.incident_id).set(after.severity, after)
-  else if (before !== undefined) tables.alerts.get(before.incident_id)?.delete(before.severity)
+  else if (before !== undefined) removeInner(tables.alerts, before.incident_id, before.severity)
 }

@@ -8,6 +8,7 @@ import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
+import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
 import { incidentOptions } from "./incidentOptions.ts"
 import { sweepSilentAgents } from "./sweepSilentAgents.ts"
 
@@ -40,11 +41,11 @@ const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
 const EXPIRE_EVERY = Duration.minutes(10)
 
-/** One kind of work: a bounded piece that tells how much it did, repeated at once while there is more. */
+/** One kind of work: a bounded piece that says whether there is more, and is repeated soon while there is. */
 interface Chore {
   readonly name: string
   readonly every: Duration.Duration
-  readonly piece: Effect.Effect<number, StorageError>
+  readonly piece: Effect.Effect<boolean, StorageError>
 }
 
 /** Runs what nobody should have to run a job for, for as long as the layer lives; safe with several replicas. */
@@ -56,13 +57,27 @@ export const layer: Layer.Layer<never, never, Storage | Ids | Notifiers> = Layer
 
 const round = ({ name, every, piece }: Chore) =>
   piece.pipe(
-    Effect.map((count) => (count < PIECE ? every : BETWEEN_PIECES)),
+    Effect.map((isMore) => (isMore ? BETWEEN_PIECES : every)),
     // What a mistake makes it throw does not end it either.
     Effect.catchCause((cause) =>
       Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), every),
     ),
     Effect.flatMap(Effect.sleep),
   )
+
+/** Whether a piece did as much as it may, so that there may be more. */
+const isWhole = (count: number): boolean => count >= PIECE
+
+/** Each piece of a rule starts where the one before it ended. */
+const expiry = (storage: Storage["Service"], rule: RetentionName, time: Duration.Duration) => {
+  let after: string | undefined
+  return Effect.gen(function* () {
+    const before = Instant.minus(yield* Instant.now, time)
+    const result = yield* storage.expire({ rule, before, after, limit: PIECE })
+    after = result.after
+    return result.isMore
+  })
+}
 
 const chores = Effect.gen(function* () {
   const storage = yield* Storage
@@ -71,46 +86,46 @@ const chores = Effect.gen(function* () {
   const incidents = incidentOptions(yield* Ids, policy)
   const configured = yield* Notifiers
   const foreign = NotifierKind.literals.filter((kind) => !configured.has(kind))
-  const ago = (now: Instant.Instant, time: Duration.Duration | undefined) => time && Instant.minus(now, time)
-
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
       every: markEvery(policy),
-      piece: Effect.as(storage.transact(leaveMark(policy)), 0),
+      piece: Effect.as(storage.transact(leaveMark(policy)), false),
     },
     {
       name: "looking for dead agents",
       every: SWEEP_EVERY,
-      piece: sweepSilentAgents(storage, { policy, incidents, limit: PIECE }),
+      piece: Effect.map(sweepSilentAgents(storage, { policy, incidents, limit: PIECE }), isWhole),
     },
-    { name: "removing the rows of deleted agents", every: PURGE_EVERY, piece: storage.purge(PIECE) },
     {
-      name: "removing rows that outlived their retention",
-      every: EXPIRE_EVERY,
-      piece: Effect.flatMap(Instant.now, (now) =>
-        storage.expire(
-          {
-            history: ago(now, retention.history),
-            incidents: ago(now, retention.incidents),
-            outbox: ago(now, retention.outbox),
-          },
-          PIECE,
-        ),
-      ),
+      name: "removing the rows of deleted agents",
+      every: PURGE_EVERY,
+      piece: expiry(storage, "deleted_agents", Duration.zero),
     },
+    ...(["history", "outbox", "incidents"] as const).flatMap((rule) => {
+      const time = retention[rule]
+      if (time === undefined) return []
+      return {
+        name: `removing ${RetentionRules[rule].subject} after its retention`,
+        every: EXPIRE_EVERY,
+        piece: expiry(storage, rule, time),
+      }
+    }),
     {
       name: "removing pending agents that went silent",
       every: EXPIRE_EVERY,
       piece:
         retention.pending === undefined
-          ? Effect.succeed(0)
-          : storage.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
+          ? Effect.succeed(false)
+          : Effect.map(
+              storage.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
+              isWhole,
+            ),
     },
     {
       name: "discarding notifications that no replica sends",
       every: EXPIRE_EVERY,
-      piece: storage.transact(discardUnclaimed(foreign, PIECE)),
+      piece: Effect.map(storage.transact(discardUnclaimed(foreign, PIECE)), isWhole),
     },
   ]
   return list

@@ -97,20 +97,24 @@ describe("a bounded storage", () => {
             Effect.all(
               [
                 Effect.flip(storage.untilNextDue(["debug"], Instant.fromMicros(0n))),
-                Effect.flip(storage.purge(1)),
                 Effect.flip(
-                  storage.expire({ history: undefined, incidents: undefined, outbox: undefined }, 1),
+                  storage.expire({
+                    rule: "history",
+                    before: Instant.fromMicros(0n),
+                    after: undefined,
+                    limit: 1,
+                  }),
                 ),
                 Effect.flip(storage.establish("pepper_check", "value")),
               ],
               { concurrency: "unbounded" },
             ),
-          ).pipe(bound({ untilNextDue: never, purge: never, expire: never, establish: never })),
+          ).pipe(bound({ untilNextDue: never, expire: never, establish: never })),
         )
         yield* TestClock.adjust(LIMIT)
         assert.deepStrictEqual(
           (yield* Fiber.join(waits)).map(({ reason }) => reason),
-          Array.from({ length: 4 }, () => "timed_out"),
+          Array.from({ length: 3 }, () => "timed_out"),
         )
       }),
   )

@@ -77,6 +77,8 @@ export type ModelAction =
       readonly history: number | undefined
       readonly incidents: number | undefined
       readonly outbox: number | undefined
+      /** Rows of a piece. */
+      readonly limit: number
     }
   | { readonly act: "purge"; readonly limit: number }
   | { readonly act: "wait"; readonly seconds: number }
@@ -218,7 +220,16 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
       act: fc.constantFrom("mark" as const, "sweep" as const, "sweep" as const, "removeIdle" as const),
     }),
   ),
-  weighted(1, fc.record({ act: fc.constant("expire" as const), history: age, incidents: age, outbox: age })),
+  weighted(
+    1,
+    fc.record({
+      act: fc.constant("expire" as const),
+      history: age,
+      incidents: age,
+      outbox: age,
+      limit: fc.constantFrom(1, 3, 1_000),
+    }),
+  ),
   weighted(
     5,
     fc.record({

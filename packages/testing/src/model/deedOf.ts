@@ -8,6 +8,7 @@ import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import { sweepSilentAgents } from "@tocsin/core/usecases/sweepSilentAgents"
 import { Duration, Effect } from "effect"
 import * as delivery from "./deliveryDeeds.ts"
+import { purge } from "../expireAll.ts"
 import { followLook } from "./followLook.ts"
 import type { EventPlan, KeyName, ModelAction } from "./ModelAction.ts"
 import type { Replica } from "../Replica.ts"
@@ -133,7 +134,7 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "expire":
       return (replica) => delivery.expire(replica, action)
     case "purge":
-      return ({ storage }) => storage.purge(action.limit)
+      return ({ storage }) => purge(storage, action.limit)
     case "look":
       return (replica) => followLook(replica, action.look)
     case "wait":

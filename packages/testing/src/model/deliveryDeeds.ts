@@ -6,6 +6,7 @@ import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/se
 import type { Command } from "@tocsin/core/workspace/Decision"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Duration, Effect } from "effect"
+import { expireAll, purge } from "../expireAll.ts"
 import type { ModelAction } from "./ModelAction.ts"
 import { outboxIdOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
@@ -96,18 +97,15 @@ export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: 
 export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
   storage.transact(inOrderOfIds(discardUnclaimed([notifier], ALL)))
 
-const before = (now: Instant.Instant, seconds: number | undefined) =>
-  seconds === undefined ? undefined : Instant.minus(now, Duration.seconds(seconds))
-
-/** Expires rows. What deleted agents left is purged first: whether it counts as expired is nobody's business. */
+/** Expires rows. What deleted agents left goes first: whether it counts as expired is nobody's business. */
 export const expire = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"expire">) {
-  const purged = yield* storage.purge(ALL)
+  const removed = [yield* purge(storage, ALL)]
   const now = yield* Instant.now
-  const bounds = {
-    history: before(now, action.history),
-    incidents: before(now, action.incidents),
-    outbox: before(now, action.outbox),
+  for (const rule of ["history", "outbox", "incidents"] as const) {
+    const seconds = action[rule]
+    if (seconds === undefined) continue
+    const before = Instant.minus(now, Duration.seconds(seconds))
+    removed.push(yield* expireAll(storage, { rule, before, limit: action.limit }))
   }
-  const expired = yield* storage.expire(bounds, ALL)
-  return { purged, isMoreLeft: expired >= ALL, again: yield* storage.expire(bounds, ALL) }
+  return removed
 })

@@ -1,53 +1,19 @@
 import { describe, it } from "@effect/vitest"
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "../assertSame.ts"
-import { type Deed, deedOf, keyName, type Sent } from "./deedOf.ts"
+import { assertAlike, memory, outcomeOf, policy } from "./comparison.ts"
+import { deedOf, type Sent } from "./deedOf.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
-import { AGENTS, type ModelAction, modelActions } from "./ModelAction.ts"
+import { type ModelAction, modelActions } from "./ModelAction.ts"
 import { inconsistencies } from "../inconsistencies.ts"
-import { keyHashOf } from "../records.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { START_MILLIS } from "../samples.ts"
 import { stateOf } from "./stateOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 const USUAL_RUNS = 50
-
-const policy: Partial<PolicyOptions> = {
-  notifiers: ["debug", "alert_router"],
-  maxPendingAgents: 3,
-  acceptFingerprints: new Set(
-    AGENTS.map((agent) => KeyFingerprint.make(keyHashOf(keyName(agent, "listed")).slice(0, 16))),
-  ),
-}
-
-const memory = { name: "memory", place: Layer.empty, client: MemoryStorage.layer }
-
-const outcomeOf = (deed: Deed, replica: Replica): Effect.Effect<unknown> =>
-  Effect.match(deed(replica), {
-    onSuccess: (reply): unknown => ({ reply }),
-    onFailure: ({ _tag, reason }) => ({ refused: _tag, reason }),
-  })
-
-/** Without the ends of leases: those are by the storage's own clock. */
-const comparable = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(comparable)
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [
-      key,
-      key === "leased_until" && part !== undefined ? "leased" : comparable(part),
-    ]),
-  )
-}
-
-const assertAlike = (found: unknown, expected: unknown, message: string): void =>
-  assertSame(comparable(found), comparable(expected), message)
 
 /** Tells a story to two storages and compares what they say to each part of it. */
 const tell = Effect.fnUntraced(function* (

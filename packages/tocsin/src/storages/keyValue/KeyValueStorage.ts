@@ -1,17 +1,19 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { decideExpiry, removeExpired } from "@tocsin/core/tables/expire"
 import { loadScope } from "@tocsin/core/tables/loadScope"
 import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import { persistChanges } from "@tocsin/core/tables/persistChanges"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
 import type { StorageChoice } from "../StorageOption.ts"
-import { changedEntries } from "./changedEntries.ts"
+import { changedEntries, expiredEntries } from "./changedEntries.ts"
 import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
 import { loadTables } from "./loadTables.ts"
-import { removableKeys, rowKeys } from "./rowKeys.ts"
+import { rowKeys } from "./rowKeys.ts"
 import { writeRow } from "./rowText.ts"
 
 /** A store of a person's own, and how it is opened. */
@@ -85,27 +87,17 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
     return reply
   }, Effect.uninterruptible)
 
-  // What removes rows changes the tables first: rows that are still kept after a failure are found again at the next start.
-  const removing = <E>(remove: Effect.Effect<number, E>) =>
-    Effect.gen(function* () {
-      const before = removableKeys(tables)
-      const count = yield* remove
-      const after = removableKeys(tables)
-      const gone = Array.from(before).filter((key) => !after.has(key))
-      yield* write(new Map(gone.map((key) => [key, undefined])))
-      return count
-    }).pipe(Effect.uninterruptible)
+  const expire = Effect.fnUntraced(function* (piece: RetentionPiece) {
+    const { result, expired } = decideExpiry(tables, piece)
+    yield* write(expiredEntries(expired))
+    removeExpired(tables, expired)
+    return result
+  }, Effect.uninterruptible)
 
   return Storage.of({
     ...memory,
     transact: (command) => inTurn(transact(command)),
-    purge: (limit) =>
-      inTurn(
-        Effect.suspend(() =>
-          tables.removedRegistrations.length === 0 ? Effect.succeed(0) : removing(memory.purge(limit)),
-        ),
-      ),
-    expire: (before, limit) => inTurn(removing(memory.expire(before, limit))),
+    expire: (piece) => inTurn(expire(piece)),
     establish: (name, value) =>
       inTurn(
         Effect.suspend(() => {

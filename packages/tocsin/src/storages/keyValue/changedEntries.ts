@@ -1,3 +1,4 @@
+import type { ExpiredRows } from "@tocsin/core/tables/expire"
 import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
@@ -28,13 +29,28 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   return entries
 }
 
+/** What retention removes, as entries. */
+export const expiredEntries = (expired: ExpiredRows): Entries => {
+  const keys = [
+    ...expired.checks.map(rowKeys.check_state),
+    ...expired.registrations.map(rowKeys.removed_registration),
+    ...expired.history.map(rowKeys.check_event),
+    ...expired.outbox.map(rowKeys.outbox),
+    ...expired.members.map(rowKeys.incident_member),
+    ...expired.incidentChanges.map(rowKeys.incident_change),
+    ...expired.alerts.map(rowKeys.alert),
+    ...expired.incidents.map(rowKeys.incident),
+  ]
+  return new Map(keys.map((key) => [key, undefined]))
+}
+
 const changeHistory = (
   tables: MemoryTables,
   { history, removedChecks }: WorkspaceChanges,
   entries: Map<string, string | undefined>,
 ): void => {
   for (const check of removedChecks) {
-    for (const row of tables.history) {
+    for (const row of tables.history.values()) {
       const isOfCheck = row.registration_id === check.registration_id && row.check_id === check.check_id
       if (isOfCheck) entries.set(rowKeys.check_event(row), undefined)
     }

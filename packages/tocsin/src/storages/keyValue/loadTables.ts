@@ -1,5 +1,5 @@
 import { MemoryTables } from "@tocsin/core/tables/MemoryTables"
-import { persistChanges } from "@tocsin/core/tables/persistChanges"
+import { addResult, persistChanges } from "@tocsin/core/tables/persistChanges"
 import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
 import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
@@ -125,10 +125,6 @@ interface Sequence {
 /** Under the numbers that the rows have: those of persistChanges are new ones. */
 const loadHistory = (tables: MemoryTables, history: ReadonlyArray<StoredHistoryRecord>): void => {
   for (const row of history.toSorted((a, b) => a.seq - b.seq)) {
-    tables.history.push(row)
-    const known = tables.knownEvents.get(row.registration_id)
-    if (known === undefined)
-      tables.knownEvents.set(row.registration_id, new Map([[row.event_id, row.check_id]]))
-    else known.set(row.event_id, row.check_id)
+    addResult(tables, row)
   }
 }

@@ -1,4 +1,3 @@
-import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
@@ -30,21 +29,3 @@ export const rowKeys = {
 
 /** The name of a table. */
 export type TableName = keyof typeof rowKeys
-
-const inner = <Row>(maps: ReadonlyMap<unknown, ReadonlyMap<unknown, Row>>): ReadonlyArray<Row> =>
-  Array.from(maps.values()).flatMap((rows) => Array.from(rows.values()))
-
-/** The keys of all rows that housekeeping may remove. */
-export const removableKeys = (tables: MemoryTables): ReadonlySet<string> =>
-  new Set([
-    ...inner(tables.checks).map(rowKeys.check_state),
-    ...tables.history.map(rowKeys.check_event),
-    ...Array.from(tables.incidents.values(), rowKeys.incident),
-    ...inner(tables.members).map(rowKeys.incident_member),
-    ...Array.from(tables.incidentChanges.values()).flat().map(rowKeys.incident_change),
-    ...Array.from(tables.outbox.values(), rowKeys.outbox),
-    ...inner(tables.alerts).map(rowKeys.alert),
-    ...tables.removedRegistrations.map((registration_id) =>
-      rowKeys.removed_registration({ registration_id }),
-    ),
-  ])

@@ -1,0 +1,107 @@
+import type { Instant } from "../contract/Instant.ts"
+import type { OutboxState } from "../contract/Status.ts"
+
+/** What each rule must know of a row. `key` names the row: its id, its number, its registration. */
+export interface RetentionFacts {
+  readonly deleted_agents: { readonly key: string }
+  /** A result that was received before the bound. */
+  readonly history: { readonly key: string; readonly isNewest: boolean }
+  readonly outbox: {
+    readonly key: string
+    readonly state: OutboxState
+    readonly created_at: Instant
+    readonly updated_at: Instant
+    /** Absent where the incident is gone. */
+    readonly incident: { readonly resolved_at: Instant | undefined } | undefined
+  }
+  readonly incidents: {
+    readonly key: string
+    readonly opened_at: Instant
+    readonly resolved_at: Instant | undefined
+    /** Whether one of its notifications has not ended, or another transaction works on it. */
+    readonly isHeld: boolean
+  }
+}
+
+/** The names of the rules, in the order in which they run. */
+export type RetentionName = keyof RetentionFacts
+
+/** Rows that go together: those of one table that belong to what has expired. */
+export type RemovedRows =
+  | "checks_of_agents"
+  | "results_of_agents"
+  | "agents"
+  | "results"
+  | "notifications"
+  | "members"
+  | "changes"
+  | "alerts"
+  | "incidents"
+
+/** What becomes of a row. One that is too young shows that all rows after it are. */
+export type Verdict = "expired" | "stays" | "too_young"
+
+/** One rule of retention: what goes, when, and in which order. Code, tests and docs read the same rules. */
+export interface RetentionRule<Name extends RetentionName> {
+  readonly subject: string
+  /** When it expires, in words. */
+  readonly expires: string
+  /** What keeps it longer, in words. */
+  readonly stays: string
+  /** In which order rows go: those that refer to another one before it. */
+  readonly removes: ReadonlyArray<RemovedRows>
+  /** Whether rows that stay are set aside, so that no later piece looks at them again. */
+  readonly setsAside: boolean
+  readonly judge: (row: RetentionFacts[Name], before: Instant) => Verdict
+}
+
+const judgeOutbox = (row: RetentionFacts["outbox"], before: Instant): Verdict => {
+  if (row.created_at >= before) return "too_young"
+  if (row.updated_at >= before) return "stays"
+  if (row.incident === undefined) return "expired"
+  const isEnded = row.state === "sent" || row.state === "failed" || row.state === "discarded"
+  const { resolved_at } = row.incident
+  return isEnded && resolved_at !== undefined && resolved_at < before ? "expired" : "stays"
+}
+
+const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdict => {
+  if (row.opened_at >= before) return "too_young"
+  const isOld = row.resolved_at !== undefined && row.resolved_at < before
+  return isOld && !row.isHeld ? "expired" : "stays"
+}
+
+/** All rules. Notifications go before incidents, so that their rule still sees when their incident resolved. */
+export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
+  deleted_agents: {
+    subject: "checks and results of a deleted agent",
+    expires: "immediately",
+    stays: "nothing",
+    removes: ["checks_of_agents", "results_of_agents", "agents"],
+    setsAside: false,
+    judge: () => "expired",
+  },
+  history: {
+    subject: "a result",
+    expires: "received before the bound",
+    stays: "the newest result of its check",
+    removes: ["results"],
+    setsAside: true,
+    judge: ({ isNewest }) => (isNewest ? "stays" : "expired"),
+  },
+  outbox: {
+    subject: "a notification that was sent, failed or was discarded",
+    expires: "updated, and its incident resolved, before the bound; without an incident, in any state",
+    stays: "every notification of an open incident: they state who was notified of which severity",
+    removes: ["notifications"],
+    setsAside: false,
+    judge: judgeOutbox,
+  },
+  incidents: {
+    subject: "a resolved incident",
+    expires: "resolved before the bound",
+    stays: "an incident with a notification that is pending, sending or to be retried",
+    removes: ["members", "changes", "alerts", "incidents"],
+    setsAside: false,
+    judge: judgeIncident,
+  },
+}

@@ -1,0 +1,105 @@
+import { Effect } from "effect"
+import type { Instant } from "../contract/Instant.ts"
+import {
+  type RemovedRows,
+  type RetentionFacts,
+  type RetentionName,
+  type RetentionRule,
+  RetentionRules,
+  type Verdict,
+} from "./RetentionRules.ts"
+
+/** A bounded piece of retention: one transaction that looks at `limit` rows at most, and removes `limit` at most. */
+export interface RetentionPiece {
+  readonly rule: RetentionName
+  /** Rows expire that are older than this. */
+  readonly before: Instant
+  /** Where the piece before it ended; absent at the start. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** What a piece did. `after` is where the next one starts. */
+export interface RetentionResult {
+  /** Rows of every table that it removed. */
+  readonly removed: number
+  readonly after: string | undefined
+  /** Whether another piece may find something. */
+  readonly isMore: boolean
+}
+
+/** How a storage answers: with a value, or by an effect. */
+interface Answers<A, E> {
+  readonly now: A
+  readonly effect: Effect.Effect<A, E>
+}
+type Way = keyof Answers<unknown, unknown>
+
+/** What a storage does for retention, all of a piece in one transaction. It decides nothing. */
+export interface RetentionTables<W extends Way, E = never> {
+  /**
+   * Finds at most `limit` rows for a rule. Of `outbox` and `incidents`, in the order of their ids from the one after
+   * `after`; of `history`, those received before the bound and not set aside. A storage may leave out rows that stay.
+   */
+  readonly look: {
+    readonly [Name in RetentionName]: (
+      piece: RetentionPiece,
+    ) => Answers<ReadonlyArray<RetentionFacts[Name]>, E>[W]
+  }
+  /** Leaves these results out of every later look, until a newer one of their check is stored. */
+  readonly setAside: (keys: ReadonlyArray<string>) => Answers<void, E>[W]
+  /** Removes at most `limit` rows that belong to these keys, and returns how many. */
+  readonly remove: {
+    readonly [Rows in RemovedRows]: (keys: ReadonlyArray<string>, limit: number) => Answers<number, E>[W]
+  }
+}
+
+type Steps<W extends Way, E, A> = Generator<Answers<unknown, E>[W], A, unknown>
+
+function* answered<W extends Way, E, A>(answer: Answers<A, E>[W]): Steps<W, E, A> {
+  // What runs the steps returns the value of each answer.
+  return (yield answer) as A
+}
+
+function* pieceOf<Name extends RetentionName, W extends Way, E>(
+  name: Name,
+  tables: RetentionTables<W, E>,
+  piece: RetentionPiece,
+): Steps<W, E, RetentionResult> {
+  const rule: RetentionRule<Name> = RetentionRules[name]
+  const found = yield* answered<W, E, ReadonlyArray<RetentionFacts[Name]>>(tables.look[name](piece))
+  const judged = found.map((row) => ({ key: row.key, verdict: rule.judge(row, piece.before) }))
+  const keysOf = (verdict: Verdict) => judged.flatMap((row) => (row.verdict === verdict ? row.key : []))
+  const staying = keysOf("stays")
+  if (rule.setsAside && staying.length > 0) yield* answered<W, E, void>(tables.setAside(staying))
+  const expired = keysOf("expired")
+  let left = piece.limit
+  if (expired.length > 0) {
+    for (const rows of rule.removes) {
+      if (left > 0) left -= yield* answered<W, E, number>(tables.remove[rows](expired, left))
+    }
+  }
+  // Something of what has expired may be left: the next piece looks at it again.
+  if (left === 0) return { removed: piece.limit, after: piece.after, isMore: true }
+  const isMore = found.length === piece.limit && judged.at(-1)?.verdict !== "too_young"
+  return { removed: piece.limit - left, after: isMore ? judged.at(-1)?.key : undefined, isMore }
+}
+
+/** Runs a piece on a storage that answers with values. */
+export const expireNow = (tables: RetentionTables<"now">, piece: RetentionPiece): RetentionResult => {
+  const steps = pieceOf(piece.rule, tables, piece)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next(step.value)
+  return step.value
+}
+
+/** Runs a piece on a storage that answers by effects, which the caller puts into one transaction. */
+export const expireEffect = Effect.fnUntraced(function* <E>(
+  tables: RetentionTables<"effect", E>,
+  piece: RetentionPiece,
+): Effect.fn.Return<RetentionResult, E> {
+  const steps = pieceOf(piece.rule, tables, piece)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next(yield* step.value)
+  return step.value
+})

@@ -1,0 +1,44 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
+import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import { Effect, Layer } from "effect"
+import { assertSame } from "../assertSame.ts"
+import { keyHashOf } from "../records.ts"
+import type { Replica } from "../Replica.ts"
+import { type Deed, keyName } from "./deedOf.ts"
+import { AGENTS } from "./ModelAction.ts"
+
+/** The policy under which stories are told. */
+export const policy: Partial<PolicyOptions> = {
+  notifiers: ["debug", "alert_router"],
+  maxPendingAgents: 3,
+  acceptFingerprints: new Set(
+    AGENTS.map((agent) => KeyFingerprint.make(keyHashOf(keyName(agent, "listed")).slice(0, 16))),
+  ),
+}
+
+/** The storage that others are compared with. */
+export const memory = { name: "memory", place: Layer.empty, client: MemoryStorage.layer }
+
+/** What a storage says to a deed. */
+export const outcomeOf = (deed: Deed, replica: Replica): Effect.Effect<unknown> =>
+  Effect.match(deed(replica), {
+    onSuccess: (reply): unknown => ({ reply }),
+    onFailure: ({ _tag, reason }) => ({ refused: _tag, reason }),
+  })
+
+/** Without the ends of leases: those are by the storage's own clock. */
+const comparable = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(comparable)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      key === "leased_until" && part !== undefined ? "leased" : comparable(part),
+    ]),
+  )
+}
+
+/** Compares what two storages said. */
+export const assertAlike = (found: unknown, expected: unknown, message: string): void =>
+  assertSame(comparable(found), comparable(expected), message)

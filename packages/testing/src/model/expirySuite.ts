@@ -1,0 +1,104 @@
+import { describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { expireAll, purge } from "../expireAll.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
+import { openReplica, type Replica } from "../Replica.ts"
+import { START_MILLIS } from "../samples.ts"
+import type { StorageUnderTest } from "../StorageUnderTest.ts"
+import { assertAlike, memory, outcomeOf, policy } from "./comparison.ts"
+import { deedOf, type Sent } from "./deedOf.ts"
+import { AGENTS, CHECKS, type ModelAction, modelActions } from "./ModelAction.ts"
+
+const RUNS = 40
+/** A piece small enough that a rule takes several. */
+const PIECE = 3
+
+/** Removes all that may go: everything that is older than this moment. */
+const expireEverything = Effect.fnUntraced(function* ({ storage }: Replica) {
+  while ((yield* purge(storage, PIECE)) > 0);
+  const before = yield* Instant.now
+  for (const rule of ["history", "outbox", "incidents"] as const)
+    yield* expireAll(storage, { rule, before, limit: PIECE })
+})
+
+/**
+ * The parts of a story in which something is decided, with retention in place of looks. Left out is what refers to rows
+ * that may be gone: the replay of a dead letter, an event id that another event has, `reset-clock`, after which late
+ * results count again, and repeats to the alert router, which end with their incident.
+ */
+const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction | "expire"> => [
+  ...story.flatMap((action): ReadonlyArray<ModelAction | "expire"> => {
+    switch (action.act) {
+      case "replay":
+      case "resetClock":
+      case "resend":
+        return []
+      case "look":
+      case "compare":
+      case "expire":
+      case "purge":
+        return ["expire"]
+      case "events":
+        return [{ ...action, events: action.events.map((event) => ({ ...event, id: "new" as const })) }]
+      default:
+        return [action]
+    }
+  }),
+  "expire",
+  ...AGENTS.map((agent): ModelAction => ({
+    act: "events",
+    agent,
+    key: "own",
+    events: CHECKS.map((check) => ({
+      check,
+      status: "ok",
+      exit: 0,
+      observed: 0,
+      output: undefined,
+      incident_key: undefined,
+      silent: false,
+      id: "new",
+    })),
+  })),
+  "expire",
+  { act: "claim", notifiers: ["debug", "alert_router"], isLost: false },
+]
+
+/** Tells a story to two storages, of which one loses all that may go, and compares what they say to each part of it. */
+const tell = Effect.fnUntraced(function* (
+  story: ReadonlyArray<ModelAction>,
+  expiring: Replica,
+  keeping: Replica,
+) {
+  const sent: Sent = { events: [], batches: [] }
+  yield* TestClock.setTime(START_MILLIS)
+  for (const [index, action] of decidedIn(story).entries()) {
+    if (action === "expire") yield* expireEverything(expiring)
+    else if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
+    else {
+      const deed = deedOf(action, sent, yield* Instant.now)
+      const name = `action ${index}, ${JSON.stringify(action)}`
+      assertAlike(yield* outcomeOf(deed, expiring), yield* outcomeOf(deed, keeping), name)
+    }
+  }
+})
+
+/** Random stories: whatever a storage may lose by retention, and whenever, it decides as if it had kept everything. */
+export const expirySuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("retention", () => {
+    it.effect(
+      "changes no later decision, whenever it runs",
+      () =>
+        forAll(modelActions, { runs: RUNS }, (story) =>
+          Effect.gen(function* () {
+            const expiring = yield* openReplica(subject, policy)
+            const keeping = yield* openReplica(memory, policy)
+            yield* tell(story, expiring, keeping)
+          }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
+        ),
+      PROPERTY_TIMEOUT_MILLIS,
+    )
+  })
+}
