@@ -87,6 +87,20 @@ describe("house rules", () => {
     )
   })
 
+  it("a decision record has its date and its status below its title, and fits on a page", () => {
+    const records = files.filter((path) => /^docs\/decisions\/\d{4}-/.test(path))
+    const dated = /^# .+\n\nDate: \d{4}-\d\d-\d\d\. Status: (?:accepted|superseded by)\b.*\.\n/
+    assert.isAbove(records.length, 0)
+    assert.deepStrictEqual(
+      offenders(records, (path) => (dated.test(read(path)) ? undefined : "no line of date and status")),
+      [],
+    )
+    assert.deepStrictEqual(
+      offenders(records, (path) => (read(path).split("\n").length > 75 ? "more than a page" : undefined)),
+      [],
+    )
+  })
+
   it("tests of a package mirror its source, and every other folder of tests is on CONTRIBUTING's map", () => {
     const folders = new Set(files.map((path) => dirname(path)))
     const ofPackages = Array.from(folders).filter((path) => /^packages\/[^/]+\/test\//.test(path))
