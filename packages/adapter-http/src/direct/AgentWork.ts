@@ -1,6 +1,6 @@
 import { Cause, type Effect, type Exit, Fiber, Option, Result } from "effect"
 import { agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
-import { parseJson } from "../request/RequestBody.ts"
+import { inTurn, parseJson } from "../request/RequestBody.ts"
 import type { Failure } from "../response/errorResponse.ts"
 import { logRequest } from "../response/logRequest.ts"
 import { type CoreError, failureOf } from "../response/toApiError.ts"
@@ -29,6 +29,7 @@ export class AgentWork {
   /** Named in the log line where the request fails. */
   #body: unknown
   #fiber: Fiber.Fiber<object, CoreError> | undefined
+  #isLeft = false
 
   constructor(around: Surroundings, usual: UsualRequest, requestId: string, asker: Asker) {
     this.#around = around
@@ -40,6 +41,12 @@ export class AgentWork {
 
   /** Does what the body asks for. It may have been answered when this returns. */
   begin(body: Uint8Array): void {
+    inTurn(body, () => {
+      if (!this.#isLeft) this.#do(body)
+    })
+  }
+
+  #do(body: Uint8Array): void {
     const parsed = parseJson(body)
     if (Result.isFailure(parsed)) return this.#refuse({ code: "validation", message: parsed.failure })
     const { calls, run, scope } = this.#around
@@ -55,6 +62,7 @@ export class AgentWork {
 
   /** The client is gone: nobody waits for what is still at work. */
   interrupt(): void {
+    this.#isLeft = true
     this.#fiber?.interruptUnsafe()
   }
 

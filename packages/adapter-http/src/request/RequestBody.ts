@@ -2,6 +2,8 @@ import { IncomingMessage } from "node:http"
 import { ByteSize, Effect, Result } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
+import { Turns } from "./Turns.ts"
+import { hasTooManyValues, MAX_VALUES } from "./hasTooManyValues.ts"
 import { RequestId } from "../RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -19,6 +21,7 @@ export const announcedBytes = ({
 const ENCODED = "the request body must come without a Content-Encoding"
 const NOT_UTF8 = "the request body must be text in UTF-8"
 const NOT_JSON = "the request body must be JSON"
+const TOO_MANY_VALUES = `the request body must hold at most ${MAX_VALUES} values; send at most 200 events and 32 labels`
 
 const invalid = (message: string) =>
   Effect.flatMap(RequestId, (request_id) => Effect.fail(new Validation({ message, request_id })))
@@ -93,18 +96,37 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
  * Parses a body as JSON, whatever its Content-Type (decisions §1); fails with the sentence that says what is wrong. A byte
  * order mark before it is ignored.
  */
-export const parseJson = (bytes: Uint8Array, contentEncoding = "identity"): Result.Result<unknown, string> =>
-  contentEncoding.toLowerCase() === "identity"
-    ? Result.flatMap(
-        Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 }),
-        // Text that is nested too deep makes JSON.parse throw a RangeError: no less an error of the sender.
-        (text) => Result.try({ try: () => JSON.parse(text) as unknown, catch: () => NOT_JSON }),
-      )
-    : Result.fail(ENCODED)
+export const parseJson = (
+  bytes: Uint8Array,
+  contentEncoding = "identity",
+): Result.Result<unknown, string> => {
+  if (contentEncoding.toLowerCase() !== "identity") return Result.fail(ENCODED)
+  if (hasTooManyValues(bytes)) return Result.fail(TOO_MANY_VALUES)
+  return Result.flatMap(Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 }), (text) =>
+    Result.try({ try: () => JSON.parse(text) as unknown, catch: () => NOT_JSON }),
+  )
+}
+
+/** Larger bodies than this take milliseconds to parse and to check. */
+const LARGE_BYTES = 65_536
+
+const largeBodies = new Turns()
+
+/**
+ * Does the work that a body makes: at once, or for large ones one body a turn of the event loop. Otherwise all that arrived
+ * together would hold up everybody else for as long as all of them take.
+ */
+export const inTurn = (body: Uint8Array, work: () => void): void => {
+  if (body.length > LARGE_BYTES) largeBodies.add(work)
+  else work()
+}
+
+const turnOf = (body: Uint8Array) =>
+  Effect.callback<void>((resume) => inTurn(body, () => resume(Effect.void)))
 
 /** Reads a body as JSON. */
 export const readJson = (request: Request): Effect.Effect<unknown, PayloadTooLarge | Validation> =>
-  Effect.flatMap(read(request), (bytes) =>
+  Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) =>
     Result.match(parseJson(bytes, request.headers["content-encoding"]), {
       onSuccess: Effect.succeed,
       onFailure: invalid,

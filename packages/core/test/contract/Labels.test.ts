@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { decodeHeartbeatRequest } from "../../src/contract/decodeRequest.ts"
-import { Labels } from "../../src/contract/Labels.ts"
+import { isLabels, Labels } from "../../src/contract/Labels.ts"
 import * as arbitraries from "./arbitraries.ts"
 import { heartbeat, verdict } from "./samples.ts"
 
@@ -72,6 +72,18 @@ describe("Labels", () => {
 
   it("accept what is no C0 control in a value", () => {
     assert.strictEqual(refusal({ a: "\u007f\u0085\u2028\ufffe 😀" }), "accepted")
+  })
+
+  it("are counted before one of them is looked at", () => {
+    let looks = 0
+    const watched = new Proxy(entries(1_000), {
+      get: (target, key) => {
+        looks += 1
+        return Reflect.get(target, key)
+      },
+    })
+    assert.isFalse(isLabels(watched))
+    assert.strictEqual(looks, 0)
   })
 
   it.each([null, [], "a", 1, true])("are an object, not %j", (labels) => {

@@ -1,0 +1,107 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { AgentWork } from "../../src/direct/AgentWork.ts"
+import { surroundings } from "../../src/direct/Surroundings.ts"
+import { readJson } from "../../src/request/RequestBody.ts"
+import { RequestId } from "../../src/RequestId.ts"
+import { heartbeat } from "../http.ts"
+import { REQUEST_ID, stubServices } from "../TestServer.ts"
+import { Turns } from "../../src/request/Turns.ts"
+
+/** Counts the turns of the event loop until its scope closes. */
+const turnsOfLoop = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const counted = { turns: 0, isOver: false }
+      const next = (): void => {
+        counted.turns += 1
+        if (!counted.isOver) setImmediate(next)
+      }
+      next()
+      return counted
+    }),
+    (counted) =>
+      Effect.sync(() => {
+        counted.isOver = true
+      }),
+  ),
+  (counted) => () => counted.turns,
+)
+
+it.live("work is done in order, a piece a turn, whatever becomes of it", () =>
+  Effect.gen(function* () {
+    const turn = yield* turnsOfLoop
+    const turns = new Turns()
+    const done: Array<readonly [piece: number, turn: number]> = []
+    yield* Effect.callback<void>((resume) => {
+      for (const piece of [1, 2, 3, 4]) {
+        turns.add(() => {
+          done.push([piece, turn()])
+          if (piece === 2) turns.add(() => resume(Effect.void))
+        })
+      }
+      assert.deepStrictEqual(done, [])
+    })
+    assert.deepStrictEqual(
+      done.map(([piece]) => piece),
+      [1, 2, 3, 4],
+    )
+    assert.strictEqual(new Set(done.map(([, at]) => at)).size, 4)
+  }).pipe(Effect.scoped),
+)
+
+const LARGE = JSON.stringify(heartbeat).padEnd(1_000_000, " ")
+
+it.live("large bodies are parsed one a turn by the API, and small ones at once", () =>
+  Effect.gen(function* () {
+    const turn = yield* turnsOfLoop
+    const turnsOf = (body: string) =>
+      Effect.forEach(
+        Array.from({ length: 5 }, () =>
+          HttpServerRequest.fromWeb(new Request("http://a/", { method: "POST", body })),
+        ),
+        (request) => Effect.map(readJson(request), turn),
+        { concurrency: "unbounded" },
+      )
+    assert.strictEqual(new Set(yield* turnsOf(LARGE)).size, 5)
+    assert.isBelow(new Set(yield* turnsOf(JSON.stringify(heartbeat))).size, 5)
+  }).pipe(Effect.provideService(RequestId, REQUEST_ID), Effect.scoped),
+)
+
+it.live("large bodies are dealt with one a turn on the direct way, and small ones at once", () =>
+  Effect.gen(function* () {
+    const turn = yield* turnsOfLoop
+    const seen: Array<number> = []
+    const ingest = {
+      heartbeat: () =>
+        Effect.sync(() => {
+          seen.push(turn())
+          return { accepted: true }
+        }),
+    }
+    const context = yield* Layer.build(stubServices({ ingest }))
+    const around = yield* surroundings({ uiTokens: [] }).pipe(Effect.provideContext(context))
+    const usual = {
+      endpoint: "heartbeat",
+      sender: { key: Redacted.make("key"), address: undefined },
+    } as const
+    const answered = (body: string) =>
+      Effect.callback<void>((resume) => {
+        let left = 5
+        const answer = () => {
+          left -= 1
+          if (left === 0) resume(Effect.void)
+          return true
+        }
+        const asker = { answer, giveUp: () => {} }
+        for (let at = 0; at < 5; at++)
+          new AgentWork(around, usual, REQUEST_ID, asker).begin(Buffer.from(body))
+      })
+    yield* answered(LARGE)
+    assert.strictEqual(new Set(seen).size, 5)
+    seen.length = 0
+    yield* answered(JSON.stringify(heartbeat))
+    assert.strictEqual(new Set(seen).size, 1)
+  }).pipe(Effect.scoped),
+)

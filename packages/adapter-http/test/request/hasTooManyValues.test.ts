@@ -1,0 +1,85 @@
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { Result } from "effect"
+import * as fc from "fast-check"
+import { hasTooManyValues, MAX_VALUES } from "../../src/request/hasTooManyValues.ts"
+import { parseJson } from "../../src/request/RequestBody.ts"
+
+const MIB = 1_048_576
+
+/** Elements and members of a parsed value, an empty array or object being one. */
+const countOf = (value: unknown): number => {
+  if (typeof value !== "object" || value === null) return 0
+  const held: ReadonlyArray<unknown> = Object.values(value)
+  return held.reduce<number>((sum, each) => sum + countOf(each), Math.max(1, held.length))
+}
+
+/** Strings that look like structure, and ends of strings that are none. */
+const tricky = fc.string({ unit: fc.constantFrom("{", "[", ",", ":", '"', "\\", "é", "😀", "\n") })
+const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: "small" },
+    fc.oneof(tricky, fc.double(), fc.boolean(), fc.constant(null)),
+    fc.array(tie("tree"), { maxLength: 5 }),
+    fc.dictionary(tricky, tie("tree"), { maxKeys: 5 }),
+  ),
+}))
+
+const repeated = (unit: string): string => unit.repeat(Math.floor((MIB - 100) / unit.length))
+const tooMany: Readonly<Record<string, string>> = {
+  "a hundred thousand labels": `{"labels":{${Array.from({ length: 75_000 }, (_, at) => `"${at}":"v"`).join(",")}}}`,
+  "a value repeated": `[${repeated("1,")}1]`,
+  "one key repeated": `{${repeated('"a":1,')}"a":1}`,
+  "empty objects": `[${repeated("{},")}1]`,
+  "arrays in arrays": `${"[".repeat(MIB / 2)}${"]".repeat(MIB / 2)}`,
+  "objects in objects": `${'{"a":'.repeat(170_000)}1${"}".repeat(170_000)}`,
+  "arrays without end": "[".repeat(MIB),
+}
+
+describe("the values of a body", () => {
+  it("are counted as they would be after parsing", () => {
+    fc.assert(
+      fc.property(tree, fc.nat({ max: 3 }), fc.constantFrom(undefined, 2), (value, beyond, indent) => {
+        const own = JSON.stringify(value, undefined, indent)
+        // Filled up to the limit, and beyond.
+        const filler = MAX_VALUES - countOf(value) - 1 + beyond
+        const text = `[${own}${",1".repeat(filler)}${" ".repeat(3 * MAX_VALUES)}]`
+        assert.strictEqual(hasTooManyValues(Buffer.from(text)), beyond > 0)
+      }),
+      { numRuns: propertyRuns(200) },
+    )
+  })
+
+  it("of the largest batch are half of what may be", () => {
+    const event = {
+      event_id: "0190a5d0-0000-7000-8000-000000000001",
+      check_id: "disk",
+      observed_at: "2026-03-01T12:00:00Z",
+      status: "ok",
+      exit_code: 0,
+      duration_ms: 12,
+      output: "x".repeat(4_000),
+      output_truncated: false,
+      notifications_enabled: true,
+      incident_key: "a,b,{[",
+    }
+    const batch = { agent_id: "a", events: Array.from({ length: 200 }, () => event) }
+    assert.isBelow(countOf(batch), MAX_VALUES / 2)
+    assert.isTrue(Result.isSuccess(parseJson(Buffer.from(JSON.stringify(batch)))))
+  })
+
+  describe("that are too many", () => {
+    afterEach(() => void vi.restoreAllMocks())
+
+    it.each(Object.entries(tooMany))("are not parsed: %s", (_, text) => {
+      const body = Buffer.from(text)
+      const parse = vi.spyOn(JSON, "parse")
+      const parsed = parseJson(body)
+      assert.strictEqual(parse.mock.calls.length, 0)
+      assert.deepStrictEqual(
+        parsed,
+        Result.fail("the request body must hold at most 5000 values; send at most 200 events and 32 labels"),
+      )
+    })
+  })
+})
