@@ -182,7 +182,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
         '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535',
         "  DATABASE_URL holds a value that is not shown, but must be memory: or an address that begins with postgres://",
         "  SERVICE_WEBHOOK_URL holds a value that is not shown, but must be an address that begins with http:// or https://",
-        "  SERVICE_WEBHOOK_SECRET holds a value that is not shown, but must be whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
+        "  SERVICE_WEBHOOK_SECRET holds a value that is not shown, but must be whsec_ followed by 24 to 64 bytes in base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
         '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error',
         "  SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
         "  SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",

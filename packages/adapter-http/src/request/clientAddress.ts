@@ -35,6 +35,13 @@ export interface Origin {
   readonly forwardedFor: string | undefined
 }
 
+const IPV4_AND_PORT = /^(\d+\.\d+\.\d+\.\d+):\d+$/
+const IN_BRACKETS = /^\[([^\]]+)\](?::\d+)?$/
+
+/** Some proxies add the port, and with it the brackets of an IPv6 address. */
+const withoutPort = (entry: string): string =>
+  IPV4_AND_PORT.exec(entry)?.[1] ?? IN_BRACKETS.exec(entry)?.[1] ?? entry
+
 /**
  * Names the client of a request: by the address that it connects from or, behind `trustedHops` proxies, by the one
  * that the outermost of them saw, which is so many from the end of X-Forwarded-For (decisions §4). What stands further
@@ -46,7 +53,7 @@ export const clientAddress = (
 ): string | undefined => {
   if (trustedHops > 0) {
     const seen = forwardedFor.split(",").map((address) => address.trim())
-    const claimed = seen.at(-Math.min(trustedHops, seen.length)) ?? ""
+    const claimed = withoutPort(seen.at(-Math.min(trustedHops, seen.length)) ?? "")
     if (isIP(claimed) !== 0) return clientOf(claimed)
   }
   return peer === undefined ? undefined : clientOf(peer)

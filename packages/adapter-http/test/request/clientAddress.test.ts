@@ -30,8 +30,18 @@ describe("the client's address", () => {
     assert.strictEqual(addressOf(9, forwarded), "203.0.113.3")
   })
 
+  it.each([
+    ["203.0.113.1:80", "203.0.113.1"],
+    ["[2001:db8:1:2::7]:443", "2001:db8:1:2::/64"],
+    ["[2001:db8:1:2::7]", "2001:db8:1:2::/64"],
+    ["[::ffff:203.0.113.1]:443", "203.0.113.1"],
+  ])("is without its port where a proxy adds that: %s", (entry, client) => {
+    assert.strictEqual(addressOf(1, `198.51.100.9:1, ${entry}`), client)
+    assert.strictEqual(addressOf(2, `${entry},198.51.100.9:1`), client)
+  })
+
   it("is that of the connection where a proxy wrote none", () => {
-    for (const odd of ["", "unknown", "203.0.113.1,", "203.0.113.1:80"]) {
+    for (const odd of ["", "unknown", "203.0.113.1,", "203.0.113.1:", "[203.0.113.1", "[]:80", "host:80"]) {
       assert.strictEqual(addressOf(1, odd), "192.0.2.1", odd)
     }
   })

@@ -1,5 +1,9 @@
 const ELLIPSIS = "…"
 
+/** At most so many UTF-16 units of a text, and no half of a character. */
+const beginning = (text: string, length: number): string =>
+  /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
+
 /**
  * The beginning of `text` that, escaped, has at most `limit` UTF-16 units (no fewer than characters, however a receiver
  * counts), with an ellipsis where something is cut. Never cuts within a character or its escape.
@@ -11,11 +15,13 @@ export const cutText = (
   const { limit, escape } = options
   const whole = escape(text)
   if (whole.length <= limit) return whole
-  let cut = ""
-  for (const character of text) {
-    const escaped = escape(character)
-    if (cut.length + escaped.length + ELLIPSIS.length > limit) break
-    cut += escaped
+  // An escape may depend on what stands beside it, so the beginning is escaped as a whole.
+  let fits = 0
+  let tooLong = text.length + 1
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (escape(beginning(text, middle)).length + ELLIPSIS.length <= limit) fits = middle
+    else tooLong = middle
   }
-  return limit < ELLIPSIS.length ? "" : `${cut}${ELLIPSIS}`
+  return limit < ELLIPSIS.length ? "" : `${escape(beginning(text, fits))}${ELLIPSIS}`
 }

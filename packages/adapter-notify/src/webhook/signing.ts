@@ -6,6 +6,8 @@ import { Redacted, Result } from "effect"
 export type SigningKey = Redacted.Redacted<Uint8Array>
 
 const PREFIX = "whsec_"
+/** What Standard Webhooks asks for: a shorter key can be guessed from one message. */
+const KEY_BYTES = { least: 24, most: 64 }
 const MICROS_PER_SECOND = 1_000_000n
 
 /**
@@ -22,13 +24,16 @@ export const parseSecrets = (
   const which = keys.length === 1 ? "" : `, which number ${bad} of ${keys.length} is not`
   return bad === 0
     ? Result.succeed(valid)
-    : Result.fail(`must be whsec_ followed by base64 (padded, as from: openssl rand -base64 32)${which}`)
+    : Result.fail(
+        `must be whsec_ followed by 24 to 64 bytes in base64 (padded, as from: openssl rand -base64 32)${which}`,
+      )
 }
 
 const keyOf = (secret: string): SigningKey | undefined => {
   const base64 = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
   const key = Buffer.from(base64, "base64")
-  return key.length > 0 && key.toString("base64") === base64 ? Redacted.make(key) : undefined
+  const isLongEnough = key.length >= KEY_BYTES.least && key.length <= KEY_BYTES.most
+  return isLongEnough && key.toString("base64") === base64 ? Redacted.make(key) : undefined
 }
 
 /** The headers that sign a body (Standard Webhooks; decisions §9): one `v1` signature for each key, in their order. */

@@ -23,6 +23,28 @@ describe("a Slack-compatible messenger", () => {
     }),
   )
 
+  it.effect("mentions nobody whom an output names, where @ alone does", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(200, {}, "ok"))
+      const notifier = yield* sending(receiver.origin)
+      const summary = "@channel @all,@here (@Everyone) -@alice ops@example.com user@all"
+      yield* notifier.send({ ...shared, summary })
+      const { text } = JSON.parse((yield* Queue.take(receiver.requests)).body) as { text: string }
+      assert.notMatch(text, /(^|\W)@\w/m)
+      assert.include(text, "ops@example.com")
+      assert.include(text.replaceAll("\u200b", ""), summary)
+    }),
+  )
+
+  it.effect("is fitted to its length, mentions too", () =>
+    Effect.sync(() => {
+      const text = incidentText({ ...shared, summary: "@a ".repeat(2_000) }, slackMedium)
+      assert.isAtMost(text.length, slackMedium.limit)
+      assert.isAbove(text.length, slackMedium.limit - 10)
+      assert.notMatch(text, /(^|\W)@\w/m)
+    }),
+  )
+
   it.effect("can be tried", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(404, {}, "no_service"))

@@ -141,11 +141,18 @@ describe("a webhook's secrets", () => {
     ["the alphabet of URLs", "whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oDC2FVsBQIhrs="],
     ["a line break", `${OLD}\n`],
     ["another prefix", "whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-    ["loose bits at the end", "whsec_TQ="],
+    ["loose bits at the end", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMR=="],
+    ["one byte", "whsec_TQ=="],
+    ["23 bytes", `whsec_${Buffer.alloc(23, 7).toString("base64")}`],
+    ["65 bytes", `whsec_${Buffer.alloc(65, 7).toString("base64")}`],
   ])("are padded base64: %s is a bad setting", (_name, secret) => {
     const message = problem(secret)
-    assert.match(message ?? "", /^must be whsec_ followed by base64/)
+    assert.match(message ?? "", /^must be whsec_ followed by 24 to 64 bytes in base64/)
     if (secret.length > "whsec_".length) assert.notInclude(message ?? "", secret.slice("whsec_".length))
+  })
+
+  it.each([24, 64])("are long enough with %i bytes, and not too long", (bytes) => {
+    assert.isUndefined(problem(`whsec_${Buffer.alloc(bytes, 7).toString("base64")}`))
   })
 
   it("are told by their number when one of several is bad", () => {

@@ -41,6 +41,8 @@ export class Table<Id, Row> {
   #latestPart: Entries<Row> | undefined
   #latestName: string | undefined
   #touched: Array<Entry<Row>> | undefined
+  // What rows were when a recording began, of those that were touched since.
+  #recorded: Map<Entry<Row>, Row | undefined> | undefined
   // Made when a group is asked for first, and kept from then on.
   #groups: Map<string, Array<Entry<Row>>> | undefined
 
@@ -119,6 +121,19 @@ export class Table<Id, Row> {
     return this.#touched?.filter(isChange) ?? NONE
   }
 
+  /**
+   * Begins to record what one command of several changes; the result ends it and tells. Costs by that command's changes, not by
+   * those of all commands before it. A recording that begins ends the one before.
+   */
+  record(): () => ReadonlyArray<Change<Row>> {
+    const recorded = new Map<Entry<Row>, Row | undefined>()
+    this.#recorded = recorded
+    return () => {
+      if (this.#recorded === recorded) this.#recorded = undefined
+      return Array.from(recorded, ([{ after }, before]) => ({ before, after })).filter(isChange)
+    }
+  }
+
   #partOf(id: Id): Entries<Row> | undefined {
     const name = this.#nameOfPart(id)
     if (this.#latestPart !== undefined && name === this.#latestName) return this.#latestPart
@@ -148,6 +163,7 @@ export class Table<Id, Row> {
   }
 
   #touch(entry: Entry<Row>): void {
+    if (this.#recorded?.has(entry) === false) this.#recorded.set(entry, entry.after)
     if (entry.isTouched) return
     entry.isTouched = true
     if (this.#touched === undefined) this.#touched = [entry]

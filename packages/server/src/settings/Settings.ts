@@ -152,7 +152,7 @@ export const definitions = {
     schema: WebhookSecrets,
     meaning: "what webhooks are signed with (Standard Webhooks); several while rotating",
     takes:
-      "whsec_ followed by base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
+      "whsec_ followed by 24 to 64 bytes in base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
     fallback: undefined,
     whenUnset: "none; required with SERVICE_WEBHOOK_URL",
     isSecret: true,

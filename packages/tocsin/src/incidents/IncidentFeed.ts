@@ -1,8 +1,5 @@
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { ChangeBuffer } from "./ChangeBuffer.ts"
 import { type IncidentChange, incidentChangeOf } from "./IncidentChange.ts"
@@ -53,9 +50,12 @@ export class IncidentFeed extends Context.Service<
         Effect.suspend(() => {
           let changes: ReadonlyArray<Told> = []
           const watched: Command<A> = function* (workspace, now) {
-            const earlier = changedIncidents(workspace)
+            // Commands of one group share the workspace.
+            const changed = workspace.incidents.record()
             const reply = yield* command(workspace, now)
-            changes = changesSince(workspace, earlier)
+            changes = changed().flatMap(({ before, after }) =>
+              after === undefined ? [] : (incidentChangeOf(before, after) ?? []),
+            )
             return reply
           }
           return Effect.tap(storage.transact(watched), () => publish(changes))
@@ -77,22 +77,3 @@ export class IncidentFeed extends Context.Service<
     }),
   )
 }
-
-/** What commands that share the workspace, in one group commit, have made of incidents before. */
-const changedIncidents = (workspace: Workspace): ReadonlyMap<IncidentId, IncidentRecord | undefined> => {
-  const earlier = new Map<IncidentId, IncidentRecord | undefined>()
-  for (const { before, after } of workspace.changes().incidents) {
-    const id = after?.id ?? before?.id
-    if (id !== undefined) earlier.set(id, after)
-  }
-  return earlier
-}
-
-const changesSince = (
-  workspace: Workspace,
-  earlier: ReadonlyMap<IncidentId, IncidentRecord | undefined>,
-): ReadonlyArray<Told> =>
-  workspace.changes().incidents.flatMap(({ before, after }) => {
-    if (after === undefined) return []
-    return incidentChangeOf(earlier.has(after.id) ? earlier.get(after.id) : before, after) ?? []
-  })
