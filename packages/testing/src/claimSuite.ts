@@ -5,12 +5,13 @@ import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, FAR_OFF, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
 import { race } from "./race.ts"
 import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
-import { start } from "./samples.ts"
+import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -137,6 +138,46 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
+/** A century later, by the clock of a process that is wrong. */
+const WRONG_MILLIS = START_MILLIS + 100 * 365 * 86_400_000
+
+const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
+  for (const { clock, millis } of [
+    { clock: "ahead", millis: WRONG_MILLIS },
+    { clock: "behind", millis: START_MILLIS },
+  ]) {
+    it.effect(`leases end by the storage's clock, where the process's own is far ${clock} of it`, () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [])
+        yield* TestClock.setTime(millis)
+        const { storageTime } = yield* claimable(replica, 1)
+        assert(storageTime !== undefined)
+        const [ended, held] = [
+          Instant.minus(storageTime, Duration.hours(1)),
+          Instant.plus(storageTime, Duration.hours(1)),
+        ]
+        yield* enqueue(replica, [
+          ["ended", "a", sending(ended)],
+          ["held", "b", sending(held)],
+        ])
+        yield* write(replica, [], (workspace) => {
+          workspace.alerts.put(alertRecord("a", { leased_until: ended }))
+          workspace.alerts.put(alertRecord("b", { leased_until: held }))
+        })
+        assert.deepStrictEqual(
+          (yield* claimable(replica, 10)).expiredOutbox.map((row) => row.id),
+          ids("ended"),
+        )
+        const alerts = yield* observe(replica, [{ claimableAlerts: { limit: 10 } }], ({ found }) => found)
+        assert.deepStrictEqual(
+          alerts.claimableAlerts.map(({ row }) => row.incident_id),
+          [incidentIdOf("a")],
+        )
+      }),
+    )
+  }
+}
+
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
 const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -231,6 +272,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
 export const claimSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("claims", () => {
     describeClaims(subject)
+    describeLeases(subject)
     describeClaimRaces(subject)
   })
 }

@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
+import type { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
+import { cacheCounters } from "@tocsin/core/metrics/CommitMeter"
 import { CurrentInstruments, Instruments } from "@tocsin/core/metrics/Instruments"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica as Connection, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
@@ -35,7 +37,8 @@ const emptied = Effect.gen(function* () {
   const cached = yield* open()
   yield* observer.sql.unsafe(`TRUNCATE ${TABLES}`)
   const failedGroups = () => instruments.groupFailures.of("postgres", "cached").value
-  return { scratch, observer, open, failedGroups, cached, uncached: yield* open({ cachedRows: 0 }) }
+  const lookups = cacheCounters(instruments, "postgres")
+  return { scratch, observer, open, failedGroups, lookups, cached, uncached: yield* open({ cachedRows: 0 }) }
 })
 
 /** The same, with accepted agents of two checks each. */
@@ -189,6 +192,55 @@ layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
         [6, 5, 6, 5].map(observedAt),
       )
       assert.isTrue(rows.every((row) => row.exit_code === 2n))
+    }),
+  )
+
+  it.effect("leaves a heartbeat that changes one thing of its agent to locked rows", () =>
+    Effect.gen(function* () {
+      const { cached, observer } = yield* setUp("said")
+      const said = { observed_at: observedAt(2), hostname: "said.example.org" }
+      const changes: ReadonlyArray<Partial<HeartbeatRequest>> = [
+        { features: { push: true, metrics: true } },
+        { features: { push: false, metrics: true } },
+        { hostname: "another.example.org" },
+        { labels: { os: "linux" } },
+        { labels: { os: "bsd" } },
+        { labels: {} },
+        {},
+      ]
+      for (const change of changes) {
+        yield* cached.ingest.heartbeat(keyOf("said"), heartbeatOf("said", { ...said, ...change }))
+        const [row] = yield* observer.sql<{ hostname: string; features: object; labels: object | null }>`
+          SELECT hostname, features, labels FROM agent WHERE agent_id = 'said'
+        `
+        const unless = { hostname: said.hostname, features: { push: true, metrics: false }, labels: null }
+        assert.deepStrictEqual(row, { ...unless, ...change })
+      }
+    }),
+  )
+
+  it.effect("knows nothing of a commit that failed", () =>
+    Effect.gen(function* () {
+      const { cached, lookups, observer } = yield* setUp("unkept")
+      yield* send(cached, "unkept", [eventOf(3)])
+      yield* observer.sql.unsafe(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+        CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON check_event DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION refuse()
+      `)
+      const before = { hit: lookups.hit.value, stale: lookups.stale.value }
+      yield* Effect.flip(send(cached, "unkept", [eventOf(4, { exit_code: 9 })]))
+      yield* observer.sql.unsafe("DROP FUNCTION refuse CASCADE")
+      // What was known before it is what is there.
+      assert.deepStrictEqual(yield* send(cached, "unkept", [eventOf(5)]), { accepted: 0, deduplicated: 1 })
+      assert.deepStrictEqual(yield* send(cached, "unkept", [eventOf(6, { exit_code: 9 })]), {
+        accepted: 1,
+        deduplicated: 0,
+      })
+      assert.deepStrictEqual(
+        { hit: lookups.hit.value, stale: lookups.stale.value },
+        { ...before, hit: before.hit + 1 },
+      )
     }),
   )
 

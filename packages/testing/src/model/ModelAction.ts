@@ -51,6 +51,9 @@ export type ModelAction =
       readonly key: KeyName
       readonly observed: number
       readonly labels: boolean
+      /** Whether the agent says that it has metrics. */
+      readonly metrics: boolean
+      readonly hostname: string
     }
   | {
       readonly act: "events"
@@ -168,7 +171,16 @@ const weighted = <A>(weight: number, arbitrary: fc.Arbitrary<A>) => ({ weight, a
 const action: fc.Arbitrary<ModelAction> = fc.oneof(
   weighted(
     8,
-    fc.record({ act: fc.constant("heartbeat" as const), agent, key, observed, labels: fc.boolean() }),
+    fc.record({
+      act: fc.constant("heartbeat" as const),
+      agent,
+      key,
+      observed,
+      labels: fc.boolean(),
+      metrics: fc.boolean(),
+      // Mostly one, so that heartbeats differ in one thing alone.
+      hostname: fc.constantFrom("one", "one", "two"),
+    }),
   ),
   weighted(
     20,
@@ -244,7 +256,16 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
 
 const enrolled: ReadonlyArray<ModelAction> = [
   ...AGENTS.slice(0, 3).map(
-    (name) => ({ act: "heartbeat", agent: name, key: "own", observed: 0, labels: true }) as const,
+    (name) =>
+      ({
+        act: "heartbeat",
+        agent: name,
+        key: "own",
+        observed: 0,
+        labels: true,
+        metrics: false,
+        hostname: "one",
+      }) as const,
   ),
   { act: "acceptAll", includeRotation: false },
 ]

@@ -66,7 +66,8 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "heartbeat": {
       const request = heartbeatOf(action.agent, {
         observed_at: Instant.fromMicros(now + BigInt(action.observed)),
-        hostname: `${action.agent} at ${now}`,
+        hostname: action.hostname,
+        features: { push: true, metrics: action.metrics },
         ...(action.labels && { labels: { os: "linux", ["__proto__"]: "plain" } }),
       })
       return ({ ingest }) => ingest.heartbeat(keyOf(keyName(action.agent, action.key)), request)

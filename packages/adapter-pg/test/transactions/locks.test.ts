@@ -1,0 +1,117 @@
+import { assert, layer } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord } from "@tocsin/testing/records"
+import { START_MILLIS } from "@tocsin/testing/samples"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { eventually } from "../client/eventually.ts"
+import { openStorage } from "../openStorage.ts"
+import { waitingForLocks } from "../waitingForLocks.ts"
+
+const NAMES = ["a", "b", "c"]
+const LATER_MILLIS = START_MILLIS + 3_600_000
+const LATER = Instant.fromMillis(LATER_MILLIS)
+
+/** A storage with an incident, an outbox item that is due and an alert that is due of each name, and two other sessions. */
+const setUp = Effect.gen(function* () {
+  const scratch = yield* ScratchPostgres
+  const storage = yield* openStorage({ url: scratch.url })
+  const holder = yield* scratch.replica({ maxConnections: 1 })
+  const observer = yield* scratch.replica({ maxConnections: 1 })
+  yield* holder.sql.unsafe("TRUNCATE incident, outbox, alert")
+  // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+  yield* storage.transact(function* (workspace) {
+    for (const name of NAMES) {
+      workspace.incidents.put(incidentRecord(name))
+      workspace.outbox.put(outboxRecord(name, name))
+      workspace.alerts.put(alertRecord(name))
+    }
+  })
+  yield* TestClock.setTime(LATER_MILLIS)
+  return { storage, holder, observer }
+})
+
+const look = <A>({ transact }: Storage["Service"], scope: Scope, read: (workspace: Workspace) => A) =>
+  transact(function* (workspace) {
+    yield scope
+    return read(workspace)
+  })
+
+const limit = 10
+const notifiers = ["debug" as const]
+const searches: ReadonlyArray<{
+  readonly name: string
+  readonly table: "outbox" | "alert"
+  readonly scope: Scope
+  readonly found: (workspace: Workspace) => ReadonlyArray<string>
+}> = [
+  {
+    name: "items to be sent",
+    table: "outbox",
+    scope: { claimableOutbox: { notifiers, limit } },
+    found: (workspace) => workspace.found.claimableOutbox.map(({ row }) => row.id),
+  },
+  {
+    name: "items that nobody sends",
+    table: "outbox",
+    scope: { abandonedOutbox: { notifiers, untouchedSince: LATER, limit } },
+    found: (workspace) => workspace.found.abandonedOutbox.map((row) => row.id),
+  },
+  {
+    name: "alerts",
+    table: "alert",
+    scope: { claimableAlerts: { limit } },
+    found: (workspace) => workspace.found.claimableAlerts.map(({ row }) => row.incident_id),
+  },
+]
+
+layer(ScratchPostgres.layer)("what another transaction holds", (it) => {
+  for (const { found, name, scope, table } of searches) {
+    it.effect(`is passed over by a claim of ${name}, which does not wait for it`, () =>
+      Effect.gen(function* () {
+        const { holder, storage } = yield* setUp
+        const idOf = table === "outbox" ? outboxIdOf : incidentIdOf
+        const column = holder.sql(table === "outbox" ? "id" : "incident_id")
+        const taken = yield* holder.sql.withTransaction(
+          Effect.gen(function* () {
+            yield* holder.sql`SELECT 1 FROM ${holder.sql(table)} WHERE ${column} = ${idOf("b")} FOR UPDATE`
+            return yield* look(storage, scope, found)
+          }),
+        )
+        assert.sameMembers([...taken], [idOf("a"), idOf("c")])
+        assert.lengthOf(yield* look(storage, scope, found), 3)
+      }),
+    )
+  }
+
+  it.effect("of several incidents is waited for in the order of their ids, whatever they are asked in", () =>
+    Effect.gen(function* () {
+      const { holder, observer, storage } = yield* setUp
+      const ids = NAMES.map(incidentIdOf).toSorted()
+      for (const [at, id] of ids.entries()) {
+        const { locked, waiting } = yield* holder.sql.withTransaction(
+          Effect.gen(function* () {
+            yield* holder.sql`SELECT 1 FROM incident WHERE id = ${id} FOR UPDATE`
+            const child = yield* Effect.forkChild(
+              look(
+                storage,
+                { incidents: ids.toReversed() },
+                (workspace) => workspace.incidents.get(id)?.state,
+              ),
+            )
+            yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+            const free = yield* observer.sql<{ id: string }>`SELECT id FROM incident FOR UPDATE SKIP LOCKED`
+            const isFree = new Set(free.map((row) => row.id))
+            return { waiting: child, locked: ids.filter((one) => !isFree.has(one)) }
+          }),
+        )
+        assert.deepStrictEqual(locked, ids.slice(0, at + 1))
+        assert.strictEqual(yield* Fiber.join(waiting), "open")
+      }
+    }),
+  )
+})
