@@ -125,6 +125,17 @@ describe("a list", () => {
         assert.deepStrictEqual([before.items, before.prev_cursor], [[], null])
         const right = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
         assert.deepStrictEqual(agents(right), agents(second))
+
+        // Both of these cursors include their place; what is empty behind them leads back to the other side of it.
+        yield* Effect.forEach(names.slice(limit), remove)
+        const behind = yield* world.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
+        const ahead = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
+        assert.deepStrictEqual([behind.items, ahead.items], [[], []])
+        yield* Effect.forEach(names, register)
+        const next = yield* world.queries().agents({ cursor: behind.next_cursor ?? "", limit })
+        assert.deepStrictEqual(agents(next), agents(second))
+        const former = yield* world.queries().agents({ cursor: ahead.prev_cursor ?? "", back: true, limit })
+        assert.deepStrictEqual(agents(former), names.slice(0, limit))
       }),
     { arbitrary: { ...arbitrary, runs: propertyRuns(60) } },
   )

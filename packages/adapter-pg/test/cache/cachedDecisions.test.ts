@@ -223,8 +223,10 @@ layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
     Effect.gen(function* () {
       const { cached, lookups, observer } = yield* setUp("unkept")
       yield* send(cached, "unkept", [eventOf(3)])
+      yield* observer.sql.unsafe(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
+      )
       yield* observer.sql.unsafe(`
-        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
         CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON check_event DEFERRABLE INITIALLY DEFERRED
           FOR EACH ROW EXECUTE FUNCTION refuse()
       `)

@@ -1,0 +1,34 @@
+import { assert, layer } from "@effect/vitest"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { Effect } from "effect"
+import type { TransactionMark } from "../../src/transactions/persistChanges.ts"
+import { SERVER_RUN } from "../../src/tables/TableShape.ts"
+import { settleCommit } from "../../src/transactions/settleCommit.ts"
+
+layer(ScratchPostgres.layer)("what became of a transaction whose COMMIT was lost", (it) => {
+  it.effect("is told by the primary, of ids that it has given out and of those that it has not", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const { pg, sql } = yield* replica({ maxConnections: 1 })
+      const mark = sql.unsafe<TransactionMark>(
+        `SELECT pg_current_xact_id() AS transaction_id, ${SERVER_RUN} AS server_run`,
+      )
+      const [committed] = yield* mark
+      assert(committed !== undefined)
+      let aborted = committed
+      yield* Effect.exit(
+        sql.withTransaction(
+          Effect.flatMap(mark, ([row]) => {
+            aborted = row ?? aborted
+            return Effect.fail("rolled back")
+          }),
+        ),
+      )
+      assert.strictEqual(yield* settleCommit(pg, committed), "committed")
+      assert.strictEqual(yield* settleCommit(pg, aborted), "aborted")
+      // Lost with the end of the server's log: had it been kept, it would have been given out.
+      const notGivenOut = { ...committed, transaction_id: committed.transaction_id + 1_000_000n }
+      assert.strictEqual(yield* settleCommit(pg, notGivenOut), "aborted")
+    }),
+  )
+})
