@@ -174,6 +174,20 @@ const badOptions: ReadonlyArray<readonly [options: PromiseClientOptions, message
   [{ baseUrl: address, timeout: 0 }, /^timeout must be a time above 0/],
   [{ baseUrl: address, retries: { times: -1 } }, /^retries\.times must be/],
   [{ baseUrl: address, retries: { within: -1 } }, /^retries\.within must be/],
+  // Plain JavaScript can give anything.
+  [undefined as never, /^baseUrl must be an http or https address/],
+  [{} as never, /^baseUrl must be an http or https address/],
+  [{ baseURL: address } as never, /^baseURL is not an option; did you mean baseUrl\?\nbaseUrl must be/],
+  [
+    { baseUrl: address, retries: { time: 3 } } as never,
+    /^retries\.time is not an option; did you mean times\?$/,
+  ],
+  [{ baseUrl: address, retries: 3 } as never, /^retries must be \{ times, within \}, or false/],
+  [{ baseUrl: address, fetch: "f" } as never, /^fetch must be a function$/],
+  [
+    { baseUrl: "x", token: "", timeout: 0, retries: { times: -1 } },
+    /^baseUrl must.*\ntoken must.*\ntimeout must.*\nretries\.times must[^\n]*$/,
+  ],
 ]
 
 describe("options", () => {

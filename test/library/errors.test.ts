@@ -2,8 +2,28 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { createMonitor, isTocsinError, memory, type Monitor, sqlite, TocsinError } from "tocsin"
-import { MemoryStorage, type PolicyOptions, Storage, StorageError, Tocsin } from "tocsin/effect"
+import {
+  createMonitor,
+  isTocsinError,
+  keyValue,
+  memory,
+  type Monitor,
+  postgres,
+  slack,
+  sqlite,
+  telegram,
+  TocsinError,
+  webhook,
+} from "tocsin"
+import {
+  Ids,
+  MemoryStorage,
+  notifiers as notifiersLayer,
+  type PolicyOptions,
+  Storage,
+  StorageError,
+  Tocsin,
+} from "tocsin/effect"
 import { Cause, Duration, Effect, Exit, Layer } from "effect"
 import { enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
 
@@ -201,9 +221,23 @@ describe("a start", () => {
       uiTokens: ["two words"],
       acceptFingerprints: ["xyz"],
       basePath: "monitoring/",
-      retention: { history: 0 },
+      retention: { history: 0, hist: "1 day" },
+      beat: { url: "https://beat.example", intervall: "1 minute" },
+      metrics: { token: "x", tokens: ["y"] },
+      log: console,
       delivery: "yes",
-      notifiers: [{ name: "Pager", send: () => {} }, { name: "alert_router", send: () => {} }, {}],
+      notifiers: [
+        { name: "Pager", send: () => {} },
+        { name: "alert_router", send: () => {} },
+        {},
+        5,
+        null,
+        webhook({ url: "nowhere", secret: "x!", uri: 1 } as never),
+        webhook(undefined as never),
+        telegram({} as never),
+        slack({ url: "gopher://s3cret" }),
+        telegram({ token: "t", chat: "1" }),
+      ],
     }
     const error = await failureOf(createMonitor(options as never))
     assert.strictEqual(error.code, "options")
@@ -212,21 +246,45 @@ describe("a start", () => {
       [
         "staleafter",
         "storage",
-        "notifiers:",
-        "notifiers:",
-        "notifiers",
+        "notifiers[0].name",
+        "notifiers[1].name",
+        "notifiers[2]",
+        "notifiers[3]",
+        "notifiers[4]",
+        "notifiers[5].uri",
+        "notifiers[5].url",
+        "notifiers[5].secret",
+        "notifiers[6].url",
+        "notifiers[6].secret",
+        "notifiers[6]",
+        "notifiers[7].token",
+        "notifiers[7].chat",
+        "notifiers[8].url",
+        "notifiers[8]",
+        "notifiers[9]",
         "staleAfter",
         "deadAfter",
         "acceptFingerprints",
         "heartbeatRate",
         "maxPendingAgents",
+        "retention.hist",
         "retention.history",
         "basePath",
         "uiTokens",
+        "metrics.tokens",
         "delivery",
+        "beat.intervall",
+        "log",
       ],
     )
-    assert.notInclude(error.message, "two words")
+    assert.notMatch(error.message, /two words|s3cret|nowhere/)
+    assert.include(error.message, "staleafter is not an option; did you mean staleAfter?")
+    assert.include(error.message, "retention.hist is not an option; did you mean history?")
+    assert.include(error.message, "beat.intervall is not an option; did you mean interval?")
+    assert.include(
+      error.message,
+      "notifiers[8] slack(…) has the same name as notifiers[7] telegram(…); give one of them another by its option name",
+    )
     assert.strictEqual((await failureOf(createMonitor(undefined as never))).code, "options")
   })
 
@@ -249,8 +307,44 @@ describe("a start", () => {
     assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", message)
   })
 
+  it.each<[unknown, string]>([
+    [sqlite(undefined as never), "storage: sqlite(file) takes the path of the database's file"],
+    [postgres(5 as never), "storage: postgres(url) takes an address such as postgres://"],
+    [
+      keyValue({} as never),
+      "storage: keyValue: name must be a text that is not empty\nstorage: keyValue: open must be",
+    ],
+    [keyValue(undefined as never), "storage: keyValue: name must be a text"],
+    [
+      keyValue({ name: "x", opens: async () => {} } as never),
+      "storage: keyValue: opens is not an option; did you mean open?",
+    ],
+  ])("is refused for a storage of nothing: %#", async (storage, message) => {
+    const error = await failureOf(createMonitor({ ...quiet, storage: storage as never }))
+    assert.strictEqual(error.code, "options")
+    assert.isTrue(error.message.startsWith(message), error.message)
+  })
+
+  it("of a test monitor names the places of its own options", async () => {
+    const { createTestMonitor } = await import("tocsin/testing")
+    for (const notifiers of [[5], "pager", [webhook({} as never)]]) {
+      const error = await failureOf(createTestMonitor({ notifiers: notifiers as never }))
+      assert.strictEqual(error.code, "options")
+      assert.match(error.message, /^notifiers(\[0\])?/)
+    }
+  })
+
+  it("as a layer of notifiers is refused for the same reasons", async () => {
+    const layer = notifiersLayer([slack({ url: "x" }), telegram({} as never)]).pipe(
+      Layer.provide(Layer.succeed(Ids, { uuidV7: () => assert.fail("nothing is made") })),
+    )
+    const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layer)))
+    const text = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : ""
+    for (const place of ["notifiers[0].url", "notifiers[1].token", "notifiers[1].chat"])
+      assert.include(text, place)
+  })
+
   it("is refused for notifiers that cannot be made, with no secret in what is said", async () => {
-    const { slack, telegram, webhook } = await import("tocsin")
     const notifiers = [
       webhook({ url: "https://example.org", secret: "not base64!" }),
       slack({ url: "gopher://s3cret" }),
@@ -260,14 +354,16 @@ describe("a start", () => {
     assert.strictEqual(error.code, "options")
     assert.lengthOf(error.message.split("\n"), 3)
     assert.notMatch(error.message, /s3cret|not base64!/)
-    assert.match(error.message, /secret of webhook must/)
+    assert.match(error.message, /^notifiers\[0\]\.secret must/)
   })
 
   it("is refused for two notifiers of one name", async () => {
-    const { slack, telegram } = await import("tocsin")
     const notifiers = [slack({ url: "https://example.org" }), telegram({ token: "t", chat: "1" })]
     const error = await failureOf(createMonitor({ ...quiet, storage: memory(), notifiers }))
-    assert.match(error.message, /messenger is the name of two/)
+    assert.strictEqual(
+      error.message,
+      "notifiers[1] telegram(…) has the same name as notifiers[0] slack(…); give one of them another by its option name",
+    )
   })
 
   it("is refused for another pepper, and for a file that is no database", async () => {

@@ -35,7 +35,7 @@ export interface PromiseClientOptions extends ClientOptions {
  */
 export const createClient = (options: PromiseClientOptions): Client => {
   const sending =
-    options.fetch === undefined
+    options?.fetch === undefined
       ? FetchHttpClient.layer
       : Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, options.fetch))
   return asPromises(Effect.runSync(Effect.provide(TocsinClient.make(options), sending)))

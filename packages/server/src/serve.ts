@@ -7,6 +7,7 @@ import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
+import { unknownSettings } from "./settings/unknownSettings.ts"
 import { type StartProblem, startMessage } from "./startMessage.ts"
 
 const complain = (message: string): void => {
@@ -57,12 +58,17 @@ const outliveReaders = (): void => {
   process.stderr.on("error", () => {})
 }
 
+const warnOfUnknownSettings = Effect.suspend(() =>
+  Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
+)
+
 /** Runs the server until it is asked to stop, as the main program of this process: sets its exit code, and ends it. */
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) return complain(settings.failure.message)
   const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
-  const main = Effect.provide(Effect.tapCause(Layer.launch(running), tell), [
+  const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
+  const main = Effect.provide(Effect.tapCause(launched, tell), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])

@@ -1,3 +1,4 @@
+import { unknownOptions } from "@tocsin/core/contract/unknownOptions"
 import { Duration, Option, Redacted } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import type { ClientDuration, ClientOptions } from "./ClientOptions.ts"
@@ -21,59 +22,72 @@ const DEFAULT_WITHIN = Duration.minutes(1)
 // What the service takes for a bearer token. Anything else fetch would refuse by an error that repeats it.
 const TOKEN = /^[\x21-\x7e]{1,512}$/
 
-const refuse = (message: string): never => {
-  throw new TocsinClientError("options", message)
-}
+const KNOWN = ["baseUrl", "token", "agentKey", "timeout", "retries", "fetch"]
+const KNOWN_OF_RETRIES = ["times", "within"]
 
-const readAddress = (baseUrl: string | URL): URL => {
-  const text = String(baseUrl)
-  const address = URL.canParse(text) ? new URL(text) : undefined
-  if (address === undefined || !/^https?:$/.test(address.protocol))
-    return refuse("baseUrl must be an http or https address, such as https://monitoring.example")
+/** Notes what is wrong, and gives what counts until all of it is refused. */
+type Complain = (problem: string) => undefined
+
+const readAddress = (baseUrl: unknown, complain: Complain): URL | undefined => {
+  const address = URL.parse(String(baseUrl))
+  if (address === null || !/^https?:$/.test(address.protocol))
+    return complain("baseUrl must be an http or https address, such as https://monitoring.example")
   if (address.username !== "" || address.password !== "")
-    return refuse("baseUrl must not hold a user or a password: give the token as token")
+    return complain("baseUrl must not hold a user or a password: give the token as token")
   if (address.search !== "" || address.hash !== "")
-    return refuse("baseUrl must be an address without ? and #: paths are added to it")
+    return complain("baseUrl must be an address without ? and #: paths are added to it")
   return address
 }
 
-const readToken = (name: string, token: string | Redacted.Redacted | undefined) => {
+const readToken = (name: string, token: string | Redacted.Redacted | undefined, complain: Complain) => {
   if (token === undefined) return undefined
   const redacted = Redacted.isRedacted(token) ? token : Redacted.make(token)
   const value: unknown = Redacted.value(redacted)
   return typeof value === "string" && TOKEN.test(value)
     ? redacted
-    : refuse(`${name} must be 1 to 512 visible ASCII characters`)
+    : complain(`${name} must be 1 to 512 visible ASCII characters`)
 }
 
-const readDuration = (name: string, input: ClientDuration | undefined, fallback: Duration.Duration) => {
-  if (input === undefined) return fallback
+const readDuration = (name: string, input: ClientDuration | undefined, complain: Complain) => {
+  if (input === undefined) return undefined
   const duration = Option.getOrUndefined(Duration.fromInput(input))
   return duration !== undefined && Duration.isPositive(duration)
     ? duration
-    : refuse(`${name} must be a time above 0, such as "15 seconds" or a number of milliseconds`)
+    : complain(`${name} must be a time above 0, such as "15 seconds" or a number of milliseconds`)
 }
 
-const readTimes = (times: number | undefined): number => {
-  if (times === undefined) return DEFAULT_TIMES
-  return Number.isSafeInteger(times) && times >= 0
+const readTimes = (times: number | undefined, complain: Complain): number | undefined =>
+  times === undefined || (Number.isSafeInteger(times) && times >= 0)
     ? times
-    : refuse("retries.times must be a whole number from 0")
+    : complain("retries.times must be a whole number from 0")
+
+const readRetries = (retries: ClientOptions["retries"], complain: Complain): ReadOptions["retries"] => {
+  if (retries !== undefined && retries !== false && (typeof retries !== "object" || retries === null))
+    complain("retries must be { times, within }, or false to repeat nothing")
+  for (const problem of unknownOptions("retries.", retries, KNOWN_OF_RETRIES)) complain(problem)
+  const { times, within } = { ...(retries || undefined) }
+  return {
+    times: retries === false ? 0 : (readTimes(times, complain) ?? DEFAULT_TIMES),
+    within: readDuration("retries.within", within, complain) ?? DEFAULT_WITHIN,
+  }
 }
 
-/** Reads what a client is made of. Throws a {@link TocsinClientError} with code `options` for what it cannot take. */
-export const readOptions = (options: ClientOptions): ReadOptions => {
-  const { retries = {} } = options
-  const address = readAddress(options.baseUrl)
-  return {
-    baseUrl: address.href.replace(/\/+$/, ""),
-    origin: address.origin,
-    token: readToken("token", options.token),
-    agentKey: readToken("agentKey", options.agentKey),
-    timeout: readDuration("timeout", options.timeout, DEFAULT_TIMEOUT),
-    retries: {
-      times: retries === false ? 0 : readTimes(retries.times),
-      within: readDuration("retries.within", retries === false ? undefined : retries.within, DEFAULT_WITHIN),
-    },
-  }
+/** Reads what a client is made of. Throws a {@link TocsinClientError} with code `options` that tells all it cannot take. */
+export const readOptions = (given: ClientOptions): ReadOptions => {
+  const problems: Array<string> = []
+  const complain = (problem: string) => void problems.push(problem)
+  // Plain JavaScript can leave them away.
+  const options: Partial<ClientOptions & { readonly fetch: unknown }> = { ...given }
+  for (const problem of unknownOptions("", options, KNOWN)) complain(problem)
+  const { fetch } = options
+  if (fetch !== undefined && typeof fetch !== "function") complain("fetch must be a function")
+  const address = readAddress(options.baseUrl, complain)
+  const token = readToken("token", options.token, complain)
+  const agentKey = readToken("agentKey", options.agentKey, complain)
+  const timeout = readDuration("timeout", options.timeout, complain) ?? DEFAULT_TIMEOUT
+  const retries = readRetries(options.retries, complain)
+  if (address === undefined || problems.length > 0)
+    throw new TocsinClientError("options", problems.join("\n"))
+  const { href, origin } = address
+  return { baseUrl: href.replace(/\/+$/, ""), origin, token, agentKey, timeout, retries }
 }

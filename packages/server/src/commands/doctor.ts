@@ -9,6 +9,7 @@ import { type Column, makeTable } from "../output/makeTable.ts"
 import { Output } from "../output/Output.ts"
 import { withoutSecrets } from "../output/withoutSecrets.ts"
 import { commandSettings, examinedSettings } from "../settings/checkedSettings.ts"
+import { unknownSettings } from "../settings/unknownSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
 import { examineBeat } from "./doctor/examineBeat.ts"
@@ -59,7 +60,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
   const storage: Findings = isStorageKnown ? yield* examineStorage(values) : []
   const findings: Findings = [
-    ...examineSettings(problems),
+    ...examineSettings(problems, unknownSettings(process.env)),
     ...examineTokens(values),
     ...storage,
     ...(settings._tag === "Success" && isInOrder(storage) ? yield* examineDelivery : []),

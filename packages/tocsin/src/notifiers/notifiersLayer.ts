@@ -5,6 +5,7 @@ import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { type Duration, Effect, Layer, Result } from "effect"
 import { TocsinError } from "../TocsinError.ts"
+import { notifierProblems } from "./notifierProblems.ts"
 import type { NotifierOption } from "./NotifierOption.ts"
 import { runCustomNotifier } from "./runCustomNotifier.ts"
 
@@ -26,18 +27,19 @@ export const notifiersLayer = (
     Effect.gen(function* () {
       const posting: PostingOptions = { denyPrivateTargets, timeout: sendTimeout(lease) }
       const made = new Map<Notifier["kind"], Notifier>()
-      const problems: Array<string> = []
-      for (const option of options) {
+      const problems = Array.from(notifierProblems(options, posting))
+      if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
+      for (const [index, option] of options.entries()) {
         const notifier = yield* "make" in option
           ? Effect.result(option.make(posting))
           : Effect.succeed(Result.succeed(runCustomNotifier(option, posting.timeout)))
         if (Result.isSuccess(notifier)) made.set(notifier.success.kind, notifier.success)
-        else problems.push(sentence(option.name, notifier.failure))
+        else problems.push(sentence(index, notifier.failure))
       }
       if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
       return made
     }),
   )
 
-const sentence = (name: string, { setting, message }: BadNotifierSetting): string =>
-  `notifiers: ${setting === "secrets" ? "secret" : setting} of ${name} ${message}`
+const sentence = (index: number, { setting, message }: BadNotifierSetting): string =>
+  `notifiers[${index}].${setting === "secrets" ? "secret" : setting} ${message}`

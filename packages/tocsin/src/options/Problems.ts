@@ -1,3 +1,4 @@
+import { unknownOptions } from "@tocsin/core/contract/unknownOptions"
 import { Duration, Option, Schema } from "effect"
 import type { DurationOption, RateOption } from "./MonitorOptions.ts"
 
@@ -10,9 +11,34 @@ export class Problems {
     return this.#sentences.length === 0 ? undefined : this.#sentences.join("\n")
   }
 
+  /** The same, each by itself. */
+  get sentences(): ReadonlyArray<string> {
+    return this.#sentences
+  }
+
   /** Notes what is wrong. */
   add(sentence: string): void {
     this.#sentences.push(sentence)
+  }
+
+  /** Names that are no options, at their path; `path` ends before the name. What is no object is noted elsewhere. */
+  unknown(path: string, value: unknown, known: ReadonlyArray<string>): void {
+    this.#sentences.push(...unknownOptions(path, value, known))
+  }
+
+  /** An object of options, empty where there is none. */
+  group<Options extends object>(
+    name: string,
+    value: Options | undefined,
+    known: Readonly<Record<keyof Options, true>>,
+  ): Partial<Options> {
+    if (value === undefined) return {}
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      this.add(`${name} must be an object of options`)
+      return {}
+    }
+    this.unknown(`${name}.`, value, Object.keys(known))
+    return value
   }
 
   /** A time longer than nothing. */
@@ -29,6 +55,7 @@ export class Problems {
   rate(name: string, value: RateOption | false | undefined): RateOption | undefined {
     if (value === undefined) return undefined
     if (value === false) return { perMinute: 0, burst: 0 }
+    this.unknown(`${name}.`, value, ["perMinute", "burst"])
     if (isRate(value)) return value
     this.add(`${name} must be { perMinute, burst } with integers from 1, or false for no limit`)
     return undefined
@@ -50,7 +77,7 @@ export class Problems {
 
   /** A text that is not empty. */
   text(name: string, value: string | undefined): string | undefined {
-    if (value === undefined || (typeof value === "string" && value !== "")) return value
+    if (value === undefined || isText(value)) return value
     this.add(`${name} must be a text that is not empty`)
     return undefined
   }
@@ -68,6 +95,9 @@ export class Problems {
     return []
   }
 }
+
+/** Whether something is a text that is not empty. */
+export const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 const WholeFromOne = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 const isRate = Schema.is(Schema.Struct({ perMinute: WholeFromOne, burst: WholeFromOne }))

@@ -9,11 +9,11 @@ const INTERVAL = Duration.minutes(1)
 
 /** The beats of options; notes what is wrong with them, and no part of the address. */
 export const beatsOf = (options: Partial<MonitorOptions>, problems: Problems): BeatOptions | undefined => {
-  const { beat } = options
-  if (beat === undefined) return undefined
-  const interval = problems.duration("beat.interval", beat?.interval) ?? INTERVAL
+  if (options.beat === undefined) return undefined
+  const beat = problems.group("beat", options.beat, { url: true, interval: true })
+  const interval = problems.duration("beat.interval", beat.interval) ?? INTERVAL
   const denyPrivateTargets = options.denyPrivateTargets === true
-  const target = parseTarget(Redacted.make(String(beat?.url)), { denyPrivateTargets })
+  const target = parseTarget(Redacted.make(String(beat.url)), { denyPrivateTargets })
   if (Result.isFailure(target)) {
     problems.add(`beat.url ${target.failure}`)
     return undefined

@@ -13,6 +13,7 @@ export const metricsOf = (metrics: MonitorOptions["metrics"], problems: Problems
   if (metrics === undefined || metrics === false) return undefined
   if (metrics === true) return { access: {}, version: VERSION }
   if (metrics === "open") return { access: "open", version: VERSION }
+  problems.unknown("metrics.", metrics, ["token"])
   const token: unknown = Object(metrics).token
   if (typeof token === "string" && TOKEN.test(token)) {
     return { access: { token: Redacted.make(token) }, version: VERSION }

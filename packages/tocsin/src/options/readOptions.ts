@@ -1,23 +1,18 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
-import { NotifierName } from "@tocsin/core/contract/Status"
 import { thresholdProblems } from "@tocsin/core/liveness/thresholds"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
-import type { Notifiers } from "@tocsin/core/ports/Notifiers"
-import type { Ids } from "@tocsin/core/ports/Ids"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { type Duration, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import type { HttpOptions } from "../http/HttpApp.ts"
 import type { BeatOptions, TocsinOptions } from "../layers/Tocsin.ts"
-import { debug } from "../notifiers/builtInNotifiers.ts"
-import type { NotifierOption } from "../notifiers/NotifierOption.ts"
-import { notifiersLayer } from "../notifiers/notifiersLayer.ts"
 import { TocsinError } from "../TocsinError.ts"
 import type { MonitorOptions, RetentionOption } from "./MonitorOptions.ts"
 import { beatsOf } from "./beatsOf.ts"
 import { metricsOf } from "./metricsOf.ts"
+import { notifiersOf } from "./notifiersOf.ts"
 import { Problems } from "./Problems.ts"
 
 /** Options that were read and found right. */
@@ -32,7 +27,6 @@ export interface ReadOptions {
 
 const TOKEN = { pattern: /^[\x21-\x7e]{1,512}$/, expected: "1 to 512 visible ASCII characters" }
 const FINGERPRINT = { pattern: /^[0-9a-f]{16}$/, expected: "16 lower-case hex digits" }
-const isNotifierName = Schema.is(NotifierName)
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
 
 const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
@@ -64,20 +58,22 @@ const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
 /** Reads options. Throws a {@link TocsinError} with code `options` that tells all that is wrong with them. */
 export const readOptions = (options: MonitorOptions): ReadOptions => {
   const problems = new Problems()
-  for (const name of Object.keys(options ?? {})) {
-    if (!Object.hasOwn(KNOWN, name)) problems.add(`${name} is not an option of createMonitor`)
-  }
+  problems.unknown("", options, Object.keys(KNOWN))
   const storage = storageOf(options, problems)
   const lease = problems.duration("deliveryLease", options?.deliveryLease) ?? defaultDelivery.lease
   const notifiers = notifiersOf(options, lease, problems)
   const policy = policyOf(options ?? {}, problems)
-  const retention = retentionOf(options?.retention ?? {}, problems)
+  const retention = retentionOf(options?.retention, problems)
   const http = httpOf(options ?? {}, problems)
   const storageTimeout = problems.duration("storageTimeout", options?.storageTimeout)
   const pepper = problems.text("keyPepper", options?.keyPepper)
   const delivers = problems.flag("delivery", options?.delivery) ?? true
   const keepsHouse = problems.flag("housekeeping", options?.housekeeping) ?? true
   const beats = beatsOf(options ?? {}, problems)
+  const { log } = options ?? {}
+  if (log !== undefined && log !== false && typeof log !== "function") {
+    problems.add("log must be a function, or false for no log")
+  }
   if (problems.message !== undefined) throw new TocsinError("options", problems.message)
   return {
     tocsin: {
@@ -102,49 +98,16 @@ const storageOf = (
 ): Pick<ReadOptions["tocsin"], "storage" | "clock"> => {
   const storage = options?.storage
   if (typeof storage === "object" && storage !== null) {
-    if ("layer" in storage) return { storage: storage.layer, clock: storage.clock }
+    if ("layer" in storage) {
+      for (const problem of storage.problems ?? []) problems.add(`storage: ${problem}`)
+      return { storage: storage.layer, clock: storage.clock }
+    }
     if (Layer.isLayer(storage)) return { storage }
   }
   problems.add(
     "storage must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage",
   )
   return { storage: Layer.effectContext(Effect.die("never built: the options are refused")) }
-}
-
-const notifiersOf = (
-  options: MonitorOptions | undefined,
-  lease: Duration.Duration,
-  problems: Problems,
-): Layer.Layer<Notifiers, TocsinError<"options">, Ids> => {
-  const denyPrivateTargets = problems.flag("denyPrivateTargets", options?.denyPrivateTargets) ?? false
-  const notifiers = options?.notifiers ?? [debug()]
-  if (Array.isArray(notifiers)) {
-    const names = new Set<string>()
-    for (const notifier of notifiers) noteNotifier(notifier, names, problems)
-  } else problems.add("notifiers must be an array")
-  return notifiersLayer(notifiers, { denyPrivateTargets, lease })
-}
-
-const noteNotifier = (
-  notifier: Partial<NotifierOption> | undefined,
-  names: Set<string>,
-  problems: Problems,
-): void => {
-  const isSending =
-    notifier !== undefined && ("make" in notifier || typeof Object(notifier).send === "function")
-  const name = notifier?.name
-  if (!isSending || typeof name !== "string") {
-    problems.add("notifiers must hold webhook(…), slack(…), … or objects { name, send }")
-    return
-  }
-  if (!isNotifierName(name)) {
-    problems.add("notifiers: a name is 1 to 64 lower-case letters, digits or _, and begins with a letter")
-  } else if (name === "alert_router" && !("make" in notifier)) {
-    problems.add("notifiers: alert_router is the name of alertRouter(…) alone; choose another")
-  } else if (names.has(name)) {
-    problems.add(`notifiers: ${name} is the name of two of them; give one of them a name of its own`)
-  }
-  names.add(name)
 }
 
 const policyOf = (options: Partial<MonitorOptions>, problems: Problems): Partial<PolicyOptions> => {
@@ -171,7 +134,10 @@ const withoutAbsent = <T extends object>(values: T): Partial<{ [K in keyof T]: N
     [K in keyof T]: NonNullable<T[K]>
   }>
 
-const retentionOf = (options: RetentionOption, problems: Problems): Partial<RetentionOptions> => {
+const RETENTION = { history: true, incidents: true, outbox: true, pending: true } as const
+
+const retentionOf = (given: RetentionOption | undefined, problems: Problems): Partial<RetentionOptions> => {
+  const options = problems.group("retention", given, RETENTION)
   const names = ["history", "incidents", "outbox", "pending"] as const
   const kept = names.flatMap((name) => {
     const value = options[name]

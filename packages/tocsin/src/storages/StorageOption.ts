@@ -10,6 +10,8 @@ export interface StorageChoice {
   readonly name: string
   /** The port on it. */
   readonly layer: Layer.Layer<Storage, StorageError>
+  /** What is wrong with what it was given, for the message that refuses it; `layer` is not built then. */
+  readonly problems?: ReadonlyArray<string> | undefined
   /** The clock that all its clients agree on, where it has one. */
   readonly clock?: Layer.Layer<never, StorageError> | undefined
 }

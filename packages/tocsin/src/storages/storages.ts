@@ -3,6 +3,7 @@ import * as PgClock from "../layers/PgClock.ts"
 import * as PgStorage from "../layers/PgStorage.ts"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { Layer, Redacted } from "effect"
+import { isText } from "../options/Problems.ts"
 import type { StorageChoice } from "./StorageOption.ts"
 
 /** Keeps nothing beyond the process: for tests, and for trying things out. */
@@ -19,6 +20,7 @@ export const memory = (): StorageChoice => ({
  */
 export const sqlite = (file: string): StorageChoice => ({
   name: "SQLite",
+  problems: isText(file) ? [] : ["sqlite(file) takes the path of the database's file"],
   layer: SqliteStorage.layer({ file }),
 })
 
@@ -30,6 +32,9 @@ export const sqlite = (file: string): StorageChoice => ({
  */
 export const postgres = (url: string): StorageChoice => ({
   name: "PostgreSQL",
+  problems: isText(url)
+    ? []
+    : ["postgres(url) takes an address such as postgres://user:password@host/database"],
   layer: PgStorage.layer({ url: Redacted.make(url) }),
   clock: PgClock.layer({ url: Redacted.make(url) }),
 })

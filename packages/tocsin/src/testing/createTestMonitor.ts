@@ -77,7 +77,10 @@ export const createTestMonitor = async ({
   const read = readOptions({
     ...options,
     storage: memory(),
-    notifiers: [capture, ...notifiers.map((notifier) => followed(notifier, settling))],
+    // What is no notifier is refused by its place in the options.
+    notifiers: Array.isArray(notifiers)
+      ? [...notifiers.map((notifier) => followed(notifier, settling)), capture]
+      : notifiers,
   })
   const deterministic = Layer.mergeAll(
     Layer.succeed(Clock.Clock, clock),
@@ -109,6 +112,7 @@ export const createTestMonitor = async ({
 
 /** A notifier whose attempts are waited for. */
 const followed = (notifier: NotifierOption, settling: Settling): NotifierOption => {
+  if (typeof notifier !== "object" || notifier === null) return notifier
   if ("make" in notifier) {
     const follow = (made: Notifier): Notifier => ({
       ...made,
@@ -119,7 +123,7 @@ const followed = (notifier: NotifierOption, settling: Settling): NotifierOption 
           (end) => Effect.sync(end),
         ),
     })
-    return { name: notifier.name, make: (posting) => Effect.map(notifier.make(posting), follow) }
+    return { ...notifier, make: (posting) => Effect.map(notifier.make(posting), follow) }
   }
   return {
     ...notifier,

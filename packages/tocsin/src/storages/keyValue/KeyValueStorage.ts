@@ -9,6 +9,7 @@ import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
+import { isText, Problems } from "../../options/Problems.ts"
 import type { StorageChoice } from "../StorageOption.ts"
 import { changedEntries, expiredEntries } from "./changedEntries.ts"
 import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
@@ -40,7 +41,12 @@ const failure =
  * const monitor = await createMonitor({ storage })
  * ```
  */
-export const keyValue = ({ name, open }: KeyValueOptions): StorageChoice => {
+export const keyValue = (options: KeyValueOptions): StorageChoice => {
+  const problems = new Problems()
+  const { name, open } = { ...options }
+  problems.unknown("keyValue: ", options, ["name", "open"])
+  if (!isText(name)) problems.add("keyValue: name must be a text that is not empty")
+  if (typeof open !== "function") problems.add("keyValue: open must be a function that opens the store")
   const acquire = Effect.gen(function* () {
     const store = yield* Effect.acquireRelease(
       Effect.tryPromise({ try: open, catch: (cause) => openFailure(name, cause) }),
@@ -54,7 +60,7 @@ export const keyValue = ({ name, open }: KeyValueOptions): StorageChoice => {
   })
   // Never closed: what it hands out is counted, and goes with the last who has it.
   const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
-  return { name, layer: Layer.effect(Storage, RcRef.get(shared)) }
+  return { name, problems: problems.sentences, layer: Layer.effect(Storage, RcRef.get(shared)) }
 }
 
 const openFailure = (name: string, cause: unknown): StorageError =>

@@ -1,0 +1,33 @@
+/** How many letters differ, are missing or are too many: Levenshtein's distance. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+const LONGEST_COMPARED = 64
+const LETTERS_PER_MISTAKE = 3
+
+/** The name that was probably meant, whatever its case; nothing where none is near. For messages about a name nobody knows. */
+export const nearestName = (name: string, known: Iterable<string>): string | undefined => {
+  if (name.length > LONGEST_COMPARED) return undefined
+  const spelt = name.toLowerCase()
+  let nearest: { readonly name: string; readonly mistakes: number } | undefined
+  for (const candidate of known) {
+    const mistakes =
+      candidate.toLowerCase().startsWith(spelt) && spelt.length >= LETTERS_PER_MISTAKE
+        ? 1
+        : distance(spelt, candidate.toLowerCase())
+    const isNear = mistakes <= Math.max(1, Math.floor(candidate.length / LETTERS_PER_MISTAKE))
+    if (isNear && (nearest === undefined || mistakes < nearest.mistakes))
+      nearest = { name: candidate, mistakes }
+  }
+  return nearest?.name
+}

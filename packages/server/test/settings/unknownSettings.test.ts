@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { examineSettings } from "@tocsin/server/commands/doctor/examineSettings"
+import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
+import { unknownSettings } from "@tocsin/server/settings/unknownSettings"
+import { Result } from "effect"
+
+const SECRET = "tell-no-one"
+const misspelt = "SERVICE_AUHT_TOKEN is not a setting and has no effect; did you mean SERVICE_AUTH_TOKEN?"
+
+describe("variables that look like settings and are none", () => {
+  it("are told with the name that was probably meant, and without their values", () => {
+    const messages = unknownSettings({
+      SERVICE_WEBHOOK_URI: SECRET,
+      SERVICE_AUHT_TOKEN: SECRET,
+      SERVICE_WEBHOOK_SECRET_FILES: SECRET,
+      SERVICE_UNLIKE_ANY_OTHER_OF_THEM: SECRET,
+      SERVICE_AUTH_TOKEN: SECRET,
+      SERVICE_AUTH_TOKEN_FILE: SECRET,
+      SERVICE_OLD: " ",
+      HOME: SECRET,
+      MY_SERVICE_PORT: SECRET,
+    }).map(({ message }) => message)
+    assert.deepStrictEqual(messages, [
+      misspelt,
+      "SERVICE_UNLIKE_ANY_OTHER_OF_THEM is not a setting and has no effect; tocsin serve --help lists all",
+      "SERVICE_WEBHOOK_SECRET_FILES is not a setting and has no effect; did you mean SERVICE_WEBHOOK_SECRET_FILE?",
+      "SERVICE_WEBHOOK_URI is not a setting and has no effect; did you mean SERVICE_WEBHOOK_URL?",
+    ])
+  })
+
+  it("do not stop a start, and are named beside what does", () => {
+    assert.isTrue(Result.isSuccess(checkedSettings({ SERVICE_AUHT_TOKEN: SECRET })))
+    const refused = checkedSettings({ DATABASE_URL: "postgres://db/x", SERVICE_AUHT_TOKEN: SECRET })
+    assert.include(Result.isFailure(refused) ? refused.failure.message : "", misspelt)
+  })
+
+  it("call for attention in the doctor", () => {
+    const findings = examineSettings([], unknownSettings({ SERVICE_AUHT_TOKEN: SECRET }))
+    assert.deepStrictEqual(
+      findings.map(({ level, message }) => [level, message]),
+      [
+        ["ok", "all settings can be used"],
+        ["attention", misspelt],
+      ],
+    )
+  })
+})
