@@ -93,6 +93,11 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code,
   })),
   {
+    file: "packages/core/src/contract/overfullBody.ts",
+    wording: "the request body must hold at most … values; send at most 200 events and 32 labels",
+    code: "`the request body must hold at most ${MAX_VALUES} values; send at most 200 events and 32 labels`",
+  },
+  {
     file: "packages/core/src/usecases/Beats.ts",
     wording: "Tocsin is not well: ….",
     code: "`Tocsin is not well: ${",

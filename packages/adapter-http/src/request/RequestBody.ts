@@ -1,9 +1,9 @@
 import { IncomingMessage } from "node:http"
+import { overfullBody } from "@tocsin/core/contract/overfullBody"
 import { ByteSize, Effect, Result } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
 import { Turns } from "./Turns.ts"
-import { hasTooManyValues, MAX_VALUES } from "./hasTooManyValues.ts"
 import { RequestId } from "../RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -21,7 +21,6 @@ export const announcedBytes = ({
 const ENCODED = "the request body must come without a Content-Encoding"
 const NOT_UTF8 = "the request body must be text in UTF-8"
 const NOT_JSON = "the request body must be JSON"
-const TOO_MANY_VALUES = `the request body must hold at most ${MAX_VALUES} values; send at most 200 events and 32 labels`
 
 const invalid = (message: string) =>
   Effect.flatMap(RequestId, (request_id) => Effect.fail(new Validation({ message, request_id })))
@@ -101,7 +100,8 @@ export const parseJson = (
   contentEncoding = "identity",
 ): Result.Result<unknown, string> => {
   if (contentEncoding.toLowerCase() !== "identity") return Result.fail(ENCODED)
-  if (hasTooManyValues(bytes)) return Result.fail(TOO_MANY_VALUES)
+  const overfull = overfullBody(bytes)
+  if (overfull !== undefined) return Result.fail(overfull)
   return Result.flatMap(Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 }), (text) =>
     Result.try({ try: () => JSON.parse(text) as unknown, catch: () => NOT_JSON }),
   )

@@ -2,7 +2,7 @@ import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import { hasTooManyValues, MAX_VALUES } from "../../src/request/hasTooManyValues.ts"
+import { MAX_VALUES, overfullBody } from "@tocsin/core/contract/overfullBody"
 import { parseJson } from "../../src/request/RequestBody.ts"
 
 const MIB = 1_048_576
@@ -26,15 +26,27 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 }))
 
 const repeated = (unit: string): string => unit.repeat(Math.floor((MIB - 100) / unit.length))
-const tooMany: Readonly<Record<string, string>> = {
-  "a hundred thousand labels": `{"labels":{${Array.from({ length: 75_000 }, (_, at) => `"${at}":"v"`).join(",")}}}`,
-  "a value repeated": `[${repeated("1,")}1]`,
-  "one key repeated": `{${repeated('"a":1,')}"a":1}`,
-  "empty objects": `[${repeated("{},")}1]`,
-  "arrays in arrays": `${"[".repeat(MIB / 2)}${"]".repeat(MIB / 2)}`,
-  "objects in objects": `${'{"a":'.repeat(170_000)}1${"}".repeat(170_000)}`,
-  "arrays without end": "[".repeat(MIB),
-}
+const WHOLE = "the request body must hold at most 5000 values; send at most 200 events and 32 labels"
+const LABELS = "labels must hold at most 32 entries"
+const EVENTS = "events must hold 1 to 200 events"
+const wide = Array.from({ length: 75_000 }, (_, at) => `"${at}":"v"`).join(",")
+const deep = `${"[".repeat(500_000)}${"]".repeat(500_000)}`
+
+const tooMany: ReadonlyArray<readonly [name: string, text: string, message: string]> = [
+  ["a hundred thousand labels", `{"agent_id":"a","labels":{${wide}}}`, LABELS],
+  ["as many under another name", `{"labels":{},"label":{${wide}}}`, WHOLE],
+  ["as many within one label", `{"labels":{"a":{${wide}}}}`, WHOLE],
+  ["labels in the name of a field", `{"labels\\":{":{${wide}}}`, WHOLE],
+  ["a value repeated", `[${repeated("1,")}1]`, WHOLE],
+  ["a value repeated as events", `{"events":[${repeated("1,")}1]}`, EVENTS],
+  ["events that are nested deep", `{"events":[${deep}]}`, WHOLE],
+  ["one key repeated", `{${repeated('"a":1,')}"a":1}`, WHOLE],
+  ["empty objects", `{"x":[],"events":[${repeated("{},")}1]}`, EVENTS],
+  ["arrays in arrays", deep, WHOLE],
+  ["objects in objects", `${'{"a":'.repeat(170_000)}1${"}".repeat(170_000)}`, WHOLE],
+  ["arrays without end", "[".repeat(MIB), WHOLE],
+  ["labels without end", `{"labels":{${repeated('"a":[],')}`, LABELS],
+]
 
 describe("the values of a body", () => {
   it("are counted as they would be after parsing", () => {
@@ -44,7 +56,7 @@ describe("the values of a body", () => {
         // Filled up to the limit, and beyond.
         const filler = MAX_VALUES - countOf(value) - 1 + beyond
         const text = `[${own}${",1".repeat(filler)}${" ".repeat(3 * MAX_VALUES)}]`
-        assert.strictEqual(hasTooManyValues(Buffer.from(text)), beyond > 0)
+        assert.strictEqual(overfullBody(Buffer.from(text)) !== undefined, beyond > 0)
       }),
       { numRuns: propertyRuns(200) },
     )
@@ -71,15 +83,12 @@ describe("the values of a body", () => {
   describe("that are too many", () => {
     afterEach(() => void vi.restoreAllMocks())
 
-    it.each(Object.entries(tooMany))("are not parsed: %s", (_, text) => {
+    it.each(tooMany)("are not parsed: %s", (_, text, message) => {
       const body = Buffer.from(text)
       const parse = vi.spyOn(JSON, "parse")
       const parsed = parseJson(body)
       assert.strictEqual(parse.mock.calls.length, 0)
-      assert.deepStrictEqual(
-        parsed,
-        Result.fail("the request body must hold at most 5000 values; send at most 200 events and 32 labels"),
-      )
+      assert.deepStrictEqual(parsed, Result.fail(message))
     })
   })
 })

@@ -1,0 +1,92 @@
+import { BATCH_SIZE_RULE, MAX_EVENTS } from "./EventBatchRequest.ts"
+import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
+
+/**
+ * Twice as many values as the largest batch has: a body with more does not fit the contract, whatever it is. JSON.parse takes
+ * 2 ms for so many, and up to 100 ms for those that a body of 1 MiB can hold.
+ */
+export const MAX_VALUES = 5_000
+
+/** A value and what separates it from the next one. */
+const LEAST_BYTES_OF_VALUE = 2
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+/** Where the string that begins at `start` ends: the index of its closing quote, or beyond the end of the text. */
+const endOfString = (json: Uint8Array, start: number): number => {
+  let at = start + 1
+  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
+  return at
+}
+
+/** The field of the body at which the count ran over, as far as it was read. */
+interface Overflow {
+  readonly keyStart: number
+  readonly keyEnd: number
+  readonly entries: number
+}
+
+/** Reads until there are more than {@link MAX_VALUES}; `undefined` where there are not. */
+const findOverflow = (json: Uint8Array): Overflow | undefined => {
+  let values = 0
+  let depth = 0
+  let isKeyNext = false
+  let keyStart = 0
+  let keyEnd = 0
+  let entries = 0
+  for (let at = 0; at < json.length && values <= MAX_VALUES; at++) {
+    switch (json[at]) {
+      case QUOTE: {
+        const end = endOfString(json, at)
+        if (isKeyNext) {
+          keyStart = at + 1
+          keyEnd = end
+          entries = 0
+          isKeyNext = false
+        }
+        at = end
+        break
+      }
+      case OPEN_BRACKET:
+      case OPEN_BRACE:
+        values += 1
+        depth += 1
+        isKeyNext = depth === 1
+        if (depth === 2) entries += 1
+        break
+      case COMMA:
+        values += 1
+        isKeyNext = depth === 1
+        if (depth === 2) entries += 1
+        break
+      case CLOSE_BRACKET:
+      case CLOSE_BRACE:
+        depth -= 1
+        break
+    }
+  }
+  return values > MAX_VALUES ? { keyStart, keyEnd, entries } : undefined
+}
+
+const isNamed = (json: Uint8Array, { keyStart, keyEnd }: Overflow, name: string): boolean =>
+  String.fromCharCode(...json.subarray(keyStart, Math.min(keyEnd, keyStart + name.length + 1))) === name
+
+/**
+ * Says why a body of JSON holds too many values to be parsed: more than {@link MAX_VALUES} elements and members, deep or wide,
+ * an empty array or object being one. They are counted in the bytes, in at most 3 ms. A text that is no JSON may count as
+ * anything.
+ */
+export const overfullBody = (json: Uint8Array): string | undefined => {
+  if (json.length < LEAST_BYTES_OF_VALUE * MAX_VALUES) return undefined
+  const overflow = findOverflow(json)
+  if (overflow === undefined) return undefined
+  if (overflow.entries > MAX_EVENTS && isNamed(json, overflow, "events")) return `events ${BATCH_SIZE_RULE}`
+  if (overflow.entries > MAX_LABELS && isNamed(json, overflow, "labels")) return `labels ${TOO_MANY_LABELS}`
+  return `the request body must hold at most ${MAX_VALUES} values; send at most 200 events and 32 labels`
+}
