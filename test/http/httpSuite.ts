@@ -12,6 +12,7 @@ import { storageFailureSuite } from "./failures/storageFailureSuite.ts"
 import { cursorSuite } from "./lists/cursorSuite.ts"
 import type { HttpSubject } from "./onStorage.ts"
 import { filterSuite } from "./lists/filterSuite.ts"
+import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
 import { authenticationSuite } from "./requests/authenticationSuite.ts"
 import { bodySizeSuite } from "./requests/bodySizeSuite.ts"
@@ -59,6 +60,7 @@ const suites: Suites = {
   queries: querySuite,
   filters: filterSuite,
   cursors: cursorSuite,
+  "forged cursors": forgedCursorSuite,
   paging: pagingSuite,
   walk: walkSuite,
   delivery: deliverySuite,

@@ -4,6 +4,7 @@ import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { concurrencySuite } from "./connections/concurrencySuite.ts"
 import { interruptionSuite } from "./connections/interruptionSuite.ts"
 import { endpointSuite } from "./contract/endpointSuite.ts"
+import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { secretSuite } from "./failures/secretSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
@@ -11,7 +12,7 @@ import { walkSuite } from "./semantics/walkSuite.ts"
 const ROUNDS = 10
 
 /**
- * Of the HTTP contract what depends on the storage: each endpoint, the walk, whose answers are compared with those on
+ * Of the HTTP contract what depends on the storage: each endpoint, cursors that are compared with its rows, the walk, whose answers are compared with those on
  * memory, and what many clients do at once. `dump` returns all that the storage keeps, as text.
  */
 export const storageHttpSuite = <Place, E>(
@@ -20,6 +21,7 @@ export const storageHttpSuite = <Place, E>(
 ): void => {
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
+    forgedCursorSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)
     concurrencySuite(subject, ROUNDS)

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { plainText } from "../contract/isPlainText.ts"
 import { ValidationError } from "../contract/ValidationError.ts"
 import { type ListName, orderColumns, type SortColumn, type SortValue } from "./ListDefinitions.ts"
 import type { ListQuery, Position } from "./PageRequest.ts"
@@ -51,14 +52,20 @@ const REFUSED = new ValidationError({
     "cursor must be a next_cursor of this very list, sort and filter, or its prev_cursor with back=true",
 })
 
+// Anyone can make a cursor that passes its own checksum: only what a storage can compare with is let through.
+const TEXT = plainText({ min: 1, max: 512 })
+const STORED_BITS = 64
+const toStored = (value: bigint): bigint | undefined =>
+  BigInt.asIntN(STORED_BITS, value) === value ? value : undefined
+
 const fromWire = (column: SortColumn<never>, value: string | number | undefined): SortValue | undefined => {
   switch (column.type) {
     case "text":
-      return typeof value === "string" ? value : undefined
+      return typeof value === "string" && TEXT.test(value) ? value : undefined
     case "number":
       return typeof value === "number" ? value : undefined
     case "bigint":
-      return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined
+      return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? toStored(BigInt(value)) : undefined
   }
 }
 
