@@ -1,3 +1,4 @@
+import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AgentKeyTransitions } from "@tocsin/core/admission/AgentKeyTransitions"
 import { AgentTransitions } from "@tocsin/core/admission/AgentTransitions"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
@@ -47,6 +48,13 @@ const subjects: ReadonlyArray<Subject> = [
       "One notification for one notifier, from the transaction that it tells of to its delivery or its end.",
     file: "packages/core/src/notifications/OutboxTransitions.ts",
     rows: OutboxTransitions,
+  },
+  {
+    title: "SQLite log",
+    meaning:
+      "The write-ahead log of an open SQLite database: when its commits count as durable, and when it may be moved into the file. Commands run while it is healthy, syncing or restored, and are refused otherwise.",
+    file: "packages/adapter-sqlite/src/log/LogTransitions.ts",
+    rows: LogTransitions,
   },
 ]
 

@@ -43,6 +43,7 @@ export const IN_MEMORY = ":memory:"
 export class SqliteConnection {
   readonly file: string
   readonly #database: DatabaseSync
+  readonly #guard: DatabaseSync | undefined
   readonly #identity: FileIdentity | undefined
   readonly #begin: Query<never>
   readonly #commit: Query<never>
@@ -50,9 +51,12 @@ export class SqliteConnection {
   readonly #logUse: Query<CheckpointRow>
   readonly #dataVersion: Query<readonly [version: bigint]>
 
-  private constructor(database: DatabaseSync, file: string) {
+  #keepsLog = false
+
+  private constructor(database: DatabaseSync, file: string, guard?: DatabaseSync) {
     this.file = file
     this.#database = database
+    this.#guard = guard
     this.#identity = file === IN_MEMORY ? undefined : new FileIdentity(file)
     this.#begin = this.query("BEGIN IMMEDIATE")
     this.#commit = this.query("COMMIT")
@@ -70,9 +74,11 @@ export class SqliteConnection {
   static open(file: string): SqliteConnection {
     // SQLite itself would let others read it. It gives the files beside it the same mode.
     if (file !== IN_MEMORY && !existsSync(file)) closeSync(openSync(file, "a", OWNER_ONLY))
+    // Node closes at its end what was made last first: this one is in the way of all others.
+    const guard = file === IN_MEMORY ? undefined : new DatabaseSync(file, { readOnly: true, open: false })
     const database = open(file, false)
     try {
-      const connection = new SqliteConnection(database, file)
+      const connection = new SqliteConnection(database, file, guard)
       database.exec(SETTINGS)
       connection.#logAhead()
       return connection
@@ -108,10 +114,12 @@ export class SqliteConnection {
    * log's header is synced on the spot before anything follows it.
    */
   deferSync(): void {
-    if (this.file === IN_MEMORY) return
+    if (this.#guard === undefined) return
     const [, pages, moved] = this.query<CheckpointRow>("PRAGMA wal_checkpoint(PASSIVE)").get() ?? []
     if (pages === moved) this.transaction(() => this.#rewriteFirstPage())
     this.#database.exec("PRAGMA synchronous = NORMAL")
+    this.#guard.open()
+    this.#guard.prepare("SELECT 1 FROM sqlite_schema").get()
   }
 
   /** The smallest change that SQLite writes: a number of the application's, to what it is. */
@@ -120,9 +128,10 @@ export class SqliteConnection {
     this.#database.exec(`PRAGMA user_version = ${version}`)
   }
 
-  /** How many pages were written to the log since it began anew; none in memory. */
+  /** How many pages were written to the log since it began anew; none in memory, or before there is a log. */
   logPages(): number {
-    return Number(this.#logUse.get()?.[1] ?? 0n)
+    // SQLite says -1 where there is no log.
+    return Math.max(0, Number(this.#logUse.get()?.[1] ?? 0n))
   }
 
   /** Another number whenever another connection has committed. In a transaction, until its end. */
@@ -164,12 +173,20 @@ export class SqliteConnection {
     this.#probe.get()
   }
 
+  /** From now on closing leaves the log as it is. */
+  keepLog(): void {
+    this.#keepsLog = true
+  }
+
   /**
    * Closes. The last connection to a file moves the log into it and removes the log, as far as the disk allows: what stays
-   * in the log is read from there at the next start.
+   * in the log is read from there at the next start. Only a connection that reads is never the one to do so: it is closed
+   * last where the log has to stay.
    */
   close(): void {
-    this.#database.close()
+    const guards = this.#guard?.isOpen === true ? [this.#guard] : []
+    const closed = this.#keepsLog ? [this.#database, ...guards] : [...guards, this.#database]
+    for (const database of closed) database.close()
   }
 }
 

@@ -2,6 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { inspectFile } from "./inspectFile.ts"
+import { endNote, verifyOpened } from "../log/verifyOpened.ts"
 import { realDelay } from "./LockPatience.ts"
 import { migrate, verifySchema } from "../migrations/migrate.ts"
 import { IN_MEMORY, SqliteConnection } from "./SqliteConnection.ts"
@@ -42,6 +43,8 @@ const inspect = (
 const verifyUnopened = (file: string): void => {
   const connection = SqliteConnection.openReadOnly(file)
   try {
+    connection.probe()
+    verifyOpened(connection)
     verifySchema(connection)
   } finally {
     connection.close()
@@ -51,6 +54,7 @@ const verifyUnopened = (file: string): void => {
 const openMigrated = (file: string, now: Instant.Instant): SqliteConnection => {
   const connection = SqliteConnection.open(file)
   try {
+    if (file !== IN_MEMORY) endNote(connection)
     migrate(connection, now)
     connection.deferSync()
     return connection

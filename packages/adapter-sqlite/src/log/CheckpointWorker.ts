@@ -1,6 +1,9 @@
 import { Worker } from "node:worker_threads"
-import { checkpointLoop, type CheckpointReply, type CheckpointStep } from "./checkpointLoop.ts"
-import { isLogIntact } from "./isLogIntact.ts"
+import { checkpointLoop, type CheckpointOrder, type CheckpointReply } from "./checkpointLoop.ts"
+import { noteSpoiled } from "./spoiledNote.ts"
+import { verifyLog } from "./verifyLog.ts"
+
+const PARTS = `{ verifyLog: ${verifyLog.toString()}, noteSpoiled: ${noteSpoiled.toString()} }`
 
 // What a checkpoint needs lies outside of the heap.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 8 }
@@ -22,11 +25,11 @@ export class CheckpointWorker {
   }
 
   /** Does a step and calls `reply` with what became of it. No other step may be under way. */
-  run(step: CheckpointStep, reply: (reply: CheckpointReply) => void): void {
+  run(order: CheckpointOrder, reply: (reply: CheckpointReply) => void): void {
     this.#reply = reply
     this.#worker ??= this.#start()
     this.#worker.ref()
-    this.#worker.postMessage(step)
+    this.#worker.postMessage(order)
   }
 
   /** Ends the thread and calls `done` when its connections are closed. No step may be under way. */
@@ -38,7 +41,7 @@ export class CheckpointWorker {
   }
 
   #start(): Worker {
-    const worker = new Worker(`(${checkpointLoop.toString()})(${isLogIntact.toString()})`, {
+    const worker = new Worker(`(${checkpointLoop.toString()})(${PARTS})`, {
       eval: true,
       workerData: this.#options,
       resourceLimits: RESOURCE_LIMITS,
@@ -50,11 +53,11 @@ export class CheckpointWorker {
       worker.unref()
       this.#answer(reply)
     })
-    worker.on("error", (cause) => this.#answer({ failure: String(cause) }))
+    worker.on("error", (cause) => this.#answer({ failure: String(cause), isSpoiled: false }))
     worker.on("exit", () => {
       // The next step starts another one.
       if (this.#worker === worker) this.#worker = undefined
-      this.#answer({ failure: "the checkpoint thread has ended" })
+      this.#answer({ failure: "the checkpoint thread has ended", isSpoiled: false })
     })
     return worker
   }

@@ -2,6 +2,8 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 import type { SqliteFailures } from "../connection/SqliteFailures.ts"
 import type { LogFile } from "./LogFile.ts"
+import type { LogHealth } from "./LogHealth.ts"
+import { isSamePosition, LOG_START, type LogPosition } from "./LogPosition.ts"
 
 /** Whoever waits for what was committed to be durable. */
 export interface Waiting {
@@ -16,9 +18,10 @@ interface Commit {
 
 interface DurabilityOptions {
   readonly failures: SqliteFailures
+  readonly health: LogHealth
   /** Called after a sync, when those who waited for it have their answers. */
   readonly onSynced: () => void
-  /** Called when a sync failed; `recovered` ends what began with it. */
+  /** Called when a sync failed. */
   readonly onFailed: () => void
 }
 
@@ -33,7 +36,8 @@ export class Durability {
   readonly #commits: Array<Commit> = []
   #written = 0
   #synced = 0
-  #isSyncing = false
+  #position = LOG_START
+  #acknowledged = LOG_START
   #unanswered = 0
   #failure: Effect.Effect<never, StorageError> | undefined
 
@@ -47,45 +51,46 @@ export class Durability {
     return this.#unanswered
   }
 
-  /** Why nothing can be answered: a sync has failed, and not all that it was for is known to be on the disk. */
+  /** Up to where the log was on the disk when those who waited for it had their answers. */
+  get acknowledged(): LogPosition {
+    return this.#acknowledged
+  }
+
+  /** Why the last sync that failed did so. */
   get failure(): Effect.Effect<never, StorageError> | undefined {
     return this.#failure
   }
 
   /**
-   * Answers those whose transaction was committed just now, as soon as that and all that it read is durable. `isNew`: this
-   * or another connection has committed something since the last call.
+   * Answers those whose transaction was committed just now, as soon as that and all that it read is durable. `position`:
+   * how far the log was written then, by this connection and by others.
    */
-  answer(waiting: ReadonlyArray<Waiting>, isNew: boolean): void {
-    if (isNew) this.#written += 1
+  answer(waiting: ReadonlyArray<Waiting>, position: LogPosition): void {
+    if (!isSamePosition(position, this.#position)) this.#written += 1
+    this.#position = position
     if (this.#written === this.#synced) {
       for (const one of waiting) one.answer()
       return
     }
     this.#commits.push({ number: this.#written, waiting })
     this.#unanswered += waiting.length
-    if (!this.#isSyncing) this.#sync()
-  }
-
-  /** All that was committed is durable by other means than a sync of the log. */
-  recovered(): void {
-    this.#failure = undefined
-    this.#synced = this.#written
+    if (this.#options.health.state !== "syncing") this.#sync()
   }
 
   #sync(): void {
-    this.#isSyncing = true
-    const covered = this.#written
+    this.#options.health.apply("sync_started")
+    const [covered, position] = [this.#written, this.#position]
     this.#log.sync((error) => {
-      this.#isSyncing = false
-      if (error === null) this.#succeed(covered)
-      else this.#fail(error)
+      if (error !== null) return this.#fail(error)
+      this.#synced = covered
+      this.#acknowledged = position
+      this.#options.health.apply("synced")
+      this.#answerSynced()
     })
   }
 
-  #succeed(covered: number): void {
-    this.#synced = covered
-    const durable = this.#commits.findIndex(({ number }) => number > covered)
+  #answerSynced(): void {
+    const durable = this.#commits.findIndex(({ number }) => number > this.#synced)
     const commits = this.#commits.splice(0, durable === -1 ? this.#commits.length : durable)
     if (this.#commits.length > 0) this.#sync()
     for (const { waiting } of commits) {
@@ -99,6 +104,9 @@ export class Durability {
   #fail(error: Error): void {
     const failure = this.#options.failures.toEffect(error)
     this.#failure = failure
+    this.#options.health.apply("sync_failed")
+    // None of them is answered. Once commands are taken again, all that they may read is on the disk.
+    this.#synced = this.#written
     const commits = this.#commits.splice(0)
     this.#unanswered = 0
     for (const { waiting } of commits) for (const one of waiting) one.fail(failure)

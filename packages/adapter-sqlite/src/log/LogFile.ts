@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fstatSync, openSync, writeSync } from "node:fs"
+import { closeSync, fdatasync, fstatSync, openSync, readSync, writeSync } from "node:fs"
 import { IN_MEMORY } from "../connection/SqliteConnection.ts"
 
 /** Syncs what was written to an open file to the disk, as `fs.fdatasync` does: off the main thread. */
@@ -13,6 +13,10 @@ const ROOM_PAGES = 64
 /** By how much the file is lengthened at once. */
 const STEP_BYTES = 1_048_576
 
+/** Where the salts stand in the header of a log. */
+export const SALTS_AT = 16
+export const SALTS_BYTES = 8
+
 const ZEROS = Buffer.alloc(65_536)
 
 /**
@@ -23,6 +27,7 @@ export class LogFile {
   readonly #descriptor: number | undefined
   readonly #sync: SyncFile
   readonly #mostBytes: number
+  readonly #salts = Buffer.alloc(SALTS_BYTES)
   #bytes: number | undefined
 
   /** `mostBytes`: beyond this it is not lengthened ahead. Throws errors of the file system. */
@@ -40,6 +45,14 @@ export class LogFile {
   sync(done: (error: Error | null) => void): void {
     if (this.#descriptor === undefined) done(null)
     else this.#sync(this.#descriptor, done)
+  }
+
+  /** The salts of its header, which change whenever the log starts over; 0 while nothing was written to it. */
+  salts(): bigint {
+    if (this.#descriptor === undefined) return 0n
+    this.#salts.fill(0)
+    readSync(this.#descriptor, this.#salts, 0, SALTS_BYTES, SALTS_AT)
+    return this.#salts.readBigUInt64BE()
   }
 
   /**

@@ -6,6 +6,8 @@ import { Checkpoints } from "./Checkpoints.ts"
 import { CheckpointWorker } from "./CheckpointWorker.ts"
 import { Durability, type Waiting } from "./Durability.ts"
 import { LogFile, type SyncFile } from "./LogFile.ts"
+import { LogHealth } from "./LogHealth.ts"
+import { spoiledLog } from "./verifyOpened.ts"
 
 /** How a write-ahead log is kept; each has a default. */
 export interface LogOptions {
@@ -25,6 +27,9 @@ const BYTES_PER_MIB = 1_048_576
 /** How many commands may wait for one sync: as many as may be in the queue before it. */
 const UNANSWERED_LIMIT = 4_096
 
+const refuse = (message: string): Effect.Effect<never, StorageError> =>
+  Effect.fail(new StorageError({ reason: "unavailable", message }))
+
 /**
  * The write-ahead log of the file that a connection writes to: when what was committed counts as durable, and how the log
  * stays short. Neither holds up the event loop. In memory all is durable, and there is no log.
@@ -35,8 +40,8 @@ export class WriteAheadLog {
   readonly #file: LogFile
   readonly #durability: Durability
   readonly #checkpoints: Checkpoints
+  readonly #health = new LogHealth()
   #pages = 0
-  #version: bigint | undefined
   #onReady: () => void = () => {}
 
   /** Throws errors of the file system. */
@@ -47,10 +52,13 @@ export class WriteAheadLog {
     this.#mostPages = mostPages
     // Twice, so that the log's file is seldom cut and lengthened again: what it has already is synced faster.
     const keptBytes = 2 * checkpointPages * PAGE_BYTES
+    this.#health.apply("opened")
     this.#file = new LogFile(file, { sync: options.sync, mostBytes: keptBytes })
     this.#checkpoints = new Checkpoints({
       worker: new CheckpointWorker({ file, keptBytes }),
+      health: this.#health,
       checkpointPages,
+      acknowledged: () => this.#durability.acknowledged,
       onEnd: () => {
         this.#pages = connection.logPages()
         this.#file.forgetLength()
@@ -59,9 +67,10 @@ export class WriteAheadLog {
     })
     this.#durability = new Durability(this.#file, {
       failures,
+      health: this.#health,
       onSynced: () => this.#onReady(),
       onFailed: () => {
-        this.#checkpoints.restore(() => this.#durability.recovered())
+        this.#checkpoints.restore()
         this.#onReady()
       },
     })
@@ -88,17 +97,21 @@ export class WriteAheadLog {
     return this.#durability.unanswered
   }
 
-  /** Why nothing can be written for now; it is tried again and again to make that possible. */
+  /** Why nothing can be written for now; unless the log is spoiled, it is tried again and again to make that possible. */
   get refusal(): Effect.Effect<never, StorageError> | undefined {
-    if (this.#durability.failure !== undefined) return this.#durability.failure
+    const { file } = this.#connection
     const { failure } = this.#checkpoints
+    if (this.#health.state === "poisoned") return Effect.fail(spoiledLog(file))
+    if (!this.#health.duty.takesCommands) {
+      if (failure === undefined) return this.#durability.failure
+      return refuse(
+        `${file}-wal has to start over after a sync that failed, and cannot (${failure}): end the process that keeps the file open, or look at its disk`,
+      )
+    }
     if (!this.#isFull || failure === undefined) return undefined
     const mib = Math.round((this.#pages * PAGE_BYTES) / BYTES_PER_MIB)
-    return Effect.fail(
-      new StorageError({
-        reason: "unavailable",
-        message: `${this.#connection.file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): end what keeps the file open, or look at its disk`,
-      }),
+    return refuse(
+      `${file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): end what keeps the file open, or look at its disk`,
     )
   }
 
@@ -107,23 +120,20 @@ export class WriteAheadLog {
     this.#file.makeRoom(this.#pages)
   }
 
-  /**
-   * Answers those whose transaction was committed just now, as soon as that and all that it read is durable. `version` is the
-   * data version that it saw.
-   */
-  answer(waiting: ReadonlyArray<Waiting>, version: bigint): void {
-    const pages = this.#connection.logPages()
-    const isNew = pages !== this.#pages || version !== this.#version
-    this.#pages = pages
-    this.#version = version
-    this.#durability.answer(waiting, isNew)
-    this.#checkpoints.consider(pages)
+  /** Answers those whose transaction was committed just now, as soon as that and all that it read is durable. */
+  answer(waiting: ReadonlyArray<Waiting>): void {
+    this.#pages = this.#connection.logPages()
+    this.#durability.answer(waiting, { salts: this.#file.salts(), pages: this.#pages })
+    this.#checkpoints.consider(this.#pages)
   }
 
   /** Ends what is under way. All that was committed is answered already. */
   readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#checkpoints.close(() => {
       this.#file.close()
+      // SQLite would move it into the file as it is.
+      if (!this.#health.duty.takesCommands) this.#connection.keepLog()
+      this.#health.apply("closed")
       resume(Effect.void)
     })
   })

@@ -1,15 +1,32 @@
+import type { LogPosition } from "./LogPosition.ts"
+import type { LogReading } from "./verifyLog.ts"
+
 /** One step of a checkpoint; see {@link checkpointLoop}. */
 export type CheckpointStep = "verify" | "move" | "begin_anew"
 
-/** What became of a step: how much of the log is in use after it, or why it failed. */
+/** A step, and up to where the log was acknowledged. */
+export interface CheckpointOrder {
+  readonly step: CheckpointStep
+  readonly acknowledged: LogPosition
+}
+
+/** What became of a step: how far the log is moved and whether it started over since the first step, or why it failed. */
 export type CheckpointReply =
-  | { readonly pages: number; readonly moved: number }
-  | { readonly failure: string }
+  | { readonly pages: number; readonly moved: number; readonly hasStartedOver: boolean }
+  | { readonly failure: string; readonly isSpoiled: boolean }
+
+/** What a checkpoint worker is made of; functions come as text. */
+export interface CheckpointParts {
+  readonly verifyLog: (log: string, reading: LogReading) => boolean
+  readonly noteSpoiled: (file: string, acknowledged: LogPosition) => void
+}
 
 /**
  * What a checkpoint worker does, with connections of its own to `workerData.file`, each step when it is told to:
  *
- * - `verify` looks whether the log reads back as it was written; after a sync that failed that is not certain.
+ * - `verify` looks whether the log reads back as it was written; after a sync that failed that is not certain. What reads
+ *   back is written again and synced, for the system may have it in memory alone and take it for synced. Nobody else may
+ *   write meanwhile. A log that does not read back is noted beside the file.
  * - `move` writes what the log holds into the file. The writer goes on meanwhile. A reader is kept open from its start,
  *   so that nobody takes the log for done with and begins it anew before the next step.
  * - `begin_anew` writes the rest, which asks for a writer that waits, and begins the log anew with a change of its own, so
@@ -17,54 +34,87 @@ export type CheckpointReply =
  *
  * It is handed to a thread as text, for it runs unbuilt, built and bundled alike: it uses nothing but its arguments.
  */
-export const checkpointLoop = (isIntact: (log: string, pages: number) => boolean): void => {
+export const checkpointLoop = ({ verifyLog, noteSpoiled }: CheckpointParts): void => {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  const { closeSync, openSync, readSync } = process.getBuiltinModule("node:fs")
   // Longer than other processes write, shorter than the writer should wait.
   const busyMillis = 100
   const attempts = 3
   const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
+  const log = `${file}-wal`
   const open = () => new DatabaseSync(file, { timeout: busyMillis, returnArrays: true })
   const reader = open()
   const mover = open()
   mover.exec(
     `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${keptBytes}`,
   )
-  const checkpoint = (mode: "PASSIVE" | "NOOP") => {
-    const row: unknown = mover.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
+  const checkpoint = (mode: "PASSIVE" | "NOOP", connection = mover) => {
+    const row: unknown = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
     const [, pages = 0, moved = 0] = row as [busy: number, pages: number, moved: number]
     return { pages, moved }
   }
+  const readSalts = () => {
+    const descriptor = openSync(log, "r")
+    const salts = Buffer.alloc(8)
+    readSync(descriptor, salts, 0, 8, 16)
+    closeSync(descriptor)
+    return salts.toString("hex")
+  }
   const letGo = () => {
+    if (mover.isTransaction) mover.exec("ROLLBACK")
     if (reader.isTransaction) reader.exec("COMMIT")
   }
+  // The log that this checkpoint is about.
+  let salts = readSalts()
+  // The pages that a step before read back, wrote again and synced.
+  let verified = ""
+  const answer = (use: { pages: number; moved: number }) => ({
+    ...use,
+    hasStartedOver: readSalts() !== salts,
+  })
   const steps = {
-    verify: () => {
-      const use = checkpoint("NOOP")
-      if (isIntact(`${file}-wal`, use.pages)) return use
-      throw new Error("what the write-ahead log holds is not what was written to it")
+    verify: (acknowledged: LogPosition): CheckpointReply => {
+      letGo()
+      mover.exec("BEGIN IMMEDIATE")
+      try {
+        // Of another connection: one in a transaction may not ask.
+        const use = checkpoint("NOOP", reader)
+        salts = readSalts()
+        const now = `${salts} ${use.pages}`
+        if (now === verified || verifyLog(log, { pages: use.pages, isWrittenAgain: true })) {
+          verified = now
+          return answer(use)
+        }
+        noteSpoiled(file, acknowledged)
+        return { failure: "what the write-ahead log holds is not what was written to it", isSpoiled: true }
+      } finally {
+        letGo()
+      }
     },
     move: () => {
       letGo()
+      if (verified === "") salts = readSalts()
       reader.exec("BEGIN")
       reader.prepare("SELECT 1 FROM sqlite_schema").get()
-      return checkpoint("PASSIVE")
+      return answer(checkpoint("PASSIVE"))
     },
     begin_anew: () => {
       letGo()
       for (let attempt = 1; ; attempt++) {
         const before = checkpoint("PASSIVE")
-        if (before.pages > before.moved) return before
+        if (before.pages > before.moved) return answer(before)
         const row: unknown = mover.prepare("PRAGMA user_version").get()
         mover.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
-        const after = checkpoint("NOOP")
+        const after = answer(checkpoint("NOOP"))
         // Somebody was reading from the log just then: the change stands behind the others.
-        if (after.pages < before.pages || attempt === attempts) return after
+        if (after.hasStartedOver) verified = ""
+        if (after.hasStartedOver || attempt === attempts) return after
       }
     },
   }
-  parentPort?.on("message", (step: CheckpointStep | "close") => {
-    if (step === "close") {
+  parentPort?.on("message", (order: CheckpointOrder | "close") => {
+    if (order === "close") {
       letGo()
       mover.close()
       reader.close()
@@ -72,12 +122,12 @@ export const checkpointLoop = (isIntact: (log: string, pages: number) => boolean
       return
     }
     try {
-      parentPort.postMessage(steps[step]() satisfies CheckpointReply)
+      parentPort.postMessage(steps[order.step](order.acknowledged))
     } catch (cause) {
-      if (mover.isTransaction) mover.exec("ROLLBACK")
+      verified = ""
       letGo()
       const failure = cause instanceof Error ? cause.message : String(cause)
-      parentPort.postMessage({ failure } satisfies CheckpointReply)
+      parentPort.postMessage({ failure, isSpoiled: false } satisfies CheckpointReply)
     }
   })
 }

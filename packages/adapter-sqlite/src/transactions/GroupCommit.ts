@@ -27,12 +27,6 @@ const GATHER_MILLIS = 2
 /** Work that searches the tables asks to be run on a workspace that holds nothing else, whose changes no search sees. */
 export class NeedsOwnWorkspace extends Error {}
 
-/** A group that was decided and written, though not committed yet. */
-interface Decided {
-  readonly version: bigint
-  readonly changes: WorkspaceChanges
-}
-
 interface GroupCommitOptions extends LockOptions {
   readonly log: WriteAheadLog
   readonly rows: StoredRows
@@ -141,17 +135,17 @@ export class GroupCommit {
     }
     const startedAt = performance.now()
     const group: Array<Task> = []
-    let decided: Decided
+    let changes: WorkspaceChanges
     try {
-      decided = this.#connection.transaction(() => this.#decide(group))
+      changes = this.#connection.transaction(() => this.#decide(group))
     } catch (cause) {
       if (isLocked(cause)) return this.#waitForLock(group, cause)
       this.#recover(group, cause)
       return true
     }
-    this.#rows.committed(decided.changes)
+    this.#rows.committed(changes)
     this.#moveOn()
-    this.#log.answer([...group, this.#timed(group.length, startedAt)], decided.version)
+    this.#log.answer([...group, this.#timed(group.length, startedAt)])
     return true
   }
 
@@ -164,9 +158,8 @@ export class GroupCommit {
     }
   }
 
-  #decide(group: Array<Task>): Decided {
-    const version = this.#connection.dataVersion()
-    this.#rows.begin(version)
+  #decide(group: Array<Task>): WorkspaceChanges {
+    this.#rows.begin(this.#connection.dataVersion())
     this.#log.makeRoom()
     const workspace = new Workspace()
     const endsAt = performance.now() + GROUP_MILLIS
@@ -178,7 +171,7 @@ export class GroupCommit {
       task.run(workspace, isFirst)
       if (task.isAlone) break
     }
-    return { version, changes: this.#rows.persist(workspace) }
+    return this.#rows.persist(workspace)
   }
 
   #moveOn(): void {

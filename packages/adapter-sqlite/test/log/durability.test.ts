@@ -1,23 +1,14 @@
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Exit, Fiber, Scope } from "effect"
+import { eventually, turn } from "../eventually.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { SlowDisk } from "./SlowDisk.ts"
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(effect, { startImmediately: true })
-
-/** Lets the event loop turn, timers included. */
-const turn: Effect.Effect<void> = Effect.callback((resume) => {
-  setTimeout(() => resume(Effect.void), 1)
-})
-
-/** Looks at each turn of the event loop until what it sees is as awaited; the test's own timeout ends it. */
-const eventually = <A, E>(look: Effect.Effect<A, E>, isAwaited: (seen: A) => boolean): Effect.Effect<A, E> =>
-  Effect.flatMap(look, (seen) =>
-    isAwaited(seen) ? Effect.succeed(seen) : Effect.andThen(turn, eventually(look, isAwaited)),
-  )
 
 const oneSyncHangs = (disk: SlowDisk) =>
   eventually(
@@ -99,6 +90,25 @@ describe("a sync that hangs", () => {
       assert.isUndefined(lookAgain.pollUnsafe())
       disk.work()
       assert.isTrue(yield* Fiber.join(lookAgain))
+    }),
+  )
+
+  it.effect("every commit waits for a sync, though another process moves the log away between them", () =>
+    Effect.gen(function* () {
+      const { disk, file, storage } = yield* openOnSlowDisk
+      const other = yield* Effect.acquireRelease(
+        Effect.sync(() => new DatabaseSync(file)),
+        (opened) => Effect.sync(() => opened.close()),
+      )
+      for (const name of names(20)) {
+        // The log starts over, and each commit makes it as long as the one before did.
+        other.exec("PRAGMA wal_checkpoint(PASSIVE)")
+        const written = yield* fork(storage.transact(putAgent("first", { hostname: name })))
+        yield* oneSyncHangs(disk)
+        assert.isUndefined(written.pollUnsafe())
+        disk.complete()
+        yield* Fiber.join(written)
+      }
     }),
   )
 

@@ -1,13 +1,21 @@
+/** What a log is compared with. */
+export interface LogReading {
+  /** How many of its pages are in use. */
+  readonly pages: number
+  /** Whether what reads back is written to its place again, and synced: after a sync that failed it may be in memory alone. */
+  readonly isWrittenAgain: boolean
+}
+
 /**
- * Whether the first `pages` pages of a write-ahead log read back as SQLite wrote them, by its chain of checksums (SQLite,
+ * Whether the pages in use of a write-ahead log read back as SQLite wrote them, by its chain of checksums (SQLite,
  * "Database File Format", 4.2). It is handed to the checkpoint worker as text: it uses nothing but its arguments.
  */
-export const isLogIntact = (path: string, pages: number): boolean => {
-  const { openSync, readSync, closeSync } = process.getBuiltinModule("node:fs")
+export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): boolean => {
+  const { openSync, readSync, writeSync, fsyncSync, closeSync } = process.getBuiltinModule("node:fs")
   const headerBytes = 32
   const frameHeaderBytes = 24
   const saltAt = 16
-  const descriptor = openSync(path, "r")
+  const descriptor = openSync(path, isWrittenAgain ? "r+" : "r")
   try {
     const header = Buffer.alloc(headerBytes)
     if (readSync(descriptor, header, 0, headerBytes, 0) < headerBytes) return pages === 0
@@ -24,7 +32,8 @@ export const isLogIntact = (path: string, pages: number): boolean => {
     const isSum = (bytes: Buffer, at: number) =>
       bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second
     sum(header, 0, 24)
-    if (!isSum(header, 24)) return false
+    if (!isSum(header, 24)) return pages === 0
+    if (isWrittenAgain) writeSync(descriptor, header, 0, headerBytes, 0)
     const frame = Buffer.alloc(frameHeaderBytes + header.readUInt32BE(8))
     for (let page = 0; page < pages; page++) {
       const position = headerBytes + page * frame.length
@@ -33,7 +42,9 @@ export const isLogIntact = (path: string, pages: number): boolean => {
       sum(frame, 0, 8)
       sum(frame, frameHeaderBytes, frame.length)
       if (!isSum(frame, 16)) return false
+      if (isWrittenAgain) writeSync(descriptor, frame, 0, frame.length, position)
     }
+    if (isWrittenAgain) fsyncSync(descriptor)
     return true
   } finally {
     closeSync(descriptor)

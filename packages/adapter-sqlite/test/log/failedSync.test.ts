@@ -1,0 +1,153 @@
+import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Exit, Fiber, Result, Scope } from "effect"
+import { verifyLog } from "../../src/log/verifyLog.ts"
+import { eventually } from "../eventually.ts"
+import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { beginnings, pagesInUse, readOn, spoil } from "./logInspection.ts"
+import { SlowDisk } from "./SlowDisk.ts"
+
+const ACKNOWLEDGED = names(20)
+
+/** A storage with some agents, each of them acknowledged. `close` ends it before the test does. */
+const openOnFailingDisk = Effect.gen(function* () {
+  const disk = new SlowDisk()
+  const file = yield* scratchFile
+  const scope = yield* Scope.make()
+  const storage = yield* Scope.provide(openStorage(file, { log: { sync: disk.sync } }), scope)
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  yield* Effect.forEach(ACKNOWLEDGED, (name) => storage.transact(putAgent(name)))
+  /** Has the sync for one more agent fail, after `meanwhile`. */
+  const failSync = Effect.fnUntraced(function* (meanwhile: () => void = () => {}) {
+    disk.hang()
+    const lost = yield* Effect.forkChild(Effect.flip(storage.transact(putAgent("lost"))), {
+      startImmediately: true,
+    })
+    yield* eventually(
+      Effect.sync(() => disk.hanging),
+      (count) => count === 1,
+    )
+    meanwhile()
+    disk.fail()
+    disk.work()
+    return yield* Fiber.join(lost)
+  })
+  return { file, storage, failSync, close: Scope.close(scope, Exit.void) }
+})
+
+type FailingDisk = Effect.Success<typeof openOnFailingDisk>
+
+/** Waits until the storage refuses for a reason that says this. */
+const refusalThat = (storage: FailingDisk["storage"], says: string) =>
+  eventually(Effect.result(storage.probe), (probed) => isRefusal(probed, says))
+
+const isRefusal = (probed: Result.Result<void, StorageError>, says: string): boolean =>
+  Result.isFailure(probed) && probed.failure.message.includes(says)
+
+/** Makes the page of the log that was written last unreadable, and has its sync fail. */
+const poison = ({ file, storage, failSync }: FailingDisk) =>
+  Effect.andThen(
+    failSync(() => spoil(`${file}-wal`, pagesInUse(file) - 1)),
+    refusalThat(storage, "has lost pages"),
+  )
+
+const integrityOf = (file: string): unknown => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const { integrity_check } = database.prepare("PRAGMA integrity_check").get() ?? {}
+  database.close()
+  return integrity_check
+}
+
+describe("a log after a sync that failed", () => {
+  it.effect("is intact as far as every page reads back as it was written", () =>
+    Effect.gen(function* () {
+      const { file } = yield* openOnFailingDisk
+      const copy = yield* scratchFile
+      copyFileSync(`${file}-wal`, copy)
+      const pages = pagesInUse(file)
+      assert.isAbove(pages, 20)
+      const isIntact = (count: number) => verifyLog(copy, { pages: count, isWrittenAgain: false })
+      const intact = Array.from({ length: 21 }, (_, n) => n).filter(isIntact)
+      assert.lengthOf(intact, 21)
+      assert.isFalse(isIntact(pages + 1))
+      spoil(copy, 9)
+      assert.isTrue(isIntact(9))
+      assert.isFalse(isIntact(10))
+    }),
+  )
+
+  it.effect("takes no commands before it has started over, however long another process reads it", () =>
+    Effect.gen(function* () {
+      const { file, storage, failSync } = yield* openOnFailingDisk
+      const before = beginnings(file)
+      const reader = yield* readOn(file)
+      yield* failSync()
+      yield* refusalThat(storage, "end the process")
+      assert.strictEqual(beginnings(file), before)
+      assert.strictEqual((yield* Effect.flip(storage.transact(putAgent("refused")))).reason, "unavailable")
+      yield* reader.stop
+      yield* eventually(Effect.exit(storage.transact(putAgent("after"))), Exit.isSuccess)
+      assert.isAbove(beginnings(file), before)
+      assert.deepStrictEqual(yield* agentIds(storage), ["after", ...ACKNOWLEDGED, "lost"])
+    }),
+  )
+})
+
+describe("a log that does not read back", () => {
+  it.effect(
+    "is never moved into the file, not at an orderly end either; the next start has all that was acknowledged",
+    () =>
+      Effect.gen(function* () {
+        const disk = yield* openOnFailingDisk
+        const { file, storage } = disk
+        const before = readFileSync(file)
+        yield* poison(disk)
+        const refused = yield* Effect.flip(storage.transact(putAgent("refused")))
+        assert.strictEqual(refused.reason, "damaged")
+        assert.include(refused.message, "start Tocsin again")
+        yield* disk.close
+        assert.deepStrictEqual(readFileSync(file), before)
+        const again = yield* openStorage(file)
+        assert.deepStrictEqual(yield* agentIds(again), ACKNOWLEDGED)
+        yield* again.transact(putAgent("taken"))
+        assert.strictEqual(integrityOf(file), "ok")
+        assert.isFalse(existsSync(`${file}-wal-spoiled`))
+      }),
+  )
+
+  it.effect("is not moved by a process that opens the file beside it, which is told so", () =>
+    Effect.gen(function* () {
+      const disk = yield* openOnFailingDisk
+      const { file } = disk
+      const before = readFileSync(file)
+      yield* poison(disk)
+      const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))
+      assert.strictEqual(refused.reason, "damaged")
+      assert.include(refused.message, "stop every program")
+      assert.deepStrictEqual(readFileSync(file), before)
+    }),
+  )
+
+  it.effect(
+    "is not opened again where it has lost what was acknowledged, unless the operator accepts that",
+    () =>
+      Effect.gen(function* () {
+        const disk = yield* openOnFailingDisk
+        const { file, storage, failSync } = disk
+        yield* failSync(() => spoil(`${file}-wal`, 9))
+        yield* refusalThat(storage, "has lost pages")
+        yield* disk.close
+        for (let starts = 0; starts < 2; starts++) {
+          const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))
+          assert.strictEqual(refused.reason, "damaged")
+          assert.include(refused.message, "acknowledged")
+        }
+        rmSync(`${file}-wal-spoiled`)
+        const left = yield* agentIds(yield* openStorage(file))
+        assert.isBelow(left.length, ACKNOWLEDGED.length)
+        assert.deepStrictEqual(left, ACKNOWLEDGED.slice(0, left.length))
+      }),
+  )
+})
