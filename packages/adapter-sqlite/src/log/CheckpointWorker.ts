@@ -1,9 +1,12 @@
 import { Worker } from "node:worker_threads"
 import { checkpointLoop, type CheckpointOrder, type CheckpointReply } from "./checkpointLoop.ts"
+import { openCheckpoint } from "./openCheckpoint.ts"
 import { noteSpoiled } from "./spoiledNote.ts"
 import { verifyLog } from "./verifyLog.ts"
 
-const PARTS = `{ verifyLog: ${verifyLog.toString()}, noteSpoiled: ${noteSpoiled.toString()} }`
+const PARTS = `{ openCheckpoint: ${openCheckpoint.toString()},
+  verifyLog: ${verifyLog.toString()},
+  noteSpoiled: ${noteSpoiled.toString()} }`
 
 // What a checkpoint needs lies outside of the heap.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 8 }

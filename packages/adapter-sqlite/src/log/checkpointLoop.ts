@@ -1,4 +1,5 @@
 import type { LogPosition } from "./LogPosition.ts"
+import type { CheckpointConnections } from "./openCheckpoint.ts"
 import type { LogReading } from "./verifyLog.ts"
 
 /** One step of a checkpoint; see {@link checkpointLoop}. */
@@ -17,6 +18,7 @@ export type CheckpointReply =
 
 /** What a checkpoint worker is made of; functions come as text. */
 export interface CheckpointParts {
+  readonly openCheckpoint: (file: string, keptBytes: number) => CheckpointConnections
   readonly verifyLog: (log: string, reading: LogReading) => boolean
   readonly noteSpoiled: (file: string, acknowledged: LogPosition) => void
 }
@@ -34,37 +36,14 @@ export interface CheckpointParts {
  *
  * It is handed to a thread as text, for it runs unbuilt, built and bundled alike: it uses nothing but its arguments.
  */
-export const checkpointLoop = ({ verifyLog, noteSpoiled }: CheckpointParts): void => {
+export const checkpointLoop = ({ openCheckpoint, verifyLog, noteSpoiled }: CheckpointParts): void => {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
-  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
-  const { closeSync, openSync, readSync } = process.getBuiltinModule("node:fs")
-  // Longer than other processes write, shorter than the writer should wait.
-  const busyMillis = 100
   const attempts = 3
   const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
-  const log = `${file}-wal`
-  const open = () => new DatabaseSync(file, { timeout: busyMillis, returnArrays: true })
-  const reader = open()
-  const mover = open()
-  mover.exec(
-    `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${keptBytes}`,
+  const { change, checkpoint, close, hold, letGo, readSalts, whileNobodyWrites } = openCheckpoint(
+    file,
+    keptBytes,
   )
-  const checkpoint = (mode: "PASSIVE" | "NOOP", connection = mover) => {
-    const row: unknown = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
-    const [, pages = 0, moved = 0] = row as [busy: number, pages: number, moved: number]
-    return { pages, moved }
-  }
-  const readSalts = () => {
-    const descriptor = openSync(log, "r")
-    const salts = Buffer.alloc(8)
-    readSync(descriptor, salts, 0, 8, 16)
-    closeSync(descriptor)
-    return salts.toString("hex")
-  }
-  const letGo = () => {
-    if (mover.isTransaction) mover.exec("ROLLBACK")
-    if (reader.isTransaction) reader.exec("COMMIT")
-  }
   // The log that this checkpoint is about.
   let salts = readSalts()
   // The pages that a step before read back, wrote again and synced.
@@ -76,27 +55,21 @@ export const checkpointLoop = ({ verifyLog, noteSpoiled }: CheckpointParts): voi
   const steps = {
     verify: (acknowledged: LogPosition): CheckpointReply => {
       letGo()
-      mover.exec("BEGIN IMMEDIATE")
-      try {
-        // Of another connection: one in a transaction may not ask.
-        const use = checkpoint("NOOP", reader)
+      return whileNobodyWrites((use) => {
         salts = readSalts()
         const now = `${salts} ${use.pages}`
-        if (now === verified || verifyLog(log, { pages: use.pages, isWrittenAgain: true })) {
+        if (now === verified || verifyLog(`${file}-wal`, { pages: use.pages, isWrittenAgain: true })) {
           verified = now
           return answer(use)
         }
         noteSpoiled(file, acknowledged)
         return { failure: "what the write-ahead log holds is not what was written to it", isSpoiled: true }
-      } finally {
-        letGo()
-      }
+      })
     },
     move: () => {
       letGo()
       if (verified === "") salts = readSalts()
-      reader.exec("BEGIN")
-      reader.prepare("SELECT 1 FROM sqlite_schema").get()
+      hold()
       return answer(checkpoint("PASSIVE"))
     },
     begin_anew: () => {
@@ -104,20 +77,17 @@ export const checkpointLoop = ({ verifyLog, noteSpoiled }: CheckpointParts): voi
       for (let attempt = 1; ; attempt++) {
         const before = checkpoint("PASSIVE")
         if (before.pages > before.moved) return answer(before)
-        const row: unknown = mover.prepare("PRAGMA user_version").get()
-        mover.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
+        change()
         const after = answer(checkpoint("NOOP"))
-        // Somebody was reading from the log just then: the change stands behind the others.
         if (after.hasStartedOver) verified = ""
+        // Otherwise somebody was reading from the log just then: the change stands behind the others.
         if (after.hasStartedOver || attempt === attempts) return after
       }
     },
   }
   parentPort?.on("message", (order: CheckpointOrder | "close") => {
     if (order === "close") {
-      letGo()
-      mover.close()
-      reader.close()
+      close()
       parentPort.close()
       return
     }

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { scratchFile } from "../ScratchFile.ts"
 import { type Remains, replay } from "./RecordedDisk.ts"
 
-const WRITER = fileURLToPath(new URL("../processes/writer.ts", import.meta.url))
+const WRITER = fileURLToPath(new URL("../transactions/writer.ts", import.meta.url))
 const AGENTS = 800
 // Some pages, so that the log begins anew many times.
 const CHECKPOINT_PAGES = 40
