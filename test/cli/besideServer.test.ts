@@ -121,6 +121,17 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         const told = (yield* answerOf(server, "/api/v1/system-summary")) as Record<string, unknown>
         assert.deepStrictEqual({ ...summary, generated_at: "" }, { ...told, generated_at: "" })
         assert.strictEqual(summary["checks_critical"], 1)
+
+        const flapping = Array.from({ length: 100 }, (_, n) => ({
+          check_id: "disk",
+          status: n % 2 === 0 ? ("warning" as const) : ("critical" as const),
+        }))
+        for (let batch = 0; batch < 11; batch++) yield* report(server, agent, ...flapping)
+        const long = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
+        assert.match(
+          long.stdout,
+          /\n101 changes are left out: an incident keeps its first 100 and its last 900\n/,
+        )
       }),
     90_000,
   )

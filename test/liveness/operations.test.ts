@@ -1,6 +1,7 @@
 import { AgentId, CheckId, EventId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { toIncidentDetail } from "@tocsin/core/usecases/resources"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -222,7 +223,7 @@ describe("the story of an incident", () => {
     { arbitrary: { runs: propertyRuns(100), size: 40, maxShrinks: 500 } },
   )
 
-  it.effect("shows at most two hundred of each, the latest and the worst", () =>
+  it.effect("shows all changes that are kept, and at most two hundred members, the worst", () =>
     Effect.gen(function* () {
       const { site, process } = yield* open
       const checks = Array.from({ length: 250 }, (_, at) => `check-${at}`)
@@ -232,10 +233,22 @@ describe("the story of an incident", () => {
       )
       yield* report(process, [{ check: "check-7", status: "critical", key: "shared" }])
       const [id] = site.watch.incidents.keys()
-      const { members, changes } = yield* process.operations.incident(IncidentId.make(id ?? ""))
-      assert.deepStrictEqual([members.length, changes.length], [200, 200])
+      const story = yield* process.operations.incident(IncidentId.make(id ?? ""))
+      const { members, changes } = story
+      assert.deepStrictEqual([members.length, changes.length], [200, 251])
       assert.strictEqual(String(members[0]?.check_id), "check-7")
       assert.strictEqual(changes[0]?.seq, 251)
+      assert.strictEqual(toIncidentDetail(story).timeline_left_out, 0)
+      for (let round = 0; round < 4; round++) {
+        const status = round % 2 === 0 ? "critical" : "warning"
+        yield* report(
+          process,
+          checks.map((check) => ({ check, status, key: "shared" }) as const),
+        )
+      }
+      const long = toIncidentDetail(yield* process.operations.incident(IncidentId.make(id ?? "")))
+      // All but one of the first round are changes.
+      assert.deepStrictEqual([long.timeline.length, long.timeline_left_out], [1_000, 250])
     }),
   )
 

@@ -7,6 +7,7 @@ import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
+import { atMost } from "@tocsin/testing/records"
 import { Arbitrary, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { expireAll, purge } from "@tocsin/testing/expireAll"
@@ -162,7 +163,7 @@ describe("what has outlived its retention", () => {
         assert.deepStrictEqual(byId(left.incidents), byId(expected.incidents))
         assert.deepStrictEqual(byId(left.outbox), byId(expected.outbox))
         for (const { id, member_changes } of rows.incidents) {
-          const story = yield* front.storage.incident(id, 1_000)
+          const story = yield* front.storage.incident(id, atMost(1_000))
           const isKept = expected.incidents.some((incident) => incident.id === id)
           assert.strictEqual(story?.changes.length, isKept ? member_changes : undefined)
           if (isKept) assert.isAbove(story?.members.length ?? 0, 0)

@@ -24,7 +24,7 @@ const removable = () => {
         page: (request) => or(sound.page(request)),
         agent: (id) => or(sound.agent(id)),
         check: (agentId, checkId) => or(sound.check(agentId, checkId)),
-        incident: (id, limit) => or(sound.incident(id, limit)),
+        incident: (id, limits) => or(sound.incident(id, limits)),
         counts: (aliveSince) => or(sound.counts(aliveSince)),
         agentsWithPendingKey: (...ofWhom) => or(sound.agentsWithPendingKey(...ofWhom)),
         probe: or(sound.probe),

@@ -15,6 +15,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { atMost } from "@tocsin/testing/records"
 import { Context, Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { settled } from "../delivery/settled.ts"
@@ -119,7 +120,7 @@ export const runService = Effect.fnUntraced(function* (
     isBackward: false,
     limit: 10_000,
   })
-  const stories = yield* Effect.forEach(rows, ({ id }) => storage.incident(id, 10_000))
+  const stories = yield* Effect.forEach(rows, ({ id }) => storage.incident(id, atMost(10_000)))
   const history = yield* Context.get(services, Queries).history({ limit: 500 })
   const course: Course = {
     lines,

@@ -3,7 +3,7 @@ import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
-import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
+import { type IncidentStory, Storage, type StoryLimits } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { census } from "@tocsin/core/tables/census"
 import { decideExpiry, removeExpired } from "@tocsin/core/tables/expire"
@@ -47,7 +47,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     hints: Stream.never,
     check: (agentId, checkId) =>
       Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
-    incident: (id, limit) => Effect.sync(() => incidentStory(tables, id, limit)),
+    incident: (id, limits) => Effect.sync(() => incidentStory(tables, id, limits)),
     mark: Effect.sync(() => tables.mark),
     establish: (name, value) =>
       Effect.sync(() => {
@@ -102,7 +102,11 @@ const untilNextDue = (
   return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
 }
 
-const incidentStory = (tables: MemoryTables, id: IncidentId, limit: number): IncidentStory | undefined => {
+const incidentStory = (
+  tables: MemoryTables,
+  id: IncidentId,
+  limits: StoryLimits,
+): IncidentStory | undefined => {
   const incident = tables.incidents.get(id)
   if (incident === undefined) return undefined
   const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
@@ -113,8 +117,8 @@ const incidentStory = (tables: MemoryTables, id: IncidentId, limit: number): Inc
   )
   return {
     incident,
-    members: members.slice(0, limit),
-    changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limit),
-    outbox: outbox.slice(0, limit),
+    members: members.slice(0, limits.members),
+    changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limits.changes),
+    outbox: outbox.slice(0, limits.outbox),
   }
 }

@@ -154,7 +154,7 @@ const make = ({ database, groups, indexed, prober }: Connected): Storage["Servic
     // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
     hints: Stream.never,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], decodeCheck),
-    incident: (id, limit) => retryTransient(readIncidentStory(sql, id, limit)),
+    incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
     mark: findOne(findMark, ["service"], decodeMark),
     establish: (name, value) =>
       retryTransient(

@@ -114,16 +114,16 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     page: (request) => read(() => pages.read(request)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),
-    incident: (id, limit) =>
+    incident: (id, limits) =>
       read(() =>
         connection.snapshot(() => {
           const incident = tables.incidents.find(id)
           return (
             incident && {
               incident,
-              members: tables.members.ranked(id, limit),
-              changes: tables.incidentChanges.latest(id, limit),
-              outbox: tables.outbox.latest(id, limit),
+              members: tables.members.ranked(id, limits.members),
+              changes: tables.incidentChanges.latest(id, limits.changes),
+              outbox: tables.outbox.latest(id, limits.outbox),
             }
           )
         }),

@@ -202,13 +202,15 @@ export interface IncidentTimelineEntry {
   readonly incident_severity: Severity | null
 }
 
-/** One incident with its members, its story and its notifications, at most 200 of each. */
+/** One incident with its story, and at most 200 of its members and notifications. */
 export interface IncidentDetail {
   readonly incident: Incident
   /** Present ones first, worst first. */
   readonly members: ReadonlyArray<IncidentMember>
-  /** Newest first. */
+  /** Newest first. Of more than 1,000 changes, the first 100 and the last 900. */
   readonly timeline: ReadonlyArray<IncidentTimelineEntry>
+  /** How many changes the timeline leaves out. */
+  readonly timeline_left_out: number
   /** Newest first. */
   readonly deliveries: ReadonlyArray<NotificationOutboxItem>
 }

@@ -10,6 +10,7 @@ import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
 import { race } from "./race.ts"
 import {
+  atMost,
   agentRecord,
   incidentIdOf,
   incidentRecord,
@@ -224,7 +225,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         }
       })
       const story = (limit: number) =>
-        Effect.map(replica.storage.incident(incidentIdOf("x"), limit), (found) => ({
+        Effect.map(replica.storage.incident(incidentIdOf("x"), atMost(limit)), (found) => ({
           id: found?.incident.id,
           members: found?.members.map((row): string => row.check_id),
           changes: found?.changes.map((row) => row.seq),
@@ -239,7 +240,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         changes: [3, 2],
         outbox: [3, 2],
       })
-      assert.isUndefined(yield* replica.storage.incident(incidentIdOf("none"), 10))
+      assert.isUndefined(yield* replica.storage.incident(incidentIdOf("none"), atMost(10)))
     }),
   )
 }

@@ -17,7 +17,7 @@ import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError, StoryLimits } from "@tocsin/core/ports/Storage"
 import type { Decision } from "@tocsin/core/workspace/Decision"
 import type { Scope } from "@tocsin/core/workspace/Scope"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
@@ -168,6 +168,9 @@ export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}
   leased_until: undefined,
   ...changes,
 })
+
+/** Limits of an incident's story: so many rows of each kind. */
+export const atMost = (rows: number): StoryLimits => ({ members: rows, changes: rows, outbox: rows })
 
 /** Puts rows into a storage in one transaction, as a decision would: what it replaces, `scopes` loads before. */
 export const write = (

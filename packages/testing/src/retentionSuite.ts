@@ -10,6 +10,7 @@ import { expireAll } from "./expireAll.ts"
 import { observe } from "./observe.ts"
 import { race } from "./race.ts"
 import {
+  atMost,
   agentRecord,
   alertRecord,
   incidentIdOf,
@@ -143,8 +144,8 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
       const left = ["open", "resolved 2", "resolved 3"].map(incidentIdOf)
       const found = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
       assert.sameMembers(found, left)
-      assert.isUndefined(yield* replica.storage.incident(incidentIdOf("resolved 0"), 10))
-      const story = yield* replica.storage.incident(incidentIdOf("resolved 2"), 10)
+      assert.isUndefined(yield* replica.storage.incident(incidentIdOf("resolved 0"), atMost(10)))
+      const story = yield* replica.storage.incident(incidentIdOf("resolved 2"), atMost(10))
       assert.deepStrictEqual([story?.members.length, story?.changes.length], [1, 1])
       const ofAgent = yield* rowsOf(replica, "incidents", { agent_id: AgentId.make("a") })
       assert.strictEqual(ofAgent.length, 3)
@@ -190,7 +191,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
       const left = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
       assert.sameMembers(left, ["pending", "sending", "retry"].map(incidentIdOf))
       for (const id of left) {
-        const story = yield* replica.storage.incident(id, 10)
+        const story = yield* replica.storage.incident(id, atMost(10))
         assert.deepStrictEqual([story?.members.length, story?.changes.length], [1, 1])
       }
     }),
@@ -259,11 +260,51 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
+const describeStories = <Place>(subject: StorageUnderTest<Place>): void => {
+  it.effect("stories: of more than 1,000 changes the first 100 and the last 900", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const changeOf = (name: string, seq: number) => ({
+        incident_id: incidentIdOf(name),
+        seq,
+        changed_at: start,
+        change: "worsened" as const,
+        agent_id: AgentId.make("a"),
+        check_id: CheckId.make("disk"),
+        severity: "critical" as const,
+        incident_severity: "critical" as const,
+      })
+      const last = 1_007
+      yield* write(replica, [], (workspace) => {
+        for (const name of ["long", "short"]) workspace.incidents.put(incidentRecord(name))
+        for (const n of range(300)) workspace.tell(changeOf("short", n + 1))
+      })
+      for (let from = 0; from < last; from += 500) {
+        yield* write(replica, [], (workspace) => {
+          for (const n of range(Math.min(500, last - from))) workspace.tell(changeOf("long", from + n + 1))
+        })
+      }
+      const seqsOf = (name: string) =>
+        Effect.map(replica.storage.incident(incidentIdOf(name), atMost(2_000)), (story) =>
+          story?.changes.map((change) => change.seq),
+        )
+      const newest = range(900).map((n) => last - n)
+      const oldest = range(100).map((n) => 100 - n)
+      assert.deepStrictEqual(yield* seqsOf("long"), [...newest, ...oldest])
+      assert.deepStrictEqual(
+        yield* seqsOf("short"),
+        range(300).map((n) => 300 - n),
+      )
+    }),
+  )
+}
+
 /** What outlives its time goes, and nothing else: the rules of `RetentionRules`. */
 export const retentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     describeHistory(subject)
     describeIncidents(subject)
     describeOutbox(subject)
+    describeStories(subject)
   })
 }

@@ -45,7 +45,12 @@ const Change = Schema.Struct({
 export const IncidentDetail = Schema.Struct({
   incident: Incident,
   members: Schema.Array(Member).annotate({ description: "At most 200: present ones first, worst first." }),
-  timeline: Schema.Array(Change).annotate({ description: "At most 200, newest first." }),
+  timeline: Schema.Array(Change).annotate({
+    description: "Newest first. Of more than 1,000 changes, the first 100 and the last 900.",
+  }),
+  timeline_left_out: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "How many changes the timeline leaves out.",
+  }),
   deliveries: Schema.Array(NotificationOutboxItem).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and its story." })
 

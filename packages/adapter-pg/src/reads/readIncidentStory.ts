@@ -1,5 +1,5 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { IncidentStory } from "@tocsin/core/ports/Storage"
+import type { IncidentStory, StoryLimits } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
@@ -16,13 +16,13 @@ const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 export const readIncidentStory = (
   sql: SqlClient.SqlClient,
   id: IncidentId,
-  limit: number,
+  limits: StoryLimits,
 ): Effect.Effect<IncidentStory | undefined, SqlError.SqlError> =>
   Effect.gen(function* () {
     const [incident] = (yield* read(sql, findIncidents, [[id]])).map(decodeIncident)
     if (incident === undefined) return undefined
-    const members = (yield* read(sql, findMembersOfIncident, [id, limit])).map(decodeMember)
-    const changes = (yield* read(sql, findIncidentChanges, [id, limit])).map(decodeIncidentChange)
-    const outbox = (yield* read(sql, findOutboxOfIncident, [id, limit])).map(decodeOutbox)
+    const members = (yield* read(sql, findMembersOfIncident, [id, limits.members])).map(decodeMember)
+    const changes = (yield* read(sql, findIncidentChanges, [id, limits.changes])).map(decodeIncidentChange)
+    const outbox = (yield* read(sql, findOutboxOfIncident, [id, limits.outbox])).map(decodeOutbox)
     return { incident, members, changes, outbox }
   }).pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN))

@@ -1,8 +1,17 @@
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
+import { FIRST_CHANGES } from "@tocsin/core/incidents/storyBounds"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Nullable } from "./Nullable.ts"
-import { insertStatement, selectList, type TableShape } from "./TableShape.ts"
+import type { Columns } from "./columnArrays.ts"
+import {
+  givenRows,
+  insertStatement,
+  type RowStatement,
+  selectList,
+  type TableShape,
+  telling,
+} from "./TableShape.ts"
 
 const shape: TableShape<IncidentChangeRecord> = {
   name: "incident_change",
@@ -22,6 +31,19 @@ const shape: TableShape<IncidentChangeRecord> = {
 
 /** Adds lines to incidents' stories; their incidents' locks guard them. */
 export const insertIncidentChanges = insertStatement(shape)
+
+const cutColumns: Columns = { incident_id: "text", up_to: "int4" }
+
+/** Deletes what stories lose; their incidents' locks guard them. */
+export const cutStories: RowStatement = {
+  name: "cut_stories",
+  columns: cutColumns,
+  text: telling(
+    `DELETE FROM incident_change AS stored
+     USING ${givenRows(cutColumns)}
+     WHERE stored.incident_id = given.incident_id AND stored.seq > ${FIRST_CHANGES} AND stored.seq <= given.up_to`,
+  ),
+}
 
 /** Reads the latest lines of an incident's story. */
 export const findIncidentChanges: PgStatement = {

@@ -82,6 +82,7 @@ const incidentWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyAr
       member.inserted.filter((row) => !isFirst(row)),
     ),
     each(stories.insertIncidentChanges, changes.incidentChanges),
+    { statement: stories.cutStories, rows: changes.storyCuts, writes: "any" },
   ]
 }
 

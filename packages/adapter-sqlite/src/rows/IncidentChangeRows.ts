@@ -1,6 +1,7 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
+import { FIRST_CHANGES, type StoryCut } from "@tocsin/core/incidents/storyBounds"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { RowInserter } from "./RowInserter.ts"
 
@@ -49,11 +50,17 @@ export const makeIncidentChangeRows = (connection: SqliteConnection) => {
       values.push(row.agent_id, row.check_id, row.severity, row.incident_severity ?? null)
     },
   })
+  const cut = connection.query<never>(
+    `DELETE FROM incident_change WHERE incident_id = ? AND seq > ${FIRST_CHANGES} AND seq <= ?`,
+  )
   const latest = connection.query<IncidentChangeRow>(
     `SELECT ${COLUMNS.join(", ")} FROM incident_change WHERE incident_id = ? ORDER BY seq DESC LIMIT ?`,
   )
   return {
     add: (rows: ReadonlyArray<IncidentChangeRecord>): void => inserter.insert(rows),
+    cut: ({ incident_id, up_to }: StoryCut): void => {
+      cut.get(incident_id, up_to)
+    },
     /** The latest changes of an incident, newest first. */
     latest: (id: IncidentId, limit: number): ReadonlyArray<IncidentChangeRecord> =>
       latest.all(id, limit).map(toIncidentChange),

@@ -17,6 +17,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.alerts) tables.alerts.write(change)
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
   tables.incidentChanges.add(changes.incidentChanges)
+  for (const cut of changes.storyCuts) tables.incidentChanges.cut(cut)
   for (const check of changes.removedChecks) tables.history.removeCheck(check)
   tables.history.add(changes.history)
   return changes

@@ -23,7 +23,7 @@ export const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
         }),
       agent: (agentId) => spanOf("agent")(storage.agent(agentId)),
       check: (agentId, checkId) => spanOf("check")(storage.check(agentId, checkId)),
-      incident: (id, limit) => spanOf("incident")(storage.incident(id, limit)),
+      incident: (id, limits) => spanOf("incident")(storage.incident(id, limits)),
       counts: (aliveSince) => spanOf("counts")(storage.counts(aliveSince)),
       census: spanOf("census")(storage.census),
     })

@@ -39,6 +39,13 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
+/** How many rows of each kind a story shows at most. */
+export interface StoryLimits {
+  readonly members: number
+  readonly changes: number
+  readonly outbox: number
+}
+
 /** One incident with all that belongs to it. */
 export interface IncidentStory {
   readonly incident: IncidentRecord
@@ -113,10 +120,10 @@ export class Storage extends Context.Service<
       agentId: AgentId,
       checkId: CheckId,
     ) => Effect.Effect<CheckRecord | undefined, StorageError>
-    /** Reads one incident with at most `limit` of its members (present first, worst first), changes and outbox items (newest first). */
+    /** Reads one incident with its first members (present first, worst first), and its latest changes and outbox items. */
     readonly incident: (
       id: IncidentId,
-      limit: number,
+      limits: StoryLimits,
     ) => Effect.Effect<IncidentStory | undefined, StorageError>
     /** Reads the service's sign of life. */
     readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>

@@ -25,7 +25,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         page: (request) => bounded(storage.page(request)),
         agent: (agentId) => bounded(storage.agent(agentId)),
         check: (agentId, checkId) => bounded(storage.check(agentId, checkId)),
-        incident: (id, rows) => bounded(storage.incident(id, rows)),
+        incident: (id, limits) => bounded(storage.incident(id, limits)),
         mark: bounded(storage.mark),
         counts: (aliveSince) => bounded(storage.counts(aliveSince)),
         census: bounded(storage.census),

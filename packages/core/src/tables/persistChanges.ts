@@ -1,5 +1,6 @@
 import type { AgentKeyRecord } from "../admission/AgentKeyRecord.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { isCut } from "../incidents/storyBounds.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { StoredHistoryRecord } from "../lists/ListDefinitions.ts"
 import type { AlertRecord } from "../notifications/AlertRecord.ts"
@@ -31,6 +32,13 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     const story = tables.incidentChanges.get(change.incident_id)
     if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])
     else story.push(change)
+  }
+  for (const cut of changes.storyCuts) {
+    const story = tables.incidentChanges.get(cut.incident_id) ?? []
+    tables.incidentChanges.set(
+      cut.incident_id,
+      story.filter((change) => !isCut(change, cut)),
+    )
   }
   for (const check of changes.removedChecks) {
     for (const row of tables.history.values()) {

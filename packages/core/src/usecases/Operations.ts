@@ -5,6 +5,7 @@ import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identif
 import type { ActionCountResponse } from "../contract/Responses.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { replay, type ReplayOutcome } from "../notifications/operatorDecisions.ts"
+import { STORY_CHANGES } from "../incidents/storyBounds.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
@@ -20,8 +21,8 @@ export interface CheckName {
   readonly check_id: CheckId
 }
 
-// An incident can have ten thousand members; its page shows the worst and latest of them.
-const STORY_ROWS = 200
+// An incident can have ten thousand members; its page shows the worst and latest of them, and all changes that are kept.
+const STORY = { members: 200, changes: STORY_CHANGES, outbox: 200 }
 
 const noSuchCheck = () =>
   new NotFound({
@@ -101,7 +102,7 @@ export class Operations extends Context.Service<
         resetClock: (check) => onCheck(resetClock(check)),
         removeCheck: (check) => onCheck(removeCheck(check, options)),
         incident: Effect.fn("Operations.incident")(function* (id) {
-          const story = yield* storage.incident(id, STORY_ROWS)
+          const story = yield* storage.incident(id, STORY)
           if (story !== undefined) return story
           return yield* new NotFound({
             message: "there is no incident with this id; GET /api/v1/incidents lists those there are",

@@ -35,6 +35,7 @@ interface Subject {
   readonly policy: PolicyOptions
 }
 
+const NOTHING_MORE = { members: 0, changes: 0, outbox: 0 }
 const MICROS_PER_SECOND = 1_000_000
 // A skew beyond this is worth a word: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60
@@ -56,7 +57,8 @@ export const explain = Effect.fnUntraced(function* (
     isBackward: false,
     limit: 1,
   })
-  const story = check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, 1)
+  const story =
+    check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
   const context = { policy, mark: yield* storage.mark, now: yield* Instant.now }
   const shown = resources.toAgent(agent, context)
   const skew = seconds(check.received_at, check.last_observed_at)

@@ -100,6 +100,8 @@ export const toIncidentDetail = ({ incident, members, changes, outbox }: Inciden
     severity: change.severity,
     incident_severity: change.incident_severity ?? null,
   })),
+  // Changes are numbered from 1 without a gap.
+  timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   deliveries: outbox.map(toOutboxItem),
 })
 

@@ -3,6 +3,7 @@ import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
 import type { HistoryRecord } from "../checks/HistoryRecord.ts"
 import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
+import { cutOf, type StoryCut } from "../incidents/storyBounds.ts"
 import type { IncidentRecord, IncidentRef } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { Instant } from "../contract/Instant.ts"
@@ -77,6 +78,7 @@ export class Workspace {
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
+  #storyCuts: Map<IncidentId, StoryCut> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
 
@@ -145,9 +147,11 @@ export class Workspace {
     this.#removedChecks.push(check)
   }
 
-  /** Adds a line to an incident's story. */
+  /** Adds a line to an incident's story, which loses others once it is long. */
   tell(change: IncidentChangeRecord): void {
     this.#incidentChanges.push(change)
+    const cut = cutOf(change.incident_id, change.seq)
+    if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
   }
 
   /** Tells an incident as the storage holds it, with its outbox items but for discarded ones, and its alerts. */
@@ -213,6 +217,8 @@ export class Workspace {
       marks: this.marks.changes(),
       /** New lines of incidents' stories. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      /** What stories lose once these lines are written. */
+      storyCuts: Array.from(this.#storyCuts?.values() ?? []) as ReadonlyArray<StoryCut>,
       /** Deleted checks, whose history is to be removed now, before new rows are added: some may have been reported again. */
       removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
       /** New history rows, in the order in which they are to be numbered. */

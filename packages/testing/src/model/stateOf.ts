@@ -9,7 +9,7 @@ import { ALL } from "./deliveryDeeds.ts"
 import { AGENTS, CHECKS, KEYS } from "./ModelAction.ts"
 import { keyName } from "./deedOf.ts"
 import { observe } from "../observe.ts"
-import { keyHashOf } from "../records.ts"
+import { atMost, keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
 import { LISTS, rowsOf } from "../rowsOf.ts"
 
@@ -90,8 +90,8 @@ const STORY_ROWS = 3
 const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
   const stories: Array<unknown> = []
   for (const { id } of yield* rowsOf(replica, "incidents")) {
-    const first = yield* replica.storage.incident(id, STORY_ROWS)
-    const whole = yield* replica.storage.incident(id, ALL)
+    const first = yield* replica.storage.incident(id, atMost(STORY_ROWS))
+    const whole = yield* replica.storage.incident(id, atMost(ALL))
     stories.push({
       incident: first?.incident,
       members: first?.members,

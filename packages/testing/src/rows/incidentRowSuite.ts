@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
 import { observe } from "../observe.ts"
-import { write } from "../records.ts"
+import { atMost, write } from "../records.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
@@ -132,7 +132,7 @@ const storyRoundTrip = (replica: Replica) =>
           workspace.incidents.put(incident)
           for (const change of changes) workspace.tell(change)
         })
-        const story = yield* replica.storage.incident(incident.id, 10)
+        const story = yield* replica.storage.incident(incident.id, atMost(10))
         assertSame(story, { incident, members: [], changes: changes.toReversed(), outbox: [] })
       }),
   )

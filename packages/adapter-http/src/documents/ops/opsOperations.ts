@@ -23,6 +23,7 @@ const incidentDetail = {
       incident_severity: "critical",
     },
   ],
+  timeline_left_out: 0,
   deliveries: [story.OUTBOX_ITEM],
 }
 

@@ -1,5 +1,6 @@
 import { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/incidents/storyBounds"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { toIncidentDetail } from "@tocsin/core/usecases/resources"
 import { Effect } from "effect"
@@ -55,6 +56,13 @@ const factsOf = ({ incident }: IncidentDetail): ReadonlyArray<readonly [string, 
   ["summary", incident.summary ?? ""],
 ]
 
+const leftOut = ({ timeline_left_out: count }: IncidentDetail): ReadonlyArray<string> =>
+  count === 0
+    ? []
+    : [
+        `${count} changes are left out: an incident keeps its first ${FIRST_CHANGES} and its last ${LAST_CHANGES}\n`,
+      ]
+
 const describe = (detail: IncidentDetail, output: Output["Service"]): string => {
   const section = <Row>(
     columns: ReadonlyArray<Column<Row>>,
@@ -67,6 +75,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     ...section(FACTS, factsOf(detail)),
     ...section(MEMBERS, detail.members),
     ...section(TIMELINE, detail.timeline),
+    ...leftOut(detail),
     ...section(DELIVERIES, detail.deliveries),
   ].join("\n")
 }

@@ -1,3 +1,4 @@
+import { isCut } from "@tocsin/core/incidents/storyBounds"
 import type { ExpiredRows } from "@tocsin/core/tables/expire"
 import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import type { Change } from "@tocsin/core/workspace/Table"
@@ -24,6 +25,12 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.alert, changes.alerts)
   change(rowKeys.mark, changes.marks)
   for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
+  for (const cut of changes.storyCuts) {
+    const story = tables.incidentChanges.get(cut.incident_id) ?? []
+    for (const row of [...story, ...changes.incidentChanges])
+      if (row.incident_id === cut.incident_id && isCut(row, cut))
+        entries.set(rowKeys.incident_change(row), undefined)
+  }
   for (const row of changes.removedAgents) entries.set(rowKeys.removed_registration(row), writeRow(row))
   changeHistory(tables, changes, entries)
   return entries

@@ -101,6 +101,7 @@ const tablesOf = (rows: ReadonlyMap<TableName, ReadonlyArray<unknown>>): MemoryT
     alerts: added("alert"),
     marks: added("mark"),
     incidentChanges: rowsOf<IncidentChangeRecord>("incident_change").toSorted((a, b) => a.seq - b.seq),
+    storyCuts: [],
     removedChecks: [],
     removedAgents: rowsOf<AgentRecord>("removed_registration"),
     history: [],
