@@ -1,11 +1,11 @@
 // `npm run build [FOLDER]`: the packages to publish, each in a folder of its own in dist/ or FOLDER.
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { bundleServer } from "./bundleServer.ts"
-import { type PackageManifest, publishedPackages } from "./PackageManifest.ts"
+import { publishedPackages } from "./PackageManifest.ts"
 import { placeModules } from "./placeModules.ts"
 import { publishedManifest } from "./publishedManifest.ts"
 
@@ -24,9 +24,6 @@ const compile = (emitted: string): boolean => {
   return spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0
 }
 
-const partReadme = ({ name, description }: PackageManifest): string =>
-  `# ${name}\n\n${description}\n\nA part of \`tocsin\`, which is what to install. What is exported here and not by \`tocsin\` may change with any version.\n`
-
 const assemble = async (emitted: string, unfinished: string): Promise<void> => {
   for (const { folder, manifest } of packages) {
     const made = join(unfinished, folder)
@@ -34,9 +31,7 @@ const assemble = async (emitted: string, unfinished: string): Promise<void> => {
     placeModules(join(emitted, folder, "src"), join(source, "src"), made)
     const hasProgram = manifest.name === PROGRAM
     if (hasProgram) await bundleServer(root, join(made, "bin"))
-    const readme = join(source, "README.md")
-    if (existsSync(readme)) cpSync(readme, join(made, "README.md"))
-    else writeFileSync(join(made, "README.md"), partReadme(manifest))
+    cpSync(join(source, "README.md"), join(made, "README.md"))
     cpSync(join(root, "LICENSE"), join(made, "LICENSE"))
     const published = publishedManifest(manifest, { hasProgram })
     writeFileSync(join(made, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)

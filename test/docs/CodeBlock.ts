@@ -21,7 +21,7 @@ export const pages: ReadonlyArray<string> = [
   "CONTRIBUTING.md",
   "CHANGELOG.md",
   "examples/README.md",
-  "packages/tocsin/README.md",
+  ...globSync("packages/*/README.md").toSorted(),
   ...globSync("docs/**/*.md").toSorted(),
 ]
 
