@@ -12,6 +12,8 @@ export interface FaultyNetwork {
   /** From now on what the server sends does not arrive, on new connections neither; what it is sent does. */
   readonly holdReplies: Effect.Effect<void>
   readonly passReplies: Effect.Effect<void>
+  /** The connections there are carry nothing any more, and are not closed: their host is gone. New ones work. */
+  readonly vanish: Effect.Effect<void>
 }
 
 /** Opens a way to the server of a URL, through a port of this machine; closed with the scope. */
@@ -20,13 +22,18 @@ export const faultyNetwork = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FaultyNetwork, never, Scope.Scope> {
   const target = new URL(Redacted.value(url))
   const pairs = new Map<Socket, Socket>()
+  const vanished = new WeakSet<Socket>()
   let held = false
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || "5432"), target.hostname)
     pairs.set(client, upstream)
     if (held) upstream.pause()
-    client.pipe(upstream)
-    upstream.on("data", (chunk) => client.write(chunk))
+    client.on("data", (chunk) => {
+      if (!vanished.has(upstream)) upstream.write(chunk)
+    })
+    upstream.on("data", (chunk) => {
+      if (!vanished.has(upstream)) client.write(chunk)
+    })
     upstream.on("end", () => client.end())
     client.on("close", () => {
       pairs.delete(client)
@@ -46,6 +53,9 @@ export const faultyNetwork = Effect.fnUntraced(function* (
         else upstream.resume()
       }
     })
+  const vanish = Effect.sync(() => {
+    for (const upstream of pairs.values()) vanished.add(upstream)
+  })
   const through = yield* throughLoopback(server, target, cut)
-  return { url: through, cut, holdReplies: hold(true), passReplies: hold(false) }
+  return { url: through, cut, holdReplies: hold(true), passReplies: hold(false), vanish }
 })

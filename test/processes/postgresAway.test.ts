@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect, Fiber, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { faultyNetwork } from "../postgres/faultyNetwork.ts"
 import { type Agent, enroll, type Event, eventOf, heartbeat, push } from "./Agent.ts"
 import { call, historyOf, OPERATOR_TOKEN, outboxOf, statusOf } from "./api.ts"
@@ -82,6 +83,49 @@ describe.concurrent("a server whose PostgreSQL goes away", { retry: 2 }, () => {
       assert.includeMembers(history, kept)
       const told = Effect.map(outboxOf(server), (items) => items.some(({ state }) => state === "sent"))
       yield* until("notifications are delivered", told, "5 seconds")
+      assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
+    }),
+  )
+
+  it.live("writes again within 15 s where its host vanished, and is not ready before", () =>
+    Effect.gen(function* () {
+      const network = yield* faultyNetwork((yield* scratchPostgres).url)
+      const { server, agent } = yield* start(network.url)
+      yield* untilReadiness(server, 200, "3 seconds")
+      yield* network.vanish
+      const vanished = yield* Clock.currentTimeMillis
+      const event = eventOf({ check_id: "disk", status: "critical" })
+      const pushing = yield* Effect.forkScoped(
+        until(
+          "an event is kept",
+          Effect.map(push(server, agent, [event]), ({ status }) => status === 202),
+          "15 seconds",
+        ),
+      )
+      yield* untilReadiness(server, 503, "3 seconds")
+      yield* untilReadiness(server, 200, "15 seconds")
+      yield* Fiber.join(pushing)
+      assert.isBelow((yield* Clock.currentTimeMillis) - vanished, 15_000)
+      assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
+    }),
+  )
+
+  it.live("is not ready within 3 s where it takes no writes any more", () =>
+    Effect.gen(function* () {
+      const { url, replica, killConnections } = yield* scratchPostgres
+      const { server } = yield* start(url)
+      yield* untilReadiness(server, 200, "3 seconds")
+      const { sql } = yield* replica({ maxConnections: 1 })
+      const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
+      const database = sql(row?.name ?? "")
+      yield* sql`ALTER DATABASE ${database} SET default_transaction_read_only = on`
+      yield* killConnections
+      yield* untilReadiness(server, 503, "3 seconds")
+      yield* Effect.retry(
+        sql.withTransaction(sql`ALTER DATABASE ${database} RESET default_transaction_read_only`),
+        { times: 3 },
+      ).pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ WRITE"))
+      yield* untilReadiness(server, 200, "5 seconds")
       assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
     }),
   )

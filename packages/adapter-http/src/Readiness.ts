@@ -1,12 +1,32 @@
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
-import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { Policy } from "@tocsin/core/ports/Policy"
+import { Storage, type StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { Context, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
 
 const PROBE_INTERVAL = Duration.seconds(1)
 const PROBE_LIMIT = Duration.millis(1500)
 
-/** Whether the service can do its work (contract, ready; decisions §1). */
+/** What is known of the storage's writes. */
+type Writes =
+  /** The last one was kept, or nothing speaks against it. */
+  | "kept"
+  /** The storage was lost; who answers again need not take writes. */
+  | "in doubt"
+  /** The last one was refused for want of space. */
+  | "refused"
+
+/** A write that fails so tells that the storage, or the way to it, is not what it was. */
+const DOUBTFUL: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "damaged"])
+
+/** What a failed write makes of what was known. Who waited in vain for a lock, for instance, has learned nothing. */
+const afterFailure = (writes: Writes, reason: StorageFailure): Writes => {
+  if (reason === "full") return "refused"
+  return writes === "kept" && DOUBTFUL.has(reason) ? "in doubt" : writes
+}
+
+/** Whether the service can do its work. */
 export class Readiness extends Context.Service<
   Readiness,
   {
@@ -21,28 +41,28 @@ export class Readiness extends Context.Service<
   }
 >()("@tocsin/adapter-http/Readiness") {
   /**
-   * Watches a storage: a probe once a second in the background, each limited to 1.5 s, and each write. Use cases must
-   * be built on the Storage that this layer provides, or refused writes go unseen.
+   * Watches a storage: a probe once a second in the background, each limited to 1.5 s, and each write. After a loss a
+   * write has to succeed, not only a probe; where none comes, the service's mark is one. Use cases must be built on the
+   * Storage that this layer provides, or failed writes go unseen.
    */
   static readonly layer: Layer.Layer<Readiness | Storage, never, Storage> = Layer.effectContext(
     Effect.gen(function* () {
       const storage = yield* Storage
       const { storageFailures } = yield* CurrentInstruments
       let canAnswer = false
-      let hasSpace = true
+      let writes: Writes = "kept"
       let draining = false
       const probe = Effect.map(Effect.timeoutOption(Effect.exit(storage.probe), PROBE_LIMIT), (exit) => {
         canAnswer = Option.isSome(exit) && Exit.isSuccess(exit.value)
+        if (!canAnswer) writes = afterFailure(writes, "unavailable")
       })
-      yield* probe
-      yield* Effect.forkScoped(Effect.repeat(Effect.delay(probe, PROBE_INTERVAL), Schedule.forever))
 
       const noteFailure = (error: StorageError) =>
         Effect.sync(() => {
           storageFailures[error.reason].value += 1
-          if (error.reason === "full") hasSpace = false
+          writes = afterFailure(writes, error.reason)
         })
-      const transactWithoutSpace = <A>(command: Command<A>) =>
+      const transactInDoubt = <A>(command: Command<A>) =>
         Effect.suspend(() => {
           let isWrite = false
           const observed: Command<A> = function* (workspace, now) {
@@ -53,7 +73,7 @@ export class Readiness extends Context.Service<
           return Effect.tap(Effect.tapError(storage.transact(observed), noteFailure), () =>
             Effect.sync(() => {
               // What wrote nothing proves nothing.
-              if (isWrite) hasSpace = true
+              if (isWrite) writes = "kept"
             }),
           )
         })
@@ -61,16 +81,23 @@ export class Readiness extends Context.Service<
         ...storage,
         transact: (command) =>
           Effect.suspend(() =>
-            hasSpace
+            writes === "kept"
               ? Effect.tapError(storage.transact(command), noteFailure)
-              : transactWithoutSpace(command),
+              : transactInDoubt(command),
           ),
       })
+      const mark = Effect.exit(watched.transact(leaveMark(yield* Policy)))
+      const watch = Effect.andThen(
+        probe,
+        Effect.suspend(() => (canAnswer && writes === "in doubt" ? mark : Effect.void)),
+      )
+      yield* probe
+      yield* Effect.forkScoped(Effect.repeat(Effect.delay(watch, PROBE_INTERVAL), Schedule.forever))
       return Context.make(
         Readiness,
         Readiness.of({
-          isReady: Effect.sync(() => canAnswer && hasSpace && !draining),
-          isStorageUp: Effect.sync(() => canAnswer && hasSpace),
+          isReady: Effect.sync(() => canAnswer && writes === "kept" && !draining),
+          isStorageUp: Effect.sync(() => canAnswer && writes === "kept"),
           isDraining: () => draining,
           drain: Effect.sync(() => {
             draining = true

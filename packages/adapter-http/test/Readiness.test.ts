@@ -18,11 +18,12 @@ const watched = Effect.gen(function* () {
   const storage = Layer.mock(Storage, {
     probe: Effect.suspend(() => told.probe),
     transact: (command) =>
-      Effect.suspend(() =>
-        told.refusal === undefined
-          ? Effect.succeed(decideSync(command(new Workspace(), Instant.fromMicros(0n)), () => {}))
-          : Effect.fail(failure(told.refusal)),
-      ),
+      Effect.suspend(() => {
+        if (told.refusal !== undefined) return Effect.fail(failure(told.refusal))
+        const workspace = new Workspace()
+        const load = () => workspace.marks.load("service", undefined)
+        return Effect.succeed(decideSync(command(workspace, Instant.fromMicros(0n)), load))
+      }),
   })
   const context = yield* Layer.build(Readiness.layer.pipe(Layer.provide(storage)))
   const { transact } = Context.get(context, Storage)
@@ -98,14 +99,45 @@ describe("readiness", () => {
     }),
   )
 
-  it.effect("is not touched by writes that fail otherwise", () =>
+  it.effect("comes back after a loss only once a write succeeds, though the probe does", () =>
     Effect.gen(function* () {
       const { told, readiness, write } = yield* watched
-      told.refusal = "timed_out"
-      yield* write
-      assert.isTrue(yield* readiness.isReady)
+      for (const provesItself of [true, false]) {
+        told.probe = Effect.fail(failure("unavailable"))
+        told.refusal = "timed_out"
+        yield* TestClock.adjust("3 seconds")
+        told.probe = Effect.void
+        yield* TestClock.adjust("10 seconds")
+        assert.isFalse(yield* readiness.isReady)
+        told.refusal = undefined
+        yield* provesItself ? TestClock.adjust("1 second") : write
+        assert.isTrue(yield* readiness.isReady)
+      }
     }),
   )
+
+  const afterFailedWrite: Readonly<Record<StorageFailure, boolean>> = {
+    unavailable: false,
+    read_only: false,
+    damaged: false,
+    full: false,
+    timed_out: true,
+    in_use: true,
+    newer: true,
+    other: true,
+  }
+  for (const [reason, isReady] of Object.entries(afterFailedWrite)) {
+    it.effect(`is ${isReady ? "not touched" : "ended"} by a write that fails as ${reason}`, () =>
+      Effect.gen(function* () {
+        const { told, readiness, write } = yield* watched
+        // A key of the table.
+        told.refusal = reason as StorageFailure
+        yield* write
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* readiness.isReady, isReady)
+      }),
+    )
+  }
 
   it.effect("ends for good when the service is to stop", () =>
     Effect.gen(function* () {

@@ -1,13 +1,13 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
-import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
-import { LONG_WORK, type PgPoolOptions } from "./client/PgPoolOptions.ts"
+import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
 import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { expire } from "./housekeeping/expire.ts"
@@ -71,8 +71,36 @@ const establish: PgStatement = {
          ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`,
 }
 
-/** Answers whatever is locked. */
-const probe: PgStatement = { name: "probe", text: "SELECT 1 AS one" }
+/** Asks whether the server takes writes. Answers whatever is locked. */
+const probe: PgStatement = {
+  name: "probe",
+  text: "SELECT current_setting('transaction_read_only')::boolean AS is_read_only",
+}
+
+/** Writes nothing; where nothing can be written it fails, and its connection is given up. */
+const writeNothing: PgStatement = {
+  name: "write_nothing",
+  text: "UPDATE mark SET name = name WHERE false",
+}
+
+/**
+ * A lock that is not free ends a statement of a group after a second. One that waits for longer has a server that is gone,
+ * or does not write.
+ */
+const LONGEST_GROUP_WAIT_MILLIS = 2_000
+
+const groupsWait = new StorageError({
+  reason: "unavailable",
+  message: "PostgreSQL has not written anything for seconds: see that it runs and can be reached",
+})
+
+const probeOf = (prober: Database, groups: Database): Effect.Effect<void, StorageError> =>
+  Effect.gen(function* () {
+    const { waitedMillis } = yield* groups.pg.poolStatus
+    if (waitedMillis > LONGEST_GROUP_WAIT_MILLIS) return yield* groupsWait
+    const [row] = yield* prober.pg.query(probe, [])
+    if (row?.["is_read_only"] === true) yield* prober.pg.query(writeNothing, [])
+  }).pipe(Effect.mapError((error) => (error._tag === "SqlError" ? toStorageError(error) : error)))
 
 /**
  * Storage on PostgreSQL 15 or later, for any number of processes at once. Brings the database to the present schema when it
@@ -87,12 +115,14 @@ export const layer = ({
   Layer.effect(
     Storage,
     Effect.gen(function* () {
-      const database = yield* connect({ ...defaults, ...options })
-      const prober = yield* connect({ ...options, ...probeOptions })
+      const host: PgHost = { silentSince: -Infinity }
+      const database = yield* connect({ ...defaults, ...options, host })
+      const prober = yield* connect({ ...options, ...probeOptions, host })
       const groupDatabase = yield* connect({
         ...defaults,
         ...options,
         ...groupOptions,
+        host,
         // One for each lane of agents, for each group of cached decisions, for the outbox, and for looking what is due.
         maxConnections: lanes + CACHED_GROUPS.groups + 2,
       })
@@ -105,7 +135,7 @@ export const layer = ({
       const instruments = yield* CurrentInstruments
       yield* instruments.addSource(poolMetrics({ commands: database, groups: groupDatabase, probe: prober }))
       const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows, instruments })
-      return make({ groups, database, prober, indexed: groupDatabase.pg })
+      return make({ groups, database, prober, groupDatabase })
     }),
   )
 
@@ -123,10 +153,10 @@ interface Connected {
   readonly database: Database
   readonly prober: Database
   /** Its plans use indexes. */
-  readonly indexed: PgClient["Service"]
+  readonly groupDatabase: Database
 }
 
-const make = ({ database, groups, indexed, prober }: Connected): Storage["Service"] => {
+const make = ({ database, groupDatabase, groups, prober }: Connected): Storage["Service"] => {
   const { pg, sql } = database
   const findOne = <A>(
     statement: PgStatement,
@@ -150,7 +180,7 @@ const make = ({ database, groups, indexed, prober }: Connected): Storage["Servic
         ),
       ),
     expire: (piece) => retryTransient(expire(database, piece)),
-    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(indexed, notifiers, now)),
+    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(groupDatabase.pg, notifiers, now)),
     // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
     hints: Stream.never,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], decodeCheck),
@@ -161,6 +191,6 @@ const make = ({ database, groups, indexed, prober }: Connected): Storage["Servic
         // The statement returns one row with this column, always.
         Effect.map(pg.query(establish, [name, value]), ([row]) => row?.["value"] as string),
       ),
-    probe: Effect.asVoid(Effect.mapError(prober.pg.query(probe, []), toStorageError)),
+    probe: probeOf(prober, groupDatabase),
   })
 }

@@ -78,6 +78,40 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
+  it.effect("is on a host that vanishes is reached anew", () =>
+    Effect.gen(function* () {
+      const { url } = yield* ScratchPostgres
+      const network = yield* faultyNetwork(url)
+      const storage = yield* openStorage({ url: network.url, replyTimeout: "300 millis" })
+      yield* storage.transact(write)
+      yield* storage.probe
+      yield* network.vanish
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
+      yield* storage.transact(write)
+      yield* storage.probe
+      yield* network.vanish
+      yield* storage.transact(write)
+      yield* storage.probe
+    }),
+  )
+
+  it.effect("keeps writes waiting fails the probe, though a new connection answers", () =>
+    Effect.gen(function* () {
+      const { url } = yield* ScratchPostgres
+      const network = yield* faultyNetwork(url)
+      const storage = yield* openStorage({ url: network.url })
+      yield* storage.transact(write)
+      yield* network.vanish
+      yield* storage.probe
+      const fiber = yield* Effect.forkChild(Effect.flip(storage.transact(write)))
+      yield* eventually(Effect.isFailure(storage.probe))
+      assert.include((yield* Effect.flip(storage.probe)).message, "has not written anything for seconds")
+      yield* network.cut
+      yield* Fiber.interrupt(fiber)
+      yield* eventually(Effect.isSuccess(storage.probe))
+    }),
+  )
+
   it.effect("takes no changes is read-only, is still read, and takes them again", () =>
     Effect.gen(function* () {
       const { admin, database, scratch, storage, url } = yield* setUp
@@ -90,6 +124,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
         reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url),
         "read_only",
       )
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "read_only")
       // A storage that has nothing to migrate starts there too.
       const other = yield* openStorage({ url })
       assert.strictEqual((yield* other.agent(agent_id))?.agent_id, agent_id)
@@ -97,6 +132,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
         .withTransaction(sql.unsafe(`ALTER DATABASE ${database} RESET default_transaction_read_only`))
         .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ WRITE"))
       yield* eventually(Effect.isSuccess(storage.transact(write)))
+      yield* eventually(Effect.isSuccess(storage.probe))
     }),
   )
 

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { PgConnection } from "./PgConnection.ts"
-import type { PgPoolOptions } from "./PgPoolOptions.ts"
+import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
 import { settingStatement } from "./script.ts"
 import { sqlError, toSqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
@@ -32,10 +32,13 @@ export interface PgPoolStatus {
   readonly idle: number
   /** Callers that wait for a connection. */
   readonly waiting: number
+  /** For how long the statement that was sent first has waited for its answer; 0 where none waits. */
+  readonly waitedMillis: number
 }
 
 /** The time of one statement. */
 interface Watch {
+  readonly sentAt: number
   /** Whether it is over. */
   readonly isLate: boolean
   readonly stop: () => void
@@ -82,20 +85,22 @@ export class PgPool {
   readonly #sessions: Sessions.PgPool
   readonly #known = new WeakMap<Session.PgConnection, Known>()
   readonly #leases = new Set<PgLease>()
+  /** In the order in which their statements were sent. */
+  readonly #watches = new Set<Watch>()
   readonly #connectTimeout: Duration.Duration
   readonly #replyMillis: number
   readonly #maxConnections: number
   readonly #setUp: string | undefined
+  readonly #host: PgHost
   readonly #open: { readonly count: number }
   #waiting = 0
-  /** When the statement was sent whose answer did not come. Who has not been heard of since may be as dead. */
-  #silentSince = -Infinity
   #onAllReturned: (() => void) | undefined
 
   private constructor(sessions: Sessions.PgPool, open: { readonly count: number }, options: PgPoolOptions) {
     const settings = settingsOf(options)
     this.#sessions = sessions
     this.#open = open
+    this.#host = options.host ?? { silentSince: -Infinity }
     this.#connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaults.connectTimeout)
     this.#replyMillis = Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout)
     this.#maxConnections = options.maxConnections ?? defaults.maxConnections
@@ -148,7 +153,9 @@ export class PgPool {
   get status(): PgPoolStatus {
     const total = this.#open.count
     const waiting = this.#waiting
-    return { total, idle: Math.max(0, total - this.#leases.size - waiting), waiting }
+    const [oldest] = this.#watches
+    const waitedMillis = oldest === undefined ? 0 : performance.now() - oldest.sentAt
+    return { total, idle: Math.max(0, total - this.#leases.size - waiting), waiting, waitedMillis }
   }
 
   readonly #lend = (restore: Restore): Effect.Effect<PgConnection, SqlError.SqlError> =>
@@ -168,7 +175,7 @@ export class PgPool {
     restore: Restore,
   ): Effect.fn.Return<PgConnection, SqlError.SqlError> {
     const known = this.#known.get(session) ?? { heardAt: performance.now(), isSetUp: false }
-    if (known.heardAt <= this.#silentSince) {
+    if (known.heardAt <= this.#host.silentSince) {
       yield* this.#sessions.invalidate(session)
       yield* Scope.close(scope, Exit.void)
       return yield* this.#lend(restore)
@@ -207,18 +214,21 @@ export class PgPool {
     const expectAnswer = (): Watch => {
       const sentAt = performance.now()
       const watch = {
+        sentAt,
         isLate: false,
         stop: () => {
           clearTimeout(timer)
+          this.#watches.delete(watch)
           if (!watch.isLate) known.heardAt = performance.now()
         },
       }
       // A connection that is taken from a user who waits for an answer is closed at once.
       const timer = setTimeout(() => {
         watch.isLate = true
-        this.#silentSince = Math.max(this.#silentSince, sentAt)
+        this.#host.silentSince = Math.max(this.#host.silentSince, sentAt)
         Effect.runFork(Scope.close(scope, Exit.void))
       }, this.#replyMillis)
+      this.#watches.add(watch)
       return watch
     }
     const lease: PgLease = {

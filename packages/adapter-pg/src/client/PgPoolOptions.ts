@@ -1,5 +1,14 @@
 import { Duration, type Redacted } from "effect"
 
+/** What is known of a host on which several pools have connections. */
+export interface PgHost {
+  /**
+   * When the last statement was sent whose answer did not come, by `performance.now`. Connections that have not been heard of
+   * since may be as dead.
+   */
+  silentSince: number
+}
+
 /** How to reach one database, and the bounds of doing so. */
 export interface PgPoolOptions {
   /** `postgres://user:password@host:port/database`, with parameters such as `?sslmode=verify-full`. */
@@ -22,6 +31,8 @@ export interface PgPoolOptions {
   readonly lockTimeout?: Duration.Input
   /** The server's own setting unless given. PostgreSQL closes a connection whose open transaction idles longer. */
   readonly idleInTransactionTimeout?: Duration.Input
+  /** Shared with other pools on the same host; one of this pool's own unless given. */
+  readonly host?: PgHost
   /** Further settings of the server that hold on every connection, such as `jit: "off"`. */
   readonly settings?: Readonly<Record<string, string>>
 }

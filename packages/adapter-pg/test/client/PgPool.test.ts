@@ -10,6 +10,9 @@ const backend = ({ sql }: Replica) =>
 const isWaited = ({ pg }: Replica, waiting: number) =>
   Effect.map(pg.poolStatus, (status) => status.waiting === waiting)
 
+const countsOf = ({ pg }: Replica) =>
+  Effect.map(pg.poolStatus, ({ total, idle, waiting }) => ({ total, idle, waiting }))
+
 /** Takes every connection of a pool until the scope closes. */
 const exhaust = ({ sql }: Replica, connections: number) =>
   Effect.forEach(Array.from({ length: connections }), () => sql.reserve)
@@ -19,9 +22,9 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const subject = yield* replica()
-      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 0, idle: 0, waiting: 0 })
+      assert.deepStrictEqual(yield* countsOf(subject), { total: 0, idle: 0, waiting: 0 })
       yield* subject.sql`SELECT 1`
-      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 1, idle: 1, waiting: 0 })
+      assert.deepStrictEqual(yield* countsOf(subject), { total: 1, idle: 1, waiting: 0 })
     }),
   )
 
@@ -45,7 +48,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
         numbers,
       )
       assert.isAtMost(new Set(rows.map((row) => row.pid)).size, 3)
-      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 3, idle: 3, waiting: 0 })
+      assert.deepStrictEqual(yield* countsOf(subject), { total: 3, idle: 3, waiting: 0 })
     }),
   )
 
@@ -84,7 +87,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
         assert.isTrue(error.isRetryable)
         assert.include(error.message, "No database connection became free in time")
       }
-      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 2, idle: 2, waiting: 0 })
+      assert.deepStrictEqual(yield* countsOf(subject), { total: 2, idle: 2, waiting: 0 })
     }),
   )
 
@@ -101,7 +104,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
       yield* Fiber.interrupt(inTransaction)
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
-      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 1, idle: 1, waiting: 0 })
+      assert.deepStrictEqual(yield* countsOf(subject), { total: 1, idle: 1, waiting: 0 })
     }),
   )
 
@@ -113,7 +116,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
       yield* Effect.yieldNow
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
-      assert.deepStrictEqual(yield* subject.pg.poolStatus, { total: 1, idle: 1, waiting: 0 })
+      assert.deepStrictEqual(yield* countsOf(subject), { total: 1, idle: 1, waiting: 0 })
     }),
   )
 
@@ -167,6 +170,45 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
       )
       assert.strictEqual(error.reason._tag, "ConnectionError")
       assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+    }),
+  )
+
+  it.effect("gives up all connections of a host that vanished, once one of them was waited for in vain", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const network = yield* faultyNetwork(scratch.url)
+      const subject = yield* scratch.replica({
+        url: network.url,
+        maxConnections: 4,
+        replyTimeout: "300 millis",
+      })
+      yield* Effect.scoped(exhaust(subject, 4))
+      yield* network.vanish
+      const error = yield* Effect.flip(subject.sql`SELECT 1`)
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.strictEqual(error.reason.operation, "execute")
+      assert.include(error.message, "did not answer in time")
+      const answers = Effect.forEach([1, 2, 3, 4], (one) => subject.sql`SELECT ${one}::int4 AS one`, {
+        concurrency: 4,
+      })
+      assert.deepStrictEqual((yield* answers).flat(), [{ one: 1 }, { one: 2 }, { one: 3 }, { one: 4 }])
+    }),
+  )
+
+  it.effect("tells how long a statement has waited for its answer", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const network = yield* faultyNetwork(scratch.url)
+      const subject = yield* scratch.replica({ url: network.url })
+      yield* subject.sql`SELECT 1`
+      const waited = Effect.map(subject.pg.poolStatus, ({ waitedMillis }) => waitedMillis)
+      assert.strictEqual(yield* waited, 0)
+      yield* network.holdReplies
+      const fiber = yield* Effect.forkChild(subject.sql`SELECT 1`)
+      yield* eventually(Effect.map(waited, (millis) => millis > 20))
+      yield* network.passReplies
+      yield* Fiber.join(fiber)
+      assert.strictEqual(yield* waited, 0)
     }),
   )
 

@@ -4,10 +4,10 @@ import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 
 /**
- * What becomes of the next COMMIT: it never arrives and the connection is lost; it arrives and its answer does not; or the
- * client loses its connection while COMMIT is still on its way.
+ * What becomes of the next COMMIT: it never arrives and the connection is lost; it arrives and its answer does not, and the
+ * connection is lost, or stays and is silent; or the client loses its connection while COMMIT is still on its way.
  */
-export type AtCommit = "lost" | "answer_lost" | "delayed"
+export type AtCommit = "lost" | "answer_lost" | "unanswered" | "delayed"
 
 /** A way to a database that breaks at a COMMIT. */
 export interface NetworkAtCommit {
@@ -32,7 +32,11 @@ export const networkAtCommit = Effect.fnUntraced(function* (
   let next: AtCommit | undefined
 
   const commit = (chunk: Buffer, client: Socket, upstream: Socket, what: AtCommit): void => {
-    if (what === "answer_lost") {
+    if (what === "unanswered") {
+      upstream.removeAllListeners("data")
+      upstream.resume()
+      upstream.write(chunk)
+    } else if (what === "answer_lost") {
       upstream.removeAllListeners("data")
       upstream.once("data", () => client.destroy())
       upstream.write(chunk)

@@ -129,7 +129,7 @@ export class Storage extends Context.Service<
     readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
-    /** Reads next to nothing: succeeds when the storage can answer. Waits for no lock. */
+    /** Reads next to nothing: succeeds when the storage can answer, and nothing that it knows of keeps it from writing. Waits for no lock. */
     readonly probe: Effect.Effect<void, StorageError>
   }
 >()("@tocsin/core/ports/Storage") {}
