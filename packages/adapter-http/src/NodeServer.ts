@@ -12,6 +12,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { Arrivals } from "./Arrivals.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
 /** Slow clients are cut off: headers within 10 s, the whole request within 30 s (decisions §1). */
@@ -67,11 +68,13 @@ interface Connection extends Duplex {
 class FrontedServer extends Server {
   readonly #front: AgentFront | undefined
   readonly #behind: Behind
+  readonly #arrivals = new Arrivals()
 
   constructor(options: ServerOptions, front: AgentFront | undefined) {
     super(options)
     this.#front = front
     this.#behind = {
+      onArrival: () => this.#arrivals.note(),
       firstMillis: () => this.headersTimeout,
       // As node:http: a little longer than it tells, for what is under way to a client that keeps to it.
       idleMillis: KEEP_ALIVE_MILLIS + KEEP_ALIVE_GRACE_MILLIS,
@@ -93,9 +96,18 @@ class FrontedServer extends Server {
     }
   }
 
+  /** Stops listening when all that has arrived is accepted and read: what the system would still hold, it would reset. */
+  override close(callback?: (error?: Error) => void): this {
+    this.#arrivals.settle(() => super.close(callback))
+    return this
+  }
+
+  /** Closes what is idle when all that has arrived is read. A connection that has just been accepted is no more than that. */
   override closeIdleConnections(): void {
-    this.#front?.closeIdle()
-    super.closeIdleConnections()
+    this.#arrivals.settle(() => {
+      this.#front?.closeIdle()
+      super.closeIdleConnections()
+    })
   }
 
   override closeAllConnections(): void {
@@ -104,12 +116,14 @@ class FrontedServer extends Server {
   }
 
   #onConnection(socket: Socket): boolean {
+    this.#arrivals.note()
     if (this.#front === undefined) return super.emit("connection", socket)
     this.#front.take(socket, this.#behind)
     return true
   }
 
   #onRequest(message: IncomingMessage, response: ServerResponse): boolean {
+    this.#arrivals.note()
     const connection: Connection = message.socket
     connection[ANSWER] = response
     return this.#front?.takesRequest(message, response) === true || super.emit("request", message, response)

@@ -4,6 +4,7 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
 import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
@@ -98,6 +99,8 @@ export class Tocsin extends Context.Service<
           Layer.provide([
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
+            // Each failure leaves a line of its own, to be searched for tokens.
+            Layer.succeed(FailureLogInterval, Duration.zero),
             Layer.succeed(Policy, {
               ...defaultPolicy,
               heartbeatRate: UNLIMITED,

@@ -20,6 +20,8 @@ export interface ConnectionHost {
   readonly keepAliveSeconds: number
   /** Gives a connection to node:http, which reads on from where nothing of it has been taken. */
   readonly handOver: (socket: Socket) => void
+  /** Takes note of bytes that came. */
+  readonly onArrival: () => void
   /** Refuses a connection on which nothing came. */
   readonly refuseSlow: (socket: Socket) => void
   readonly forget: (connection: AgentConnection) => void
@@ -111,6 +113,7 @@ export class AgentConnection implements Asker, Flushed {
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    this.#host.onArrival()
     if (this.#work !== undefined) return this.#holdBack(bytes)
     const known = this.#knownHeadOf(bytes) ?? this.#newHeadOf(bytes)
     const isWhole = bytes.length === (known?.bytes.length ?? 0) + (known?.head.bodyLength ?? 0)

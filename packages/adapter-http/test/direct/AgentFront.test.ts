@@ -64,6 +64,7 @@ const served = Effect.fnUntraced(function* (limits = { firstMillis: 10_000, idle
     idleMillis: limits.idleMillis,
     keepAliveSeconds: 65,
     handOver,
+    onArrival: () => {},
     refuseSlow: (socket: Socket) => void socket.end("too slow"),
   }
   const port = yield* listening(front, behind)
