@@ -96,6 +96,10 @@ post() {
 *}
 }
 
+unreachable() { # after post; curl says why in the last line
+  printf 'no answer from %s; see that the service runs there (%s)' "$url" "$(printf %s "$answer" | tail -n 1)"
+}
+
 prepare() {
   command -v curl >/dev/null 2>&1 || die 'curl is not installed; install it and run again'
   mkdir -p "$state/spool" "$state/rejected" || die "cannot write to $state; set TOCSIN_STATE_DIR to a folder that is yours"
@@ -110,7 +114,7 @@ fingerprint() {
   sed 's/^Authorization: Bearer //' "$state/authorization" | tr -d '\n' | sha256 | cut -c1-16
 }
 
-send_heartbeat() {
+send_heartbeat() { # NUMBER OF ARGUMENTS
   body=$state/heartbeat.$$
   printf '{"agent_id":"%s","observed_at":"%s","hostname":"%s","features":{"push":true,"metrics":false},"labels":{"service_agent_version":"agent.sh-1"}}' \
     "$agent_id" "$(observed_at)" "$(hostname | json_text)" >"$body"
@@ -119,6 +123,7 @@ send_heartbeat() {
   case $status:$answer in
     202:*true*) ;;
     202:*) printf 'agent.sh: %s waits to be accepted; its key has the fingerprint %s\n' "$agent_id" "$(fingerprint)" >&2 ;;
+    000:*) [ "$1" -gt 0 ] || die "$(unreachable)" 2 ;; # with results, the one line is theirs
     *) printf 'agent.sh: the heartbeat was not taken: %s %s\n' "$status" "$answer" >&2 ;;
   esac
 }
@@ -189,24 +194,30 @@ send_spool() {
         for name in $names; do mv -f "$state/spool/$name" "$state/rejected/"; done
         die "the service refused these results, which are kept in $state/rejected: $answer"
         ;;
+      000) die "$(unreachable); results wait in $state/spool for the next run" 2 ;;
       *) die "results wait in $state/spool for the next run: $status $answer" 2 ;;
     esac
   done
 }
 
+usage() {
+  sed -n '2,22s/^# \{0,1\}//p' "$0"
+}
+
 notify=true
 incident_key=
+case ${1:-} in --help | -h) usage; exit 0 ;; esac
 while getopts nk: option; do
   case $option in
     n) notify=false ;;
     k) incident_key=$OPTARG ;;
-    *) sed -n '2,22s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    *) usage >&2; exit 64 ;;
   esac
 done
 shift $((OPTIND - 1))
 
 prepare
-send_heartbeat
+send_heartbeat $#
 [ $# -gt 0 ] || exit 0
 [ $# -gt 1 ] || die 'usage: agent.sh [-n] [-k INCIDENT_KEY] CHECK_ID COMMAND [ARGUMENT...]' 64
 run_check "$@"

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -14,6 +14,7 @@ const TOKEN = "operator-token"
 
 interface Ran {
   readonly exitCode: number
+  readonly stdout: string
   readonly stderr: string
 }
 
@@ -28,8 +29,10 @@ const makeHost = Effect.gen(function* () {
   const runAt = (url: string, args: ReadonlyArray<string>) =>
     Effect.callback<Ran>((resume) => {
       const env = { PATH: process.env["PATH"], TOCSIN_URL: url, TOCSIN_STATE_DIR: state() }
-      execFile("sh", [SCRIPT, ...args], { env }, (error, _stdout, stderr) =>
-        resume(Effect.succeed({ exitCode: typeof error?.code === "number" ? error.code : 0, stderr })),
+      execFile("sh", [SCRIPT, ...args], { env }, (error, stdout, stderr) =>
+        resume(
+          Effect.succeed({ exitCode: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+        ),
       )
     })
   const operator = (method: string, path: string) =>
@@ -59,7 +62,11 @@ describe("examples/agent.sh", () => {
       assert.strictEqual(registered?.["agent_id"], hostname().replaceAll(/[^A-Za-z0-9._:-]/g, "-"))
       assert.include(first.stderr, `fingerprint ${String(registered?.["key_fingerprint"])}`)
       yield* acceptAll
-      assert.deepStrictEqual(yield* agent("disk", "sh", "-c", "echo fine"), { exitCode: 0, stderr: "" })
+      assert.deepStrictEqual(yield* agent("disk", "sh", "-c", "echo fine"), {
+        exitCode: 0,
+        stdout: "",
+        stderr: "",
+      })
       assert.deepStrictEqual(
         (yield* history).map((event) => [event["status"], event["exit_code"], event["output"]]),
         [
@@ -71,13 +78,42 @@ describe("examples/agent.sh", () => {
     }),
   )
 
+  it.live("prints its help, and makes no key for that", () =>
+    Effect.gen(function* () {
+      const { agent, state } = yield* makeHost
+      for (const flag of ["--help", "-h"]) {
+        const { exitCode, stdout, stderr } = yield* agent(flag)
+        assert.deepStrictEqual([exitCode, stderr], [0, ""])
+        assert.match(stdout, /^A ready sender for cron/)
+        assert.include(stdout, "TOCSIN_STATE_DIR")
+      }
+      assert.isFalse(existsSync(state()))
+    }),
+  )
+
+  it.live("says in one line that nothing answers", () =>
+    Effect.gen(function* () {
+      const { agentCutOff, state } = yield* makeHost
+      const heartbeat = yield* agentCutOff()
+      const report = yield* agentCutOff("disk", "true")
+      const reason =
+        /^agent\.sh: no answer from http:\/\/127\.0\.0\.1:1; see that the service runs there \(curl: [^\n]*\)/
+      for (const { exitCode, stderr } of [heartbeat, report]) {
+        assert.strictEqual(exitCode, 2)
+        assert.match(stderr, reason)
+        assert.lengthOf(stderr.split("\n"), 2)
+      }
+      assert.include(report.stderr, `; results wait in ${state("spool")} for the next run\n`)
+    }),
+  )
+
   it.live("cuts a long output at a character, and says by how much", () =>
     Effect.gen(function* () {
       const { agent, acceptAll, history } = yield* makeHost
       yield* agent()
       yield* acceptAll
       const print = "i=0; while [ $i -lt 3000 ]; do printf 'déjà '; i=$((i + 1)); done"
-      assert.deepStrictEqual(yield* agent("long", "sh", "-c", print), { exitCode: 0, stderr: "" })
+      assert.deepStrictEqual(yield* agent("long", "sh", "-c", print), { exitCode: 0, stdout: "", stderr: "" })
       const [event] = yield* history
       const output = String(event?.["output"])
       const whole = "déjà ".repeat(3_000)

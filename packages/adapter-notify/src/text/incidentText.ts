@@ -1,5 +1,5 @@
+import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
 import type { Notification } from "@tocsin/core/notifications/Notification"
 import { checkIdOf } from "./checkIdOf.ts"
 import { cutText } from "./cutText.ts"
@@ -16,18 +16,27 @@ export interface TextMedium {
   readonly escape: (text: string) => string
 }
 
-/** Where it is: the agent and check, or the key where there are several. */
-export const whereText = ({ agent_id, check_id, incident_key }: NotifiedIncident): string => {
-  const check = checkIdOf(check_id)
-  if (agent_id === undefined) return plainLine(incident_key)
-  return check === undefined ? agent_id : `${agent_id}/${check}`
+const placeOf = (agent: string, check: CheckId): string => {
+  const shown = checkIdOf(check)
+  return shown === undefined ? agent : `${agent}/${shown}`
 }
 
-/** The key where it says more than the place does. */
-const keyOf = (incident: NotifiedIncident): string | undefined => {
-  const isOfAgent = incident.incident_key === `${incident.agent_id}/${HEARTBEAT}`
-  const key = plainLine(incident.incident_key)
-  return isOfAgent || key === whereText(incident) ? undefined : key
+/** Keys that nobody chose: the check's own, as text or, where that is too long, as its hash. */
+const isAutomatic = ({ incident_key, opener_agent_id, opener_check_id }: NotifiedIncident): boolean =>
+  incident_key === `${opener_agent_id}/${opener_check_id}` || /^sha256:[0-9a-f]{64}$/.test(incident_key)
+
+/** What the incident is called for its whole life: the check that opened it, or the key that checks share. */
+export const whereText = (incident: NotifiedIncident): string =>
+  isAutomatic(incident)
+    ? placeOf(incident.opener_agent_id, incident.opener_check_id)
+    : plainLine(incident.incident_key)
+
+/** The only check of a shared key. */
+const checkOf = (incident: NotifiedIncident): string | undefined => {
+  const { agent_id, check_id } = incident
+  return isAutomatic(incident) || agent_id === undefined || check_id === undefined
+    ? undefined
+    : placeOf(agent_id, check_id)
 }
 
 /** An instant to the second, for people: `2026-01-31 08:30:00 UTC`. */
@@ -47,11 +56,11 @@ const timeOf = ({ event_type, incident: { opened_at, resolved_at } }: Notificati
 
 const factsOf = (notification: Notification): ReadonlyArray<string> => {
   const { event_type, incident } = notification
-  const key = keyOf(incident)
+  const check = checkOf(incident)
   return [
     timeOf(notification),
     ...(event_type === "firing" && incident.members > 1 ? [`${incident.members} checks are not ok`] : []),
-    ...(key === undefined ? [] : [`Key: ${key}`]),
+    ...(check === undefined ? [] : [`Check: ${check}`]),
     `Incident: ${incident.id}`,
   ]
 }

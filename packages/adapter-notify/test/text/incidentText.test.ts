@@ -51,10 +51,24 @@ describe("the text of a notification", () => {
     )
   })
 
-  it("names the key of a single check when it is not the check's own", () => {
+  it("has one title for the life of a shared incident, and names its check while it has one", () => {
     const incident = { ...firing.incident, incident_key: IncidentKey.make("storage") }
+    const several = { ...incident, agent_id: undefined, check_id: undefined, members: 2 }
+    const other = { ...incident, agent_id: AgentId.make("web-2") }
+    const titles = [incident, several, other].map((one) => text({ ...firing, incident: one }).split("\n")[0])
+    assert.deepStrictEqual(titles, ["CRITICAL: storage", "CRITICAL: storage", "CRITICAL: storage"])
+    const over = text({
+      ...resolved,
+      incident: { ...resolved.incident, incident_key: incident.incident_key },
+    })
+    assert.include(over, "RESOLVED: storage (was critical)\n")
+    assert.include(text({ ...firing, incident: other }), "\nCheck: web-2/disk\n")
+    assert.notInclude(text({ ...firing, incident: several }), "Check:")
+  })
+
+  it("names the check where its own key is too long to show", () => {
+    const incident = { ...firing.incident, incident_key: IncidentKey.make(`sha256:${"0a".repeat(32)}`) }
     assert.include(text({ ...firing, incident }), "CRITICAL: web-1/disk\n")
-    assert.include(text({ ...firing, incident }), "\nKey: storage\n")
   })
 
   it("is about an agent where that is not heard of", () => {
