@@ -4,7 +4,7 @@ import { definitions } from "@tocsin/server/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { scratchFolder } from "./scratch.ts"
-import { launch } from "./ServerProcess.ts"
+import { launch, startServer } from "./ServerProcess.ts"
 
 const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { ended, output } = yield* launch({ cwd: yield* scratchFolder, args })
@@ -22,6 +22,20 @@ describe.concurrent("the command line", () => {
       }
       assert.notMatch(stdout, /undefined/)
       assert.match(stdout, /\n {2}SERVICE_PORT\n.*\n.*\n {6}default: 8080\n/)
+    }),
+  )
+
+  it.live("a server starts in spite of a misspelt setting, names it, and says what it printed", () =>
+    Effect.gen(function* () {
+      const { output } = yield* startServer({
+        cwd: yield* scratchFolder,
+        environment: { DATABASE_URL: "memory:", SERVICE_DEAD_AFTR: "1h" },
+      })
+      const said = "SERVICE_DEAD_AFTR is not a setting and has no effect; did you mean SERVICE_DEAD_AFTER?"
+      assert.include(output.stderr, JSON.stringify(said))
+      assert.match(output.stdout, /^[\w-]{32}\n$/)
+      assert.match(output.stderr, /"message":"your operator token follows on standard output; it ends with/)
+      assert.notInclude(output.stderr, output.stdout.trim())
     }),
   )
 

@@ -9,8 +9,9 @@ const OWNER_ONLY = 0o600
 
 const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toString("base64url")))
 
-// A bare word on standard output, not a log line: it is shown to the person who started the service, this once.
-const print = (token: Redacted.Redacted) => Console.log(Redacted.value(token))
+// A bare word on standard output, which scripts can read, and never in the log. The log says what it is.
+const print = (token: Redacted.Redacted, label: Effect.Effect<void>) =>
+  Effect.andThen(label, Console.log(Redacted.value(token)))
 
 // A process that starts at the same moment has made the file and is about to write its one line.
 const LOOKS = { schedule: Schedule.spaced("20 millis"), times: 50 }
@@ -35,13 +36,17 @@ const kept = Effect.fnUntraced(function* (path: string) {
       Effect.mapError(failed),
     )
   if (isNew) {
-    yield* print(token)
+    yield* print(
+      token,
+      Effect.logInfo(`your operator token follows on standard output, this once; it is stored in ${path}`),
+    )
     return token
   }
   const text = yield* files
     .readFileString(path)
     .pipe(Effect.repeat({ ...LOOKS, while: (read) => read === "" }), Effect.mapError(failed))
   if (!/^[\x21-\x7e]{1,512}$/.test(text.trim())) return yield* failed("it does not hold one token")
+  yield* Effect.logInfo(`the operator token is in ${path}`)
   return Redacted.make(text.trim())
 })
 
@@ -50,6 +55,11 @@ export const uiTokens = Effect.fnUntraced(function* (settings: Settings) {
   if (settings.SERVICE_AUTH_TOKEN !== undefined) return settings.SERVICE_AUTH_TOKEN
   if (settings.DATABASE_URL === undefined) return [yield* kept(join(settings.SERVICE_DATA_DIR, "ui-token"))]
   const token = yield* generate
-  yield* print(token)
+  yield* print(
+    token,
+    Effect.logInfo(
+      "your operator token follows on standard output; it ends with this process, so set SERVICE_AUTH_TOKEN to keep one",
+    ),
+  )
   return [token]
 })

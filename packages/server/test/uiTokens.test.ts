@@ -5,7 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
 import { uiTokens } from "@tocsin/server/uiTokens"
-import { Console, Effect, Redacted } from "effect"
+import { Console, Effect, Logger, Redacted } from "effect"
 
 const scratchFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "tocsin-token-"))),
@@ -16,12 +16,18 @@ const scratchFolder = Effect.acquireRelease(
 const ask = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>, processes = 1) {
   const settings = yield* Effect.fromResult(checkedSettings(environment))
   const printed: Array<string> = []
+  const logged: Array<string> = []
+  const logger = Logger.make(({ message }) => void logged.push(String(message)))
   const console = { ...globalThis.console, log: (text: string) => printed.push(text) }
   const tokens = yield* Effect.all(
     Array.from({ length: processes }, () => uiTokens(settings)),
     { concurrency: processes },
-  ).pipe(Effect.provideService(Console.Console, console), Effect.provide(NodeServices.layer))
-  return { tokens: tokens.map((held) => held.map((token) => Redacted.value(token)).join()), printed }
+  ).pipe(
+    Effect.provideService(Console.Console, console),
+    Effect.provide([NodeServices.layer, Logger.layer([logger])]),
+  )
+  for (const token of tokens.flat()) assert.notInclude(logged.join(), Redacted.value(token))
+  return { tokens: tokens.map((held) => held.map((token) => Redacted.value(token)).join()), printed, logged }
 })
 
 describe("the operators' token", () => {
@@ -33,7 +39,15 @@ describe("the operators' token", () => {
       assert.match(first.tokens.join(), /^[\w-]{32}$/)
       assert.strictEqual(readFileSync(join(folder, "ui-token"), "utf8"), `${first.tokens.join()}\n`)
       assert.strictEqual(statSync(join(folder, "ui-token")).mode & 0o777, 0o600)
-      assert.deepStrictEqual(yield* ask({ SERVICE_DATA_DIR: folder }), { tokens: first.tokens, printed: [] })
+      const file = join(folder, "ui-token")
+      assert.deepStrictEqual(first.logged, [
+        `your operator token follows on standard output, this once; it is stored in ${file}`,
+      ])
+      assert.deepStrictEqual(yield* ask({ SERVICE_DATA_DIR: folder }), {
+        tokens: first.tokens,
+        printed: [],
+        logged: [`the operator token is in ${file}`],
+      })
     }),
   )
 
@@ -64,9 +78,13 @@ describe("the operators' token", () => {
   it.live("is nobody's business where one is set, and is kept nowhere without a data folder", () =>
     Effect.gen(function* () {
       const set = yield* ask({ SERVICE_AUTH_TOKEN: "one, two" })
-      assert.deepStrictEqual(set, { tokens: ["one,two"], printed: [] })
-      const { tokens, printed } = yield* ask({ DATABASE_URL: "memory:" })
+      assert.deepStrictEqual(set, { tokens: ["one,two"], printed: [], logged: [] })
+      const { tokens, printed, logged } = yield* ask({ DATABASE_URL: "memory:" })
       assert.deepStrictEqual(tokens, printed)
+      assert.match(
+        logged.join(),
+        /^your operator token follows on standard output; it ends with this process/,
+      )
     }),
   )
 })

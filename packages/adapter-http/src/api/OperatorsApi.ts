@@ -113,7 +113,7 @@ const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   error,
 }).annotate(OpenApi.Summary, "List notifications")
 
-/** What operators read and decide (contract, endpoints with a UI token). */
+/** What operators read and decide (contract, endpoints with an operator token). */
 export class OperatorsApi extends HttpApiGroup.make("operators")
   .add(listAgents, getAgent, deleteAgent, acceptAgent, blockAgent)
   .add(acceptAll, blockAll, removeAll, listBlacklist, deleteBlacklist, deleteBlacklistRow)
@@ -125,6 +125,6 @@ export class OperatorsApi extends HttpApiGroup.make("operators")
   .annotateMerge(
     OpenApi.annotations({
       title: "Operators",
-      description: "What operators read and decide, with a UI token.",
+      description: "What operators read and decide, with an operator token.",
     }),
   ) {}

@@ -32,7 +32,7 @@ const DURATION_TAKES = "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer t
 export const definitions = {
   SERVICE_AUTH_TOKEN: setting({
     schema: Tokens,
-    meaning: "tokens of operators (UI tokens); all are valid at the same time",
+    meaning: "operator tokens; all are valid at the same time",
     takes: TOKENS_TAKE,
     fallback: undefined,
     whenUnset: "generated, kept in SERVICE_DATA_DIR/ui-token and printed once; required with PostgreSQL",

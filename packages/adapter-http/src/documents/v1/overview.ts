@@ -9,7 +9,7 @@ Both kinds are sent as \`Authorization: Bearer TOKEN\`, 1 to 512 visible ASCII c
 
 - **Agent key**: made and kept by the agent itself, for \`/heartbeat\` and \`/events\` alone. The first heartbeat registers it; its events count once an
   operator has accepted it. The service keeps a hash and a fingerprint of it, nothing else.
-- **UI token**: one of \`SERVICE_AUTH_TOKEN\`, for everything else. One of \`SERVICE_READ_TOKEN\` may read; a change asked for with it is 403 \`forbidden\`.
+- **Operator token**: one of \`SERVICE_AUTH_TOKEN\`, for everything else. One of \`SERVICE_READ_TOKEN\` may read; a change asked for with it is 403 \`forbidden\`.
 
 ## Requests and answers
 
