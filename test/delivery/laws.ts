@@ -126,11 +126,12 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
         after,
         "discarded of an open incident",
       )
-      judge(after.event_type === "firing", after, "a resolved was discarded")
+      const isKnown = earlier(after).some((item) => item.state !== "failed" && item.state !== "discarded")
+      judge(after.event_type === "firing" || !isKnown, after, "a resolved was discarded after a firing")
     }
     if (before.state === "failed") {
       judge(
-        after.attempts === 0 && after.counts_from === at && after.next_attempt_at === at,
+        after.attempts === 0 && after.counts_from >= at && after.next_attempt_at === at,
         after,
         "replayed wrongly",
       )

@@ -27,6 +27,17 @@ const open = Effect.fnUntraced(function* (first: Answer) {
   return { site, process, receivers, receiver, id }
 })
 
+/** The same with two dead letters: a firing that was given up, and the resolved after it. */
+const openEnded = Effect.gen(function* () {
+  const opened = yield* open(deferred)
+  yield* TestClock.adjust(Duration.hours(30))
+  opened.receiver.answer = refused
+  yield* report(opened.process, ok)
+  yield* settled
+  assert.deepStrictEqual(statesOf(opened.site), ["firing failed", "resolved failed"])
+  return opened
+})
+
 describe("replaying a dead letter", () => {
   it.effect("sends it anew at once, under its id, with all attempts before it", () =>
     Effect.gen(function* () {
@@ -69,10 +80,7 @@ describe("replaying a dead letter", () => {
 
   it.effect("is refused for a firing whose incident is resolved, and allowed for the resolved itself", () =>
     Effect.gen(function* () {
-      const { site, process, receiver, id } = yield* open(refused)
-      yield* report(process, ok)
-      yield* settled
-      assert.deepStrictEqual(statesOf(site), ["firing failed", "resolved failed"])
+      const { site, process, receiver, id } = yield* openEnded
       const error = yield* Effect.flip(process.operations.replay(id(0)))
       assert.instanceOf(error, StateConflict)
       assert.match(error.message, /resolved/)
@@ -85,11 +93,9 @@ describe("replaying a dead letter", () => {
 
   it.effect("is refused for an id that nothing has, and for an item whose incident has expired", () =>
     Effect.gen(function* () {
-      const { site, process, id } = yield* open(refused)
+      const { site, process, id } = yield* openEnded
       const unknown = OutboxId.make("0190b3a4-0000-7000-8000-000000000000")
       assert.instanceOf(yield* Effect.flip(process.operations.replay(unknown)), NotFound)
-      yield* report(process, ok)
-      yield* settled
       const inAnHour = Instant.plus(yield* Instant.now, Duration.hours(1))
       yield* expireAll(process.storage, { rule: "incidents", before: inAnHour, limit: 100 })
       const error = yield* Effect.flip(process.operations.replay(id(1)))

@@ -39,6 +39,49 @@ describe("what is to be sent by a notifier", () => {
     }),
   )
 
+  it.effect("that no program has any more is discarded after a day, whatever its name", () =>
+    Effect.gen(function* () {
+      const receivers = makeReceivers({ answerTo: () => delivered })
+      const site = yield* openSite({ receivers, notifiers: ["debug", "pager"], deadAfter: Duration.days(30) })
+      const front = yield* site.open("front", { delivers: false })
+      yield* enroll(front, AGENT)
+      yield* report(front, [{ check: "disk", status: "critical" }])
+      yield* TestClock.adjust(Duration.minutes(24 * 60 + 1))
+      yield* site.open("keeper", { configured: ["debug"], background: Housekeeping.layer })
+      yield* settled
+      assert.deepStrictEqual(states(site), ["debug firing sent", "pager firing discarded"])
+    }),
+  )
+
+  it.effect("that was being sent when its notifier went is discarded a day after the lease ran out", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      const { transact } = front.storage
+      yield* report(front, [{ check: "disk", status: "critical" }])
+      const lease = Duration.seconds(60)
+      yield* transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease, random: 0 }))
+      yield* site.open("keeper", { configured: ["debug"], background: Housekeeping.layer })
+      yield* TestClock.adjust(Duration.hours(24))
+      assert.deepStrictEqual(states(site), ["debug firing sent", "webhook firing sending"])
+      yield* TestClock.adjust(Duration.minutes(12))
+      assert.deepStrictEqual(states(site), ["debug firing sent", "webhook firing discarded"])
+    }),
+  )
+
+  it.effect("that was being sent for the last time is a dead letter", () =>
+    Effect.gen(function* () {
+      const { site, front } = yield* open
+      const { transact } = front.storage
+      yield* report(front, [{ check: "disk", status: "critical" }])
+      yield* TestClock.adjust(Duration.hours(24))
+      const lease = Duration.seconds(60)
+      yield* transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease, random: 0 }))
+      yield* TestClock.adjust(Duration.hours(25))
+      assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 5)), 1)
+      assert.deepStrictEqual(states(site), ["debug firing pending", "webhook firing failed"])
+    }),
+  )
+
   it.effect("that another process is busy with is left to that one, and so is what waits for its turn", () =>
     Effect.gen(function* () {
       const { site, front } = yield* open

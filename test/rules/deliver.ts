@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { OutboxState } from "@tocsin/core/contract/Status"
+import { discardUnheard } from "@tocsin/core/notifications/enqueue"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { move } from "@tocsin/core/TransitionTable"
@@ -64,7 +65,9 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
     attempts: attemptsAfter(item, trigger),
     next_attempt_at: state === "pending" || state === "retry" ? now : undefined,
     leased_until: state === "sending" ? Instant.plus(now, LEASE) : undefined,
-    counts_from: trigger === "replayed" ? now : item.counts_from,
+    // Later than its creation even where the clock stands still.
+    counts_from:
+      trigger === "replayed" ? Instant.max(now, Instant.fromMicros(item.created_at + 1n)) : item.counts_from,
     updated_at: now,
   }
 }
@@ -75,5 +78,7 @@ export const deliver =
   (workspace, now) =>
     (function* () {
       yield* ensure(workspace, { incidents: [item.incident_id] })
-      workspace.outbox.put(moved(item, trigger, now))
+      const after = moved(item, trigger, now)
+      workspace.outbox.put(after)
+      if (trigger === "refused") discardUnheard(workspace, after, now)
     })()

@@ -177,6 +177,7 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       enqueued: isFiring ? is(observed, "events", "sweep") : hasResolved,
       claimed: delivered === "claimed",
       incident_resolved: is(observed, "events", "heartbeat") && isFiring && hasResolved,
+      firing_refused: delivered === "refused" && !isFiring,
       agent_gone: is(observed, "remove", "remove_all", "block", "block_all") && isFiring && hasResolved,
       notifier_gone: delivered === "notifier_gone",
       delivered: delivered === "delivered",

@@ -45,6 +45,7 @@ const lives: ReadonlyArray<ReadonlyArray<Step>> = [
     report("critical"),
     ...deliver("claim", "deferred", "claim", "refused", "delivered", "claim", "delivered"),
   ],
+  [...enrolled, report("critical"), ...deliver("claim"), report("ok"), ...deliver("refused")],
   [...enrolled, report("critical"), on("remove")],
   [...enrolled, report("critical"), ...deliver("claim", "deferred"), on("remove")],
   [...enrolled, report("critical"), ...deliver("notifier_gone")],

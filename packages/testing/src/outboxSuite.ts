@@ -2,10 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
 import { alertRecord, write } from "./records.ts"
+import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
@@ -20,6 +22,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["just then", "c", { updated_at: start }],
           ["sent", "d", { ...ENDED, updated_at: after(-5) }],
           ["being sent", "e", { ...sending(LONG_AGO), updated_at: after(-5) }],
+          ["leased until then", "g", { ...sending(start), updated_at: after(-5) }],
           ["of another notifier", "f", { updated_at: after(-5), notifier: "webhook" }],
         ])
         const found = (limit: number) =>
@@ -28,8 +31,21 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             [{ abandonedOutbox: { notifiers: ["debug", "messenger"], untouchedSince: start, limit } }],
             (workspace) => workspace.found.abandonedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
           )
-        assert.sameMembers(yield* found(10), [...ids("old", "old retry")])
-        assert.strictEqual((yield* found(1)).length, 1)
+        assert.sameMembers(yield* found(10), [...ids("old", "old retry", "being sent")])
+        assert.include([1, 2], (yield* found(1)).length, "one of each at most")
+      }),
+    )
+
+    it.effect("what a notifier says of a failure, whatever text it is", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", { notifier: "pager" }]])
+        const claim = claimOutbox({ notifiers: ["pager"], limit: 1, lease: Duration.minutes(1), random: 0 })
+        const [claimed] = yield* replica.storage.transact(claim)
+        if (claimed === undefined) return assert.fail("nothing was claimed")
+        const result = { outcome: "refused", error: "no\0 \ud83d" } as const
+        yield* replica.storage.transact(settleAttempt(claimed.claim, result, 0))
+        const [item] = yield* rowsOf(replica, "outbox")
+        assert.deepStrictEqual([item?.state, item?.last_error], ["failed", "no  \ufffd"])
       }),
     )
 

@@ -100,12 +100,20 @@ export const lockClaimableOutbox: PgStatement = {
          ORDER BY found.next_attempt_at, found.leased_until`,
 }
 
-/** Locks items that wait and were last touched before `$2`, passing over locked ones. */
+/** Locks items that wait and were last touched before `$2`, and those whose lease ended before it, passing over locked ones. */
 export const lockAbandonedOutbox: PgStatement = {
   name: "lock_abandoned_outbox",
-  text: `SELECT ${outboxColumns} FROM outbox AS o
-         WHERE o.notifier = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
-         LIMIT $3 FOR UPDATE SKIP LOCKED`,
+  text: `SELECT waiting.* FROM (
+           SELECT ${outboxColumns} FROM outbox AS o
+           WHERE o.notifier = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
+           LIMIT $3 FOR UPDATE SKIP LOCKED
+         ) AS waiting
+         UNION ALL
+         SELECT leased.* FROM (
+           SELECT ${outboxColumns} FROM outbox AS o
+           WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until < $2
+           LIMIT $3 FOR UPDATE SKIP LOCKED
+         ) AS leased`,
 }
 
 /** Reads the latest outbox items of an incident. */

@@ -127,13 +127,18 @@ const makeSearches = (connection: SqliteConnection) => {
       now: Instant,
       limit: number,
     ): ReadonlyArray<OutboxRecord> => expired.all(now, JSON.stringify(notifiers), limit).map(toOutboxItem),
-    /** Items that wait and were last touched before `untouchedSince`. */
+    /** Items that wait and were last touched before `untouchedSince`, and those being sent whose lease ended before it. */
     abandoned: (
       notifiers: ReadonlyArray<NotifierName>,
       untouchedSince: Instant,
       limit: number,
-    ): ReadonlyArray<OutboxRecord> =>
-      abandoned.all(JSON.stringify(notifiers), untouchedSince, limit).map(toOutboxItem),
+    ): ReadonlyArray<OutboxRecord> => {
+      const wanted = JSON.stringify(notifiers)
+      const waiting = abandoned.all(wanted, untouchedSince, limit)
+      // The moment itself is not before it.
+      const leased = expired.all(untouchedSince - 1n, wanted, limit)
+      return [...waiting, ...leased].map(toOutboxItem)
+    },
     /** The moments after `now` at which an item of these notifiers is due or a lease on one runs out. */
     nextMoments: (notifiers: ReadonlyArray<NotifierName>, now: Instant): ReadonlyArray<Instant> => [
       ...notifiers.flatMap((notifier) => nextDue.get(notifier, now)?.[0] ?? []),

@@ -12,7 +12,8 @@ const discarded = (from: "pending" | "retry") =>
     {
       from,
       trigger: "notifier_gone",
-      condition: "its notifier is configured nowhere: nobody claimed it for 24 hours",
+      condition:
+        "its notifier is configured nowhere: nobody claimed it for 24 hours, counted from the end of a lease that ran out",
       to: "discarded",
       effects: "none",
     },
@@ -37,7 +38,15 @@ export const OutboxTransitions = [
   {
     from: "pending",
     trigger: "incident_resolved",
-    condition: "a firing whose incident resolved before the first attempt",
+    condition:
+      "a firing whose incident resolved before the first attempt; one that was replayed had its first attempt",
+    to: "discarded",
+    effects: "none",
+  },
+  {
+    from: "pending",
+    trigger: "firing_refused",
+    condition: "a resolved whose firings were all refused for good or discarded: its receiver knows of none",
     to: "discarded",
     effects: "none",
   },
@@ -62,7 +71,7 @@ export const OutboxTransitions = [
     trigger: "refused",
     condition: "any other status, or the bounds on attempts and age",
     to: "failed",
-    effects: "kept as a dead letter until replayed or aged out",
+    effects: "kept as a dead letter until replayed or aged out; a refused firing counts as not received",
   },
   {
     from: "retry",

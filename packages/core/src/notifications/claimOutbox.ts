@@ -9,7 +9,7 @@ import { incidentFacts } from "./incidentFacts.ts"
 import type { Notification } from "./Notification.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { attempted, type Claim } from "./settleAttempt.ts"
+import { attempted, type Claim, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
 /** What a worker wants to claim. */
 export interface ClaimInput {
@@ -27,8 +27,6 @@ export interface ClaimedItem {
   readonly claim: Claim
   readonly notification: Notification
 }
-
-const LEASE_EXPIRED = "the attempt was never finished: its lease ran out"
 
 /**
  * Claims outbox items that are due: each becomes `sending` for this worker alone, until its lease ends. Items whose lease
@@ -49,9 +47,8 @@ function* claim(
   const { claimableOutbox, expiredOutbox, storageTime } = workspace.found
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
   for (const item of expiredOutbox) {
-    if (item.state !== "sending") throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
-    const result = { outcome: "deferred", error: LEASE_EXPIRED } as const
-    workspace.outbox.put(attempted({ ...item, state: item.state }, result, now, input.random))
+    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
+    workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
   }
   const leased_until = Instant.plus(storageTime, input.lease)
   return claimableOutbox.map(({ row, incident }) => {

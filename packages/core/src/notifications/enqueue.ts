@@ -7,6 +7,7 @@ import { move } from "../TransitionTable.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
+import { mayArrive, wasAttempted } from "./reach.ts"
 
 /** What enqueueing needs besides the rows. */
 export interface EnqueueOptions {
@@ -45,7 +46,7 @@ const enqueue = (workspace: Workspace, notification: Notification, options: Enqu
 
 const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && item.state !== "discarded"
 
-const firingsOf = (workspace: Workspace, incident: IncidentRecord): ReadonlyArray<OutboxRecord> =>
+const firingsOf = (workspace: Workspace, incident: Pick<IncidentRecord, "id">): ReadonlyArray<OutboxRecord> =>
   workspace.outbox.group(incident.id).filter(isFiring)
 
 /**
@@ -85,7 +86,7 @@ const enqueueResolved = (
 
 /**
  * Settles the outbox of an incident that its last member left by an event: firings that were never attempted are
- * discarded; where one was attempted, a resolved follows unless the event is silent (decisions §8).
+ * discarded. Where one was attempted, and its receiver did not refuse it, a resolved follows unless the event is silent.
  */
 export const settleResolved = (
   workspace: Workspace,
@@ -93,13 +94,13 @@ export const settleResolved = (
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const attempted = new Set<NotifierName>()
+  const told = new Set<NotifierName>()
   for (const item of firingsOf(workspace, incident)) {
-    if (item.attempts > 0) attempted.add(item.notifier)
-    if (item.state !== "pending") continue
+    if (mayArrive(item)) told.add(item.notifier)
+    if (item.state !== "pending" || wasAttempted(item)) continue
     discard(workspace, item, move(OutboxTransitions, item.state, "incident_resolved"), options.now)
   }
-  if (notify) enqueueResolved(workspace, incident, attempted, options)
+  if (notify) enqueueResolved(workspace, incident, told, options)
 }
 
 /**
@@ -118,4 +119,20 @@ export const settleAbandoned = (
     discard(workspace, item, move(OutboxTransitions, item.state, "agent_gone"), options.now)
   }
   enqueueResolved(workspace, incident, sent, options)
+}
+
+/**
+ * Discards the resolved that waits behind a firing which its receiver has just refused, where no other firing of the
+ * incident may have arrived there. Needs the incident's outbox items.
+ */
+export const discardUnheard = (workspace: Workspace, refused: OutboxRecord, now: Instant): void => {
+  const { incident_id, notifier } = refused
+  const isTold = firingsOf(workspace, { id: incident_id }).some(
+    (item) => item.notifier === notifier && mayArrive(item),
+  )
+  if (refused.event_type !== "firing" || isTold) return
+  for (const item of workspace.outbox.group(incident_id)) {
+    if (item.notifier !== notifier || item.event_type !== "resolved" || item.state !== "pending") continue
+    discard(workspace, item, move(OutboxTransitions, item.state, "firing_refused"), now)
+  }
 }

@@ -8,6 +8,7 @@ import { ensure } from "../workspace/ensure.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
+import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
 /** Items that nobody claimed for so long belong to a notifier that is configured nowhere (decisions §8). */
 const UNCLAIMED_FOR = Duration.hours(24)
@@ -39,7 +40,8 @@ export const replay =
         attempts: 0,
         next_attempt_at: now,
         last_error: undefined,
-        counts_from: now,
+        // Later than its creation even by a clock that stands still: this is how a replay shows.
+        counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
         updated_at: now,
       })
       return "replayed"
@@ -58,19 +60,22 @@ export const discardUnclaimed =
       const { abandonedOutbox } = workspace.found
       yield* ensure(workspace, { incidents: abandonedOutbox.map((item) => item.incident_id) })
       let count = 0
-      for (const item of abandonedOutbox) {
-        if (item.state !== "pending" && item.state !== "retry") continue
+      for (const found of abandonedOutbox) {
+        const item = leaseEnded(found)
         if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
         count += 1
-        workspace.outbox.put({
-          ...item,
-          state: move(OutboxTransitions, item.state, "notifier_gone"),
-          next_attempt_at: undefined,
-          updated_at: now,
-        })
+        const isWaiting = item.state === "pending" || item.state === "retry"
+        const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
+        workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
       }
       return count
     })()
+
+/** An item as it stands since its lease ran out, which nobody has noted: to be retried, or failed where that was the last try. */
+const leaseEnded = (item: OutboxRecord): OutboxRecord =>
+  isSending(item) && item.leased_until !== undefined
+    ? attempted(item, LEASE_EXPIRED, item.leased_until, 0)
+    : item
 
 /** Whether nobody claimed an item because an earlier one of its incident and notifier has been worked on since. */
 const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>

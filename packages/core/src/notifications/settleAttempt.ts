@@ -1,4 +1,5 @@
 import { Duration } from "effect"
+import { cleanOutput } from "../contract/CheckOutput.ts"
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
@@ -8,9 +9,11 @@ import type { Command, Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { recordDelivered } from "./alertDecisions.ts"
+import { discardUnheard } from "./enqueue.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { MAX_AGE, MAX_ATTEMPTS, retryDelay } from "./retrySchedule.ts"
+import { mayRetry } from "./reach.ts"
+import { retryDelay } from "./retrySchedule.ts"
 
 /** How an attempt ended; `released`: given back, because the service stops. */
 export type AttemptResult = DeliveryResult | { readonly outcome: "released" }
@@ -25,7 +28,14 @@ export interface Claim {
 
 type Sending = OutboxRecord & { readonly state: "sending" }
 
-const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
+/** Whether an attempt is under way, as far as the outbox knows. */
+export const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
+
+/** What an attempt counts as whose lease ran out. */
+export const LEASE_EXPIRED = {
+  outcome: "deferred",
+  error: "the attempt was never finished: its lease ran out",
+} as const satisfies AttemptResult
 
 /** An item after its attempt, by the rules of decisions §8. */
 export const attempted = (
@@ -38,9 +48,10 @@ export const attempted = (
   if (result.outcome === "delivered") {
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }
   }
-  const last_error = result.outcome === "released" ? "the service stopped during the attempt" : result.error
-  const mayRetry = item.attempts < MAX_ATTEMPTS && now < Instant.plus(item.counts_from, MAX_AGE)
-  if (result.outcome === "refused" || !mayRetry) {
+  // Somebody's own notifier may say anything, and not every storage keeps it.
+  const last_error =
+    result.outcome === "released" ? "the service stopped during the attempt" : cleanOutput(result.error)
+  if (result.outcome === "refused" || !mayRetry(item, now)) {
     return { ...ended, state: move(OutboxTransitions, item.state, "refused"), last_error }
   }
   const delay =
@@ -75,12 +86,14 @@ function* settle(
   random: number,
 ): Decision<Settlement> {
   // Incidents are locked before their outbox items, everywhere.
-  if (claim.notifier === "alert_router") yield* ensure(workspace, { incidents: [claim.incident_id] })
+  if (claim.notifier === "alert_router" || result.outcome === "refused")
+    yield* ensure(workspace, { incidents: [claim.incident_id] })
   yield* ensure(workspace, { outboxItems: [claim.id] })
   const item = workspace.outbox.get(claim.id)
   if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
   const ended = attempted(item, result, now, random)
   workspace.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
+  if (result.outcome === "refused") discardUnheard(workspace, ended, now)
   return ended.state === "failed" ? "given_up" : "settled"
 }

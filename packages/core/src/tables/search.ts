@@ -17,7 +17,11 @@ export const search = (tables: MemoryTables, workspace: Workspace, scope: Scope,
   if (scope.abandonedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
     const items = Array.from(tables.outbox.values()).filter(
-      (item) => notifiers.includes(item.notifier) && isWaiting(item) && item.updated_at < untouchedSince,
+      (item) =>
+        notifiers.includes(item.notifier) &&
+        (isWaiting(item)
+          ? item.updated_at < untouchedSince
+          : item.leased_until !== undefined && item.leased_until < untouchedSince),
     )
     found.abandonedOutbox = items.slice(0, limit)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)

@@ -1,7 +1,6 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { removeIdlePending } from "../admission/removeIdlePending.ts"
 import * as Instant from "../contract/Instant.ts"
-import { NotifierKind } from "../contract/Status.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { discardUnclaimed } from "../notifications/operatorDecisions.ts"
 import { Ids } from "../ports/Ids.ts"
@@ -85,7 +84,6 @@ const chores = Effect.gen(function* () {
   const retention = yield* Retention
   const incidents = incidentOptions(yield* Ids, policy)
   const configured = yield* Notifiers
-  const foreign = NotifierKind.literals.filter((kind) => !configured.has(kind))
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
@@ -125,7 +123,11 @@ const chores = Effect.gen(function* () {
     {
       name: "discarding notifications that no replica sends",
       every: EXPIRE_EVERY,
-      piece: Effect.map(storage.transact(discardUnclaimed(foreign, PIECE)), isWhole),
+      piece: Effect.flatMap(storage.census, ({ backlog }) => {
+        const waited = new Set(backlog.map(({ notifier }) => notifier))
+        const foreign = Array.from(waited).filter((notifier) => !configured.has(notifier))
+        return Effect.map(storage.transact(discardUnclaimed(foreign, PIECE)), isWhole)
+      }),
     },
   ]
   return list

@@ -57,7 +57,10 @@ export interface Scope {
    * Items that another transaction holds are passed over, not waited for. Always read anew.
    */
   readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierName>; readonly limit: number }
-  /** Items of these notifiers that are pending or to be retried and were last touched before `untouchedSince`. */
+  /**
+   * Items of these notifiers that are pending or to be retried and were last touched before `untouchedSince`, and those being
+   * sent whose lease ended before it; at most `limit` of each.
+   */
   readonly abandonedOutbox?: {
     readonly notifiers: ReadonlyArray<NotifierName>
     readonly untouchedSince: Instant

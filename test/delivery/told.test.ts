@@ -1,0 +1,112 @@
+import { type OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { itemsOf, statesOf } from "./outboxOf.ts"
+import { type Answer, deferred, delivered, makeReceivers, refused } from "./Receivers.ts"
+import { AGENT, enroll, report } from "./reports.ts"
+import { settled } from "./settled.ts"
+import { openSite } from "./Site.ts"
+
+const slowly = (answer: Answer): Answer => ({ ...answer, answeringMillis: 5_000 })
+
+type Step =
+  | { readonly answer: Answer }
+  | { readonly says: CheckStatus }
+  | { readonly replays: number }
+  | { readonly waits: Duration.Input }
+
+const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
+  const receiver: { answer: Answer } = { answer: delivered }
+  const receivers = makeReceivers({ answerTo: () => receiver.answer })
+  const site = yield* openSite({ receivers, notifiers: ["webhook"], deadAfter: Duration.days(30) })
+  const process = yield* site.open("first")
+  yield* enroll(process, AGENT)
+  const idAt = (at: number): OutboxId => itemsOf(site)[at]?.id ?? assert.fail("there is no such item")
+  for (const step of steps) {
+    if ("answer" in step) receiver.answer = step.answer
+    else if ("says" in step) yield* report(process, [{ check: "disk", status: step.says }])
+    else if ("replays" in step) yield* process.operations.replay(idAt(step.replays))
+    else yield* TestClock.adjust(step.waits)
+    yield* settled
+  }
+  return statesOf(site)
+})
+
+const [critical, warning, ok] = [{ says: "critical" }, { says: "warning" }, { says: "ok" }] as const
+
+/** What becomes of the resolved, by what became of the firings before it. */
+const cases: ReadonlyArray<readonly [firing: string, ReadonlyArray<Step>, states: ReadonlyArray<string>]> = [
+  ["was sent", [critical, ok], ["firing sent", "resolved sent"]],
+  ["is to be retried", [{ answer: deferred }, critical, ok], ["firing retry", "resolved pending"]],
+  ["was refused", [{ answer: refused }, critical, ok], ["firing failed"]],
+  [
+    "was refused after an attempt that failed",
+    [{ answer: deferred }, critical, { answer: refused }, { waits: "10 seconds" }, ok],
+    ["firing failed"],
+  ],
+  [
+    "is being sent, and is refused then",
+    [{ answer: slowly(refused) }, critical, ok, { waits: "5 seconds" }],
+    ["firing failed", "resolved discarded"],
+  ],
+  [
+    "is being sent, and arrives",
+    [{ answer: slowly(delivered) }, critical, ok, { waits: "10 seconds" }],
+    ["firing sent", "resolved sent"],
+  ],
+  [
+    "was sent, and a later one of a higher severity refused",
+    [warning, { answer: refused }, critical, { answer: delivered }, ok],
+    ["firing sent", "firing failed", "resolved sent"],
+  ],
+  [
+    "was given up after a day: one of its attempts may have arrived",
+    [{ answer: deferred }, critical, { waits: "30 hours" }, { answer: delivered }, ok],
+    ["firing failed", "resolved sent"],
+  ],
+  [
+    "was refused and replayed, and is being sent again",
+    [{ answer: refused }, critical, { answer: deferred }, { replays: 0 }, ok],
+    ["firing retry", "resolved pending"],
+  ],
+  [
+    "was refused, replayed, and refused again after the end",
+    [{ answer: refused }, critical, { answer: slowly(refused) }, { replays: 0 }, ok, { waits: "5 seconds" }],
+    ["firing failed", "resolved discarded"],
+  ],
+]
+
+describe("a resolved", () => {
+  it.effect.each(cases)("where the firing %s", ([, steps, states]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* play(steps), states)
+    }),
+  )
+
+  it.effect("follows a dead letter that was replayed and not attempted since, which is sent before it", () =>
+    Effect.gen(function* () {
+      const receiver: { answer: Answer } = { answer: refused }
+      const receivers = makeReceivers({ answerTo: () => receiver.answer })
+      const site = yield* openSite({ receivers, notifiers: ["webhook"] })
+      const front = yield* site.open("front", { delivers: false })
+      const sender = yield* site.open("sender")
+      yield* enroll(front, AGENT)
+      yield* report(front, [{ check: "disk", status: "critical" }])
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      yield* sender.close
+      yield* front.operations.replay(itemsOf(site)[0]?.id ?? assert.fail("there is no firing"))
+      yield* report(front, [{ check: "disk", status: "ok" }])
+      assert.deepStrictEqual(statesOf(site), ["firing pending", "resolved pending"])
+      receiver.answer = delivered
+      yield* site.open("second sender")
+      yield* settled
+      assert.deepStrictEqual(
+        receivers.arrivals.map(({ notification }) => notification.event_type),
+        ["firing", "resolved"],
+      )
+    }),
+  )
+})
