@@ -61,6 +61,20 @@ const collect = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> =>
 }
 
 layer(service, { excludeTestServices: true })("a client as promises", (it) => {
+  it.effect.each([".", ".."])("addresses an agent that is named %s, and its check of that name", (name) =>
+    Effect.gen(function* () {
+      const client = yield* promised(`key-of-${name}`)
+      yield* use(() => client.heartbeat(heartbeatOf(name)))
+      assert.strictEqual((yield* use(() => client.agents.get(name))).agent_id, name)
+      assert.deepStrictEqual(yield* use(() => client.agents.accept(name)), { count: 1 })
+      yield* use(() => client.events({ agent_id: name, events: [eventOf(1, name)] }))
+      assert.deepStrictEqual(yield* use(() => client.checks.remove({ agent_id: name, check_id: name })), {
+        count: 1,
+      })
+      assert.deepStrictEqual(yield* use(() => client.agents.remove(name)), { count: 1 })
+    }),
+  )
+
   it.effect("takes an agent from its first heartbeat to its incident and back", () =>
     Effect.gen(function* () {
       const client = yield* promised("key-of-web-1")

@@ -55,7 +55,7 @@ export interface Site {
 interface SiteOptions extends Partial<PolicyOptions> {
   readonly receivers: Receivers
   readonly onMove?: (move: OutboxMove) => void
-  /** Whether the storage hints to the other processes that something was enqueued, as PostgreSQL does. */
+  /** Whether the storage hints to the other processes that something was enqueued, as the port allows; ours do not. */
   readonly hints?: boolean
 }
 

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
+import { OUTBOX_ITEM } from "@tocsin/adapter-http/documents/story"
+import { resultOfStatus } from "@tocsin/adapter-notify/http/deliveryResult"
 import { opsDocument, v1Document } from "@tocsin/adapter-http/documents/documents"
 import type { OpenApi, Response } from "./OpenApi.ts"
 import { operationsOf, resolved } from "./OpenApi.ts"
@@ -98,5 +100,12 @@ describe.each(documents)("the OpenAPI document of $name", ({ document }) => {
       assert.match(name, /^([A-Z][a-z]+)+$/)
       assert.isTrue(isText(description), name)
     }
+  })
+})
+
+it("the example of an outbox item has an error that a receiver's answer leads to", () => {
+  assert.deepStrictEqual(resultOfStatus(503, undefined), {
+    outcome: "deferred",
+    error: OUTBOX_ITEM.last_error,
   })
 })

@@ -5,7 +5,7 @@ import { call, operate } from "../client/call.ts"
 import { endpoints, pathOf } from "../contract/endpoints.ts"
 import { errorOf, expectError } from "../client/expectError.ts"
 import { onStorage } from "../onStorage.ts"
-import { acceptedAgent, agentPath, heartbeat, newAgent, pendingAgent } from "../client/TestAgent.ts"
+import { acceptedAgent, heartbeat, newAgent, pendingAgent } from "../client/TestAgent.ts"
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"]
 
@@ -186,7 +186,11 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       ]) {
         const agent = newAgent(agent_id)
         assert.deepStrictEqual((yield* heartbeat(agent)).body, { accepted: false })
-        for (const path of [agentPath(agent), `/api/v1/agents/${agent_id}`]) {
+        // Clients and proxies resolve the segments . and .., also as %2E.
+        const encoded = agent_id.replaceAll(".", "%2E")
+        const twice = agent_id.replaceAll(".", "%252e")
+        for (const text of [encodeURIComponent(agent_id), agent_id, encoded, twice]) {
+          const path = `/api/v1/agents/${text}`
           const found = yield* operate("GET", path)
           assert.deepInclude(found.body, { agent_id, admission_state: "pending" }, path)
         }

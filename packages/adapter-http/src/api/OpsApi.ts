@@ -1,3 +1,4 @@
+import { CheckPathParameters } from "@tocsin/core/contract/Parameters"
 import { ActionCountResponse } from "@tocsin/core/contract/Responses"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Conflict, Internal, NotFound } from "./ApiErrors.ts"
@@ -21,13 +22,13 @@ const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/
 }).annotate(OpenApi.Summary, "Send a test message now and tell what the receiver said")
 
 const resetClock = HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", {
-  params: resources.CheckPath,
+  params: CheckPathParameters,
   success,
   error,
 }).annotate(OpenApi.Summary, "Release a check that a clock in the future froze")
 
 const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", {
-  params: resources.CheckPath,
+  params: CheckPathParameters,
   success,
   error,
 }).annotate(OpenApi.Summary, "Delete a check that its agent no longer runs, with its history")
@@ -39,7 +40,7 @@ const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
 }).annotate(OpenApi.Summary, "Show an incident with its members and its story")
 
 const explain = HttpApiEndpoint.get("explain", "/explain", {
-  query: resources.CheckPath,
+  query: resources.CheckQuery,
   success: resources.CheckExplanation,
   error,
 }).annotate(OpenApi.Summary, "Tell why a check is in the state it is in")

@@ -12,7 +12,7 @@ import { Schema } from "effect"
 export const OutboxPath = Schema.Struct({ id: OutboxId })
 export const IncidentPath = Schema.Struct({ id: IncidentId })
 export const NotifierPath = Schema.Struct({ notifier: NotifierKind })
-export const CheckPath = Schema.Struct({ agent_id: AgentId, check_id: CheckId })
+export const CheckQuery = Schema.Struct({ agent_id: AgentId, check_id: CheckId })
 
 /** What the receiver of a test message said. */
 export const NotifierTest = Schema.Struct({

@@ -1,4 +1,4 @@
-import { Array, Order, Record } from "effect"
+import { Array, Order, Predicate, Record } from "effect"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import type { Documentation, JsonObject } from "./Documentation.ts"
 import { documentedOperation, endpointOf, FIRST_ERROR } from "./documentedOperation.ts"
@@ -33,12 +33,27 @@ const errorResponses = (generated: OpenApi.OpenAPISpec, documentation: Documenta
       ]),
   )
 
+const AS_TEXT = /(AgentId|CheckId)Encoded$/
+
+/** Ids in paths, which the definition decodes once more, are to readers ids as any other. */
+const withPlainIds = (node: unknown): unknown => {
+  if (typeof node === "string") return node.replace(AS_TEXT, "$1")
+  if (Array.isArray(node)) return Array.map(node, withPlainIds)
+  return Predicate.isObject(node)
+    ? Object.fromEntries(
+        Object.entries(node)
+          .filter(([name]) => !AS_TEXT.test(name))
+          .map(([name, value]) => [name, withPlainIds(value)]),
+      )
+    : node
+}
+
 /** The OpenAPI 3.1 document of an API: generated from its definition, with what is said of it beside that. */
 export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   documentation: Documentation,
 ): JsonObject => {
-  const generated = OpenApi.fromApi(api)
+  const generated = withPlainIds(OpenApi.fromApi(api)) as OpenApi.OpenAPISpec
   const { title, summary, description, server, tags } = documentation
   const { schemas, securitySchemes } = generated.components
   return {

@@ -105,7 +105,7 @@ export const OUTBOX_ITEM = {
   event_type: "firing",
   attempts: 1,
   next_attempt_at: "2026-01-31T08:30:04.120Z",
-  last_error: "the receiver answered 503",
+  last_error: "The receiver answered 503 (Service Unavailable).",
   updated_at: "2026-01-31T08:29:59.270Z",
 }
 

@@ -8,7 +8,7 @@ import type { Clients } from "./definition.ts"
 const decodeIncident = parameterDecoder(ops.IncidentPath)
 const decodeItem = parameterDecoder(ops.OutboxPath)
 const decodeNotifier = parameterDecoder(ops.NotifierPath)
-const decodeCheck = parameterDecoder(ops.CheckPath)
+const decodeCheck = parameterDecoder(ops.CheckQuery)
 
 /** What operators do beyond the v1 contract. */
 export const operationCalls = (call: CallMaker, { operations }: Clients) => {

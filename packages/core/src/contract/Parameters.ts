@@ -52,9 +52,36 @@ const direction = Schema.Literals(["asc", "desc"])
   .annotate({ default: "desc" })
   .pipe(Schema.withDecodingDefaultKey(Effect.succeed("desc" as const)))
 
+/** Looks to readers of the document as the id does, and leaves its rule to it. */
+const idText = Schema.String.check(
+  Schema.makeFilter<string>(() => true, {
+    toJsonSchema: () => ({ maxLength: 128, pattern: "^[A-Za-z0-9._:-]+$" }),
+  }),
+)
+
+const DOTS = /^(?:\.|%2e){1,2}$/iu
+
+/**
+ * An id as a segment of a path. Clients and proxies resolve the segments `.` and `..`, and also `%2E`: ids of these names are
+ * sent as `%2E` that is percent-encoded once more, and taken in every form.
+ */
+const inPath = <S extends typeof AgentId | typeof CheckId>(id: S) =>
+  idText.pipe(
+    Schema.decodeTo(
+      id,
+      SchemaTransformation.transform({
+        decode: (text) => (DOTS.test(text) ? text.replaceAll(/%2e/giu, ".") : text),
+        encode: (name) => (DOTS.test(name) ? name.replaceAll(".", "%2E") : name),
+      }),
+    ),
+  )
+
 /** Path of everything that concerns one agent. */
-export const AgentPathParameters = Schema.Struct({ agent_id: AgentId })
+export const AgentPathParameters = Schema.Struct({ agent_id: inPath(AgentId) })
 export type AgentPathParameters = typeof AgentPathParameters.Type
+
+/** Path of everything that concerns one check. */
+export const CheckPathParameters = Schema.Struct({ agent_id: inPath(AgentId), check_id: inPath(CheckId) })
 
 /**
  * Path of one blacklist row. `key_id` is any text of 64 characters: one that is no BlacklistId matches no row, which

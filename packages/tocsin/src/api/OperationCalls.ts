@@ -24,7 +24,7 @@ export interface OperationCalls {
   readonly testNotifier: (name: string) => Reply<NotifierTest, AnyCallCode | "not_found">
 }
 
-const decodeCheck = decoderOf(ops.CheckPath)
+const decodeCheck = decoderOf(ops.CheckQuery)
 const decodeIncident = decoderOf(ops.IncidentPath)
 const decodeItem = decoderOf(ops.OutboxPath)
 const encodeExplanation = Schema.encodeSync(ops.CheckExplanation)
