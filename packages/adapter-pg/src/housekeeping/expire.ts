@@ -13,13 +13,13 @@ import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 import { retentionLooks } from "./retentionLooks.ts"
 import { retentionRemovals } from "./retentionRemovals.ts"
 
-/** Results of an agent that are being stored hold it for milliseconds; what holds it for longer than a second hangs. */
+/** Storing results holds an agent for milliseconds. A session that holds it for a second hangs. */
 const LOOKS = 5
 const BETWEEN_LOOKS = Duration.millis(200)
 
 /**
- * Runs a piece of retention; see `Storage.expire`. The last piece of a rule goes back for a second to agents that another
- * session holds, and then reports them.
+ * Runs a piece of retention; see `Storage.expire`. The last piece of a rule returns for a second to
+ * agents that another session holds, and then reports them.
  */
 export const expire = Effect.fnUntraced(function* (
   database: Database,

@@ -17,14 +17,14 @@ const lockRemovedRegistrations: PgStatement = {
          ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
 }
 
-/** Finds the oldest results that were received before `$1` and not set aside yet, but for those of some agents. */
+/** Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`. */
 const findOldHistory: PgStatement = {
   name: "find_old_history",
   text: `SELECT seq, agent_id FROM check_event
          WHERE NOT is_kept AND received_at < $1 AND agent_id <> ALL($3) ORDER BY received_at LIMIT $2`,
 }
 
-/** Keeps results of agents out until the transaction ends, but for agents that another session holds. */
+/** Locks agents against new results, except agents that another session holds. */
 const lockFreeAgentsForShare: PgStatement = {
   name: "lock_free_agents_for_share",
   text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1) ORDER BY agent_id FOR SHARE SKIP LOCKED",
@@ -137,8 +137,8 @@ interface IncidentFacts extends Pick<RetentionFacts["incidents"], "key" | "opene
 }
 
 /**
- * Those that are old enough are locked before their notifications are looked at: none of a locked incident is replayed
- * meanwhile.
+ * Locks incidents that are old enough before it looks at their notifications: no notification of a
+ * locked incident can be replayed.
  */
 const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", limit }: RetentionPiece) {
   const rows = yield* read<IncidentFacts>(pg, findIncidents, [after, limit])
@@ -157,7 +157,7 @@ const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", lim
   }))
 })
 
-/** How retention finds rows, inside its transaction. Agents that another session holds are added to `held`. */
+/** How retention finds rows, inside its transaction. Adds agents that another session holds to `held`. */
 export const retentionLooks = (pg: Pg, held: Set<AgentId>): Looks => ({
   deleted_agents: ({ limit }) => read(pg, lockRemovedRegistrations, [limit]),
   history: (piece) => history(pg, piece, held),

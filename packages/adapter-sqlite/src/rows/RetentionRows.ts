@@ -63,16 +63,11 @@ const GIVEN = "(SELECT value FROM json_each(?))"
 const GIVEN_NUMBERS = "(SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
-  const removal = (table: string, columns: string, source: string) => {
-    const query = connection.query(
-      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${source} LIMIT ?)`,
-    )
-    return (keys: ReadonlyArray<string>, limit: number): number =>
-      Number(query.run(JSON.stringify(keys), limit).changes)
-  }
+  const removal = (table: string, columns: string, source: string) =>
+    connection.query(`DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${source} LIMIT ?)`)
   const ofIncidents = (table: string, columns: string) =>
     removal(table, columns, `${table} WHERE incident_id IN ${GIVEN}`)
-  return {
+  const removals = {
     checks_of_agents: removal(
       "check_state",
       "agent_id, check_id, registration_id",
@@ -92,6 +87,7 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     alerts: ofIncidents("alert", "incident_id, severity"),
     incidents: removal("incident", "id", `incident WHERE id IN ${GIVEN}`),
   }
+  return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
 }
 
 /** Rows of several tables as retention finds and removes them, each by an index. */

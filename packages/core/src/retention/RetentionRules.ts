@@ -41,7 +41,7 @@ export type RemovedRows =
 /** What becomes of a row. One that is too young shows that all rows after it are. */
 export type Verdict = "expired" | "stays" | "too_young"
 
-/** One rule of retention: what goes, when, and in which order. Code, tests and docs read the same rules. */
+/** One rule: what goes, when, and in which order. Code, tests and docs read the same rules. */
 export interface RetentionRule<Name extends RetentionName> {
   readonly subject: string
   /** When it expires, in words. */
@@ -70,7 +70,7 @@ const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdi
   return isOld && !row.isHeld ? "expired" : "stays"
 }
 
-/** All rules. Notifications go before incidents, so that their rule still sees when their incident resolved. */
+/** All rules. Notifications go before incidents: their rule looks at the resolution of the incident. */
 export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
   deleted_agents: {
     subject: "checks and results of a deleted agent",

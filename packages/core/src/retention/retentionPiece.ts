@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "./RetentionRules.ts"
 
-/** A bounded piece of retention: one transaction that looks at `limit` rows at most, and removes `limit` at most. */
+/** One transaction of retention, which looks at `limit` rows at most and removes `limit` at most. */
 export interface RetentionPiece {
   readonly rule: RetentionName
   /** Rows expire that are older than this. */
@@ -38,8 +38,9 @@ type Way = keyof Answers<unknown, unknown>
 /** What a storage does for retention, all of a piece in one transaction. It decides nothing. */
 export interface RetentionTables<W extends Way, E = never> {
   /**
-   * Finds at most `limit` rows for a rule. Of `outbox` and `incidents`, in the order of their ids from the one after
-   * `after`; of `history`, those received before the bound and not set aside. A storage may leave out rows that stay.
+   * Finds at most `limit` rows for a rule. Of `outbox` and `incidents`, those after `after` in the order
+   * of their ids; of `history`, those received before the bound and not set aside. A storage may leave
+   * out rows that stay.
    */
   readonly look: {
     readonly [Name in RetentionName]: (
@@ -49,9 +50,7 @@ export interface RetentionTables<W extends Way, E = never> {
   /** Leaves these results out of every later look, until a newer one of their check is stored. */
   readonly setAside: (keys: ReadonlyArray<string>) => Answers<void, E>[W]
   /** Removes at most `limit` rows that belong to these keys, and returns how many. */
-  readonly remove: {
-    readonly [Rows in RemovedRows]: (keys: ReadonlyArray<string>, limit: number) => Answers<number, E>[W]
-  }
+  readonly remove: (rows: RemovedRows, keys: ReadonlyArray<string>, limit: number) => Answers<number, E>[W]
 }
 
 type Steps<W extends Way, E, A> = Generator<Answers<unknown, E>[W], A, unknown>
@@ -76,7 +75,7 @@ function* pieceOf<Name extends RetentionName, W extends Way, E>(
   let left = piece.limit
   if (expired.length > 0) {
     for (const rows of rule.removes) {
-      if (left > 0) left -= yield* answered<W, E, number>(tables.remove[rows](expired, left))
+      if (left > 0) left -= yield* answered<W, E, number>(tables.remove(rows, expired, left))
     }
   }
   // Something of what has expired may be left: the next piece looks at it again.

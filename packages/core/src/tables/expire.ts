@@ -70,7 +70,7 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
 const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
   deleted_agents: ({ limit }) => first(registrations(tables), limit),
   history: (piece) => first(oldResults(tables, piece), piece.limit),
-  // All rows are at hand: those that stay are left out, so that it does not matter where a piece starts.
+  // All rows are at hand: those that stay are left out, so it does not matter where a piece starts.
   outbox: (piece) => first(oldOutbox(tables, piece), piece.limit),
   incidents: (piece) => first(oldIncidents(tables, piece), piece.limit),
 })
@@ -84,7 +84,7 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
       noted.push(...rows)
       return rows.length
     }
-  return {
+  const removals = {
     checks_of_agents: noting(expired.checks, (keys) => rowsIn(tables.checks, keys)),
     results_of_agents: noting(expired.history, (keys) => resultsOf(tables, keys)),
     agents: noting(expired.registrations, (keys) => keys.map((registration_id) => ({ registration_id }))),
@@ -95,6 +95,7 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
     incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
   }
+  return (rows, keys, limit) => removals[rows](keys, limit)
 }
 
 const first = <Row>(rows: Iterable<Row>, limit: number): ReadonlyArray<Row> => {
@@ -130,7 +131,7 @@ function* resultsOf(tables: MemoryTables, keys: ReadonlyArray<string>): Generato
   for (const row of tables.history.values()) if (wanted.has(row.registration_id)) yield row
 }
 
-/** Results that arrived before the bound, but for the newest ones, up to the first that arrived later. */
+/** Results received before the bound, except the newest ones, up to the first received later. */
 function* oldResults(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["history"]> {
   for (const row of tables.history.values()) {
     if (row.received_at >= before) return
