@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
@@ -73,6 +83,34 @@ describe.concurrent("tocsin backup", () => {
       assert.strictEqual(nowhere.code, EXIT_CODES.storage.code)
       assert.match(nowhere.stderr, /^tocsin: there is no folder nowhere: make it, /)
       assert.deepStrictEqual(readdirSync(place.cwd).toSorted(), ["copy.db", "data"])
+    }),
+  )
+
+  it.live("never replaces a database in use, whatever path leads to it", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      const other = { cwd: yield* scratchFolder, environment: {} }
+      const server = yield* startServer(serverAt(place))
+      yield* populate(server)
+      yield* startServer(serverAt(other))
+      symlinkSync(join(place.cwd, "data"), join(place.cwd, "linked"))
+      symlinkSync(join(place.cwd, "data", "tocsin.db"), join(place.cwd, "link.db"))
+      linkSync(join(place.cwd, "data", "tocsin.db"), join(place.cwd, "hard.db"))
+      const inode = () => statSync(join(place.cwd, "data", "tocsin.db")).ino
+      const before = inode()
+      const targets = [
+        "linked/tocsin.db",
+        "link.db",
+        "hard.db",
+        "data/../data/tocsin.db",
+        join(other.cwd, "data", "tocsin.db"),
+      ]
+      for (const target of targets) {
+        const { code, stderr } = yield* tocsin(place, "backup", target, "--force")
+        assert.strictEqual(code, EXIT_CODES.refused.code, target)
+        assert.match(stderr, /name another file/)
+      }
+      assert.strictEqual(inode(), before)
     }),
   )
 

@@ -19,6 +19,7 @@ import { makeTables } from "./rows/Tables.ts"
 import { isSearch, searchScope } from "./transactions/searchScope.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
+import { realFile } from "./connection/realFile.ts"
 import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
 import { type LockOptions, whileLocked } from "./connection/whileLocked.ts"
 
@@ -48,11 +49,12 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
   Layer.effect(
     Storage,
     Effect.gen(function* () {
+      const file = realFile(options.file)
       const lock: LockOptions = {
-        failures: new SqliteFailures(options.file),
+        failures: new SqliteFailures(file),
         lockMillis: Duration.toMillis(options.lockTimeout ?? LOCK_TIMEOUT),
       }
-      const connection = yield* Effect.acquireRelease(openDatabase(options.file, lock), (opened) =>
+      const connection = yield* Effect.acquireRelease(openDatabase(file, lock), (opened) =>
         Effect.sync(() => opened.close()),
       )
       const instruments = yield* CurrentInstruments
@@ -75,7 +77,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
         ),
         (opened) => opened.close,
       )
-      yield* instruments.addSource(fileMetrics({ file: options.file, log, cache: rows.cache }))
+      yield* instruments.addSource(fileMetrics({ file, log, cache: rows.cache }))
       return make({ connection, log, rows, commits, lock })
     }),
   )

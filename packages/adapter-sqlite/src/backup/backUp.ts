@@ -1,9 +1,11 @@
-import { chmodSync, renameSync, rmSync, statSync } from "node:fs"
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import process from "node:process"
 import { backup, DatabaseSync } from "node:sqlite"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
+import { FileIdentity } from "../connection/FileIdentity.ts"
+import { realFile } from "../connection/realFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { inspectStorage } from "../inspection/inspectStorage.ts"
 import { syncToDisk } from "./syncToDisk.ts"
@@ -32,6 +34,8 @@ const PAGES_AT_ONCE = 1_024
 
 const FILE_MODE = 0o777
 
+const SIDE_FILES = ["-wal", "-shm", "-journal"]
+
 /**
  * Copies a database as it is at one moment, while others write to it. The copy is one file without a log, checked by
  * SQLite from end to end, opened as Tocsin opens it, and on the disk; only then does it get its name. Whatever goes wrong
@@ -46,6 +50,7 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
       message: `there is no database in ${source} to back up: set SERVICE_DATA_DIR to the service's folder`,
     })
   }
+  yield* requireUnused(options)
   // Of this process alone: two backups to one name do not meet.
   const unfinished = `${target}.${process.pid}.unfinished`
   return yield* Effect.gen(function* () {
@@ -53,6 +58,7 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
     yield* options.beforeCheck
     yield* attempt(unfinished, () => checkCopy(unfinished))
     const { applied: schema = 0, bytes } = yield* inspectStorage(unfinished)
+    yield* requireUnused(options)
     yield* attempt(target, () => {
       chmodSync(unfinished, statSync(source).mode & FILE_MODE)
       syncToDisk(unfinished)
@@ -64,9 +70,24 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
   }).pipe(Effect.ensuring(Effect.sync(() => removeDatabase(unfinished))))
 })
 
+/** Fails where the target is the database itself, under whatever path, or one that a program has open. */
+const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOptions) {
+  if (new FileIdentity(source).isThatOf(target)) {
+    return yield* inUse(`${target} is the database itself: name another file`)
+  }
+  // SQLite keeps them as long as a program has the file open, and where one ended without closing it.
+  const beside = SIDE_FILES.map((suffix) => `${realFile(target)}${suffix}`).find((path) => existsSync(path))
+  if (beside === undefined) return
+  return yield* inUse(
+    `${target} is a database in use, for ${beside} stands beside it: name another file, or end the program that uses it`,
+  )
+})
+
+const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
+
 /** Removes a database file with all that SQLite keeps beside it. */
 export const removeDatabase = (file: string): void => {
-  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${file}${suffix}`, { force: true })
+  for (const suffix of ["", ...SIDE_FILES]) rmSync(`${file}${suffix}`, { force: true })
 }
 
 const attempt = <A>(file: string, use: () => A): Effect.Effect<A, StorageError> => {

@@ -17,10 +17,16 @@ export class FileIdentity {
     this.#inode = found?.ino
   }
 
+  /** Whether a path leads to this very file. */
+  isThatOf(path: string): boolean {
+    const found = stat(path)
+    return found !== undefined && found.ino === this.#inode && found.dev === this.#device
+  }
+
   /** Throws a StorageError unless the file that was opened still stands under its name. */
   verify(): void {
+    if (this.isThatOf(this.#file)) return
     const found = stat(this.#file)
-    if (found !== undefined && found.ino === this.#inode && found.dev === this.#device) return
     throw new StorageError({
       reason: "unavailable",
       message:

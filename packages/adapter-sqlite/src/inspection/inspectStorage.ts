@@ -3,6 +3,7 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { inspectFile } from "../connection/inspectFile.ts"
+import { realFile } from "../connection/realFile.ts"
 import { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { whileLocked } from "../connection/whileLocked.ts"
@@ -28,22 +29,24 @@ const LOCK_TIMEOUT = Duration.seconds(2)
  * Looks at a database file without writing to it or creating it. Fails, with what to do, for what a server must not open
  * either: damaged, not writable, newer than this code, or another program's.
  */
-export const inspectStorage = Effect.fn("inspectStorage")(
-  (file: string): Effect.Effect<SqliteInspection, StorageError> =>
-    whileLocked(
-      () => {
-        const found = inspectFile(file)
-        const nothing = {
-          known: migrations.length,
-          applied: undefined,
-          pepperCheck: undefined,
-          markedAt: undefined,
-        }
-        return found === "nothing" ? { ...nothing, bytes: 0 } : inspectDatabase(file)
-      },
-      { failures: new SqliteFailures(file), lockMillis: Duration.toMillis(LOCK_TIMEOUT) },
-    ),
-)
+export const inspectStorage = Effect.fn("inspectStorage")((
+  path: string,
+): Effect.Effect<SqliteInspection, StorageError> => {
+  const file = realFile(path)
+  return whileLocked(
+    () => {
+      const found = inspectFile(file)
+      const nothing = {
+        known: migrations.length,
+        applied: undefined,
+        pepperCheck: undefined,
+        markedAt: undefined,
+      }
+      return found === "nothing" ? { ...nothing, bytes: 0 } : inspectDatabase(file)
+    },
+    { failures: new SqliteFailures(file), lockMillis: Duration.toMillis(LOCK_TIMEOUT) },
+  )
+})
 
 const inspectDatabase = (file: string): SqliteInspection => {
   const connection = SqliteConnection.openReadOnly(file)

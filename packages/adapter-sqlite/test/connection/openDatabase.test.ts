@@ -8,15 +8,17 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageFailure } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
+import { inspectStorage } from "../../src/inspection/inspectStorage.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 
 const PAGE_BYTES = 4096
@@ -159,6 +161,25 @@ describe("what looks odd at the start, and is not", () => {
       writeFileSync(file, "")
       const storage = yield* openStorage(file)
       assert.deepStrictEqual(yield* agentIds(storage), [])
+    }),
+  )
+
+  it.effect("a symbolic link to a database, or to a place where there is none yet", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const [link, second] = [`${file}.link`, `${file}.second`]
+      symlinkSync(basename(file), link)
+      symlinkSync(basename(link), second)
+      for (const [path, name] of [
+        [second, "a"],
+        [link, "b"],
+        [file, "c"],
+      ] as const) {
+        yield* Effect.scoped(Effect.flatMap(openStorage(path), (opened) => opened.transact(putAgent(name))))
+      }
+      assert.deepStrictEqual(yield* agentIds(yield* openStorage(second)), ["a", "b", "c"])
+      assert.deepStrictEqual((yield* inspectStorage(link)).bytes, statSync(file).size)
+      assert.isFalse(existsSync(`${link}-wal`))
     }),
   )
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { dirname } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -34,8 +34,6 @@ export const backup = Command.make(
       )
     }
     const source = databaseFile(settings)
-    if (resolve(file) === resolve(source))
-      return yield* refusal(`${file} is the database itself: name another file`)
     if (existsSync(file) && !force)
       return yield* refusal(`${file} exists already: name another file, or say --force`)
     if (!existsSync(dirname(file)))
@@ -49,7 +47,11 @@ export const backup = Command.make(
         target: file,
         onProgress: (pages) => report({ ...pages, of: "pages, copying" }),
         beforeCheck: enter({ done: 0, of: "checking the copy" }),
-      }),
+      }).pipe(
+        Effect.catchTag("StorageError", (error) =>
+          Effect.fail(error.reason === "in_use" ? refusal(error.message) : error),
+        ),
+      ),
     )
     const howToRestore =
       "to restore it, stop the server, remove tocsin.db-wal and tocsin.db-shm, and put it in place of tocsin.db"
