@@ -166,7 +166,7 @@ const make = ({ database, groupDatabase, groups, prober }: Connected): Storage["
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
   const rollCalls = makeRollCalls(systemReads(sql))
   return Storage.of({
-    transact: (command) => groups.transact(command),
+    transact: (command) => groups.transact(rollCalls.watch(command)),
     page: (request) => retryTransient(readRows(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
     counts: (aliveSince) => retryTransient(rollCalls.counts(aliveSince)),

@@ -97,8 +97,9 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const rollCalls = makeRollCalls(systemReads({ tables, read, snapshot: (use) => connection.snapshot(use) }))
   const census = makeCensus(connection)
   return Storage.of({
-    transact: (command) =>
-      Clock.clockWith((clock) =>
+    transact: (unwatched) => {
+      const command = rollCalls.watch(unwatched)
+      return Clock.clockWith((clock) =>
         commits.submit(
           (workspace, isFirst) => {
             // The moment of the decision, not of the call: a command may have waited for another process.
@@ -112,7 +113,8 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
           },
           { isAlone: false },
         ),
-      ),
+      )
+    },
     page: (request) => read(() => pages.read(request)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),

@@ -21,7 +21,7 @@ import {
 } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
-import { enroll, eventOf, send, start, START_MILLIS } from "./samples.ts"
+import { enroll, eventOf, heartbeatOf, keyOf, send, start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const [a, disk] = [AgentId.make("a"), CheckId.make("disk")]
@@ -91,6 +91,25 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
           workspace.agents.delete(AgentId.make("agent-7"))
         })
         yield* look
+      }),
+  )
+
+  it.effect(
+    "the summary: right after a clock that was set back while agents reported, and forward again",
+    () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* TestClock.setTime(START_MILLIS)
+        yield* enroll(replica, "a", "b")
+        const agents = Effect.map(replica.queries.summary, ({ agents_online, agents_offline }) => ({
+          agents_online,
+          agents_offline,
+        }))
+        assert.deepStrictEqual(yield* agents, { agents_online: 2, agents_offline: 0 })
+        yield* TestClock.setTime(START_MILLIS - 600_000)
+        yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a"))
+        yield* TestClock.setTime(START_MILLIS + 1_000)
+        assert.deepStrictEqual(yield* agents, { agents_online: 1, agents_offline: 1 })
       }),
   )
 

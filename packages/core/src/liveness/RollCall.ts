@@ -1,6 +1,7 @@
 import { Effect, Semaphore } from "effect"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
+import type { Command } from "../workspace/Decision.ts"
 import type { SystemCounts } from "./SystemCounts.ts"
 
 /**
@@ -115,17 +116,33 @@ const isCrowded = (call: RollCall, since: Instant.Instant, now: Instant.Instant)
  * an index that every heartbeat would have to move. An agent that was seen after some moment cannot have been silent since
  * that moment, and none gets quieter but by time: so one pass, which remembers the few that are quiet, answers all
  * questions about moments before its bound by another look at these few. The next pass is due when the moment that is
- * asked for overtakes the bound, or when an agent was accepted meanwhile, who may have been quiet before.
+ * asked for overtakes the bound, when an agent was accepted meanwhile, who may have been quiet before, or when a command was
+ * decided before the bound: the clock was set back, and agents may have been seen then.
  */
 export const makeRollCalls = <E>(reads: RollCallReads<E>) => {
   let last = NOBODY
   const turn = Semaphore.makeUnsafe(1)
+  // The latest bound of the last roll call and of the one under way, and how often the clock was found at or before it.
+  let guarded = NOBODY.bound
+  let slips = 0
 
   const pass = Effect.fnUntraced(function* (since: Instant.Instant, now: Instant.Instant) {
+    const bound = middle(since, now)
+    guarded = Instant.max(guarded, bound)
+    const slipsBefore = slips
     // Counted before the first agent is read: whoever is accepted from here on is noticed.
     const acceptances = yield* reads.acceptances
-    last = { ...(yield* reads.pass(middle(since, now))), takenAt: now, acceptances }
+    const found = { ...(yield* reads.pass(bound)), takenAt: now, acceptances }
+    last = slips === slipsBefore ? found : NOBODY
   })
+
+  /** An agent seen at this moment or earlier may be quiet without being remembered: then the next look passes over all. */
+  const decidedAt = (now: Instant.Instant): void => {
+    if (now > guarded) return
+    guarded = NOBODY.bound
+    last = NOBODY
+    slips += 1
+  }
 
   /** Takes another roll call, unless someone else does so just now. */
   const take = (since: Instant.Instant, now: Instant.Instant): Effect.Effect<void, E> => {
@@ -144,6 +161,14 @@ export const makeRollCalls = <E>(reads: RollCallReads<E>) => {
   })
 
   return {
+    /** The same command, whose moment is noticed. Every command that may see agents goes through it. */
+    watch:
+      <A>(command: Command<A>): Command<A> =>
+      (workspace, now) => {
+        decidedAt(now)
+        return command(workspace, now)
+      },
+
     /** The summary's counts, all of one moment; see `Storage.counts`. */
     counts: Effect.fnUntraced(function* (aliveSince: Instant.Instant): Effect.fn.Return<SystemCounts, E> {
       const now = yield* Instant.now

@@ -4,6 +4,8 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { AgentId } from "../../src/contract/Identifiers.ts"
 import * as Instant from "../../src/contract/Instant.ts"
+import type { Command } from "../../src/workspace/Decision.ts"
+import { Workspace } from "../../src/workspace/Workspace.ts"
 import { makePass, makeRollCalls, QUIET_KEPT, type SystemTotals } from "../../src/liveness/RollCall.ts"
 
 interface FakeAgent {
@@ -85,6 +87,15 @@ class FakeAgents {
       }),
   })
 
+  contact(n: number, now: Instant.Instant): void {
+    const agent = this.agents.get(idOf(n))
+    // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
+    const seen: Command<void> = function* (_, at) {
+      if (agent !== undefined) Object.assign(agent, { lastSeenAt: at, isDead: false })
+    }
+    this.rollCalls.watch(seen)(new Workspace(), now).next()
+  }
+
   offline(aliveSince: Instant.Instant): number {
     return this.accepted().filter(([, agent]) => agent.lastSeenAt <= aliveSince).length
   }
@@ -106,16 +117,28 @@ const ago = (now: Instant.Instant, seconds: bigint): Instant.Instant =>
   Instant.fromMicros(now - seconds * SECOND)
 
 type Move = readonly [
-  what: "contact" | "register" | "accept" | "delete" | "sweep" | "look" | "wait" | "turn_back",
+  what: "contact" | "register" | "accept" | "delete" | "sweep" | "look" | "wait" | "turn_back" | "slip",
   n: number,
 ]
 
 const moves: fc.Arbitrary<ReadonlyArray<Move>> = fc.array(
   fc.tuple(
-    fc.constantFrom("contact", "register", "accept", "delete", "sweep", "look", "look", "wait", "turn_back"),
+    fc.constantFrom(
+      "contact",
+      "register",
+      "accept",
+      "delete",
+      "sweep",
+      "look",
+      "look",
+      "wait",
+      "turn_back",
+      "slip",
+    ),
     fc.nat(5),
   ),
-  { maxLength: 60 },
+  // Otherwise most stories have ten moves.
+  { maxLength: 60, size: "max" },
 )
 
 const follow = Effect.fnUntraced(function* (fake: FakeAgents, [what, n]: Move) {
@@ -125,7 +148,7 @@ const follow = Effect.fnUntraced(function* (fake: FakeAgents, [what, n]: Move) {
     case "wait":
       return yield* TestClock.adjust(`${n * 37} seconds`)
     case "turn_back":
-      return yield* TestClock.setTime(Number(now / 1_000n) - n * 1_000)
+      return yield* TestClock.setTime(Number(now / 1_000n) - n * 37_000)
     case "register":
       if (agent === undefined) fake.agents.set(idOf(n), { lastSeenAt: now, isAccepted: false, isDead: false })
       return
@@ -134,9 +157,11 @@ const follow = Effect.fnUntraced(function* (fake: FakeAgents, [what, n]: Move) {
       agent.isAccepted = true
       fake.acceptances += 1
       return
+    case "slip":
+      // The clock is set back, an agent is seen, and the clock is set forward again.
+      return fake.contact(n, Instant.fromMicros(now - BigInt(n) * 60n * SECOND))
     case "contact":
-      if (agent !== undefined) Object.assign(agent, { lastSeenAt: now, isDead: false })
-      return
+      return fake.contact(n, now)
     case "delete":
       fake.agents.delete(idOf(n))
       return
