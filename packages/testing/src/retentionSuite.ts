@@ -3,6 +3,7 @@ import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { replay } from "@tocsin/core/notifications/operatorDecisions"
 import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
@@ -198,6 +199,38 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
+const describeReplays = <Place>(subject: StorageUnderTest<Place>): void => {
+  race(subject, { name: "incidents: none goes while a notification of it is replayed" }, (replica) =>
+    Effect.gen(function* () {
+      const names = range(24).map((n) => `incident ${n}`)
+      yield* write(replica(0), [], (workspace) => {
+        for (const name of names) {
+          putIncident(workspace, name, resolved(0), 3)
+          workspace.outbox.put(outboxRecord(name, name, { ...inState("failed"), event_type: "resolved" }))
+        }
+      })
+      const replayed = (n: number) =>
+        Effect.forEach(names, (name) => replica(n).storage.transact(replay(outboxIdOf(name))))
+      const [outcomes] = yield* Effect.all(
+        [
+          replayed(0),
+          expire(replica(1), "incidents", at(100), 5),
+          expire(replica(2), "incidents", at(100), 5),
+        ],
+        { concurrency: "unbounded" },
+      )
+      const left = new Set((yield* rowsOf(replica(3), "incidents")).map((row) => row.id))
+      const states = new Map((yield* rowsOf(replica(3), "outbox")).map((row) => [row.id, row.state]))
+      for (const [n, outcome] of outcomes.entries()) {
+        const name = names[n] ?? ""
+        assert.include(["replayed", "incident_expired"], outcome)
+        assert.strictEqual(left.has(incidentIdOf(name)), outcome === "replayed")
+        assert.strictEqual(states.get(outboxIdOf(name)), outcome === "replayed" ? "pending" : "failed")
+      }
+    }),
+  )
+}
+
 const inState = (state: OutboxRecord["state"]): Partial<OutboxRecord> => ({
   state,
   next_attempt_at: state === "pending" || state === "retry" ? start : undefined,
@@ -260,51 +293,12 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-const describeStories = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("stories: of more than 1,000 changes the first 100 and the last 900", () =>
-    Effect.gen(function* () {
-      const replica = yield* openReplica(subject)
-      const changeOf = (name: string, seq: number) => ({
-        incident_id: incidentIdOf(name),
-        seq,
-        changed_at: start,
-        change: "worsened" as const,
-        agent_id: AgentId.make("a"),
-        check_id: CheckId.make("disk"),
-        severity: "critical" as const,
-        incident_severity: "critical" as const,
-      })
-      const last = 1_007
-      yield* write(replica, [], (workspace) => {
-        for (const name of ["long", "short"]) workspace.incidents.put(incidentRecord(name))
-        for (const n of range(300)) workspace.tell(changeOf("short", n + 1))
-      })
-      for (let from = 0; from < last; from += 500) {
-        yield* write(replica, [], (workspace) => {
-          for (const n of range(Math.min(500, last - from))) workspace.tell(changeOf("long", from + n + 1))
-        })
-      }
-      const seqsOf = (name: string) =>
-        Effect.map(replica.storage.incident(incidentIdOf(name), atMost(2_000)), (story) =>
-          story?.changes.map((change) => change.seq),
-        )
-      const newest = range(900).map((n) => last - n)
-      const oldest = range(100).map((n) => 100 - n)
-      assert.deepStrictEqual(yield* seqsOf("long"), [...newest, ...oldest])
-      assert.deepStrictEqual(
-        yield* seqsOf("short"),
-        range(300).map((n) => 300 - n),
-      )
-    }),
-  )
-}
-
 /** What outlives its time goes, and nothing else: the rules of `RetentionRules`. */
 export const retentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     describeHistory(subject)
     describeIncidents(subject)
+    describeReplays(subject)
     describeOutbox(subject)
-    describeStories(subject)
   })
 }

@@ -20,6 +20,7 @@ import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
 import { scopeSuite } from "./scopeSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { storySuite } from "./storySuite.ts"
 import { textSuite } from "./textSuite.ts"
 
 /** Nothing takes a tenth of it, unless it hangs. */
@@ -65,6 +66,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     checkRemovalSuite(subject)
     purgeSuite(subject)
     retentionSuite(subject)
+    storySuite(subject)
     rollbackSuite(subject)
     ingestRaceSuite(subject)
     admissionRaceSuite(subject)
