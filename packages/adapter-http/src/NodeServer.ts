@@ -1,10 +1,4 @@
-import {
-  type IncomingMessage,
-  Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http"
+import { type IncomingMessage, Server, type ServerOptions, ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -79,7 +73,10 @@ class FrontedServer extends Server {
       // As node:http: a little longer than it tells, for what is under way to a client that keeps to it.
       idleMillis: KEEP_ALIVE_MILLIS + KEEP_ALIVE_GRACE_MILLIS,
       keepAliveSeconds: KEEP_ALIVE_MILLIS / 1_000,
-      handOver: (socket) => super.emit("connection", socket),
+      handOver: (socket, remainingMillis) => {
+        super.emit("connection", socket)
+        if (remainingMillis !== undefined) this.#limitHead(socket, remainingMillis)
+      },
       refuseSlow: (socket) => super.emit("clientError", new SlowClient(), socket),
     }
   }
@@ -122,6 +119,14 @@ class FrontedServer extends Server {
     return true
   }
 
+  /** node:http begins to count when it gets a connection. */
+  #limitHead(socket: Connection, millis: number): void {
+    const timer = setTimeout(() => {
+      if (socket[ANSWER] === undefined) super.emit("clientError", new SlowClient(), socket)
+    }, millis)
+    socket.once("close", () => clearTimeout(timer))
+  }
+
   #onRequest(message: IncomingMessage, response: ServerResponse): boolean {
     this.#arrivals.note()
     const connection: Connection = message.socket
@@ -154,6 +159,14 @@ const listeningServer = (front: AgentFront | undefined, newRequestId: () => stri
     const isAnswered = answer !== undefined && answer.headersSent && !answer.writableFinished
     if (isAnswered || !socket.writable || error.code === "ECONNRESET") socket.destroy()
     else refuse(error, socket, newRequestId())
+  })
+  // Nothing is behind this server. Node would close the connection without an answer; here the method is one that no path has.
+  server.on("connect", (request: IncomingMessage, socket: Socket) => {
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.on("finish", () => socket.destroySoon())
+    server.emit("request", request, response)
   })
   // What a client expects beyond 100-continue is no reason to refuse it (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))

@@ -57,6 +57,20 @@ layer(testServer(), { excludeTestServices: true })("a request", (it) => {
     }),
   )
 
+  it.effect("to connect to somewhere else is answered 404, and its connection closed", () =>
+    Effect.gen(function* () {
+      for (const target of ["example.com:443", "/api/v1/health"]) {
+        const received = yield* exchange((socket) =>
+          socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: example.com\r\n\r\nmore`),
+        )
+        assert.match(received, /^HTTP\/1.1 404 Not Found\r\n/)
+        assert.include(received, `x-request-id: ${REQUEST_ID}`)
+        assert.include(received, '"code":"not_found"')
+        assert.match(received, /\r\nconnection: close\r\n/i)
+      }
+    }),
+  )
+
   it.effect("is answered whatever it would upgrade to, or expects", () =>
     Effect.gen(function* () {
       for (const headers of [{ connection: "upgrade, close", upgrade: "h2c" }, { expect: "wonders" }]) {

@@ -32,6 +32,17 @@ export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void =
     }),
   )
 
+  scenario("headers have no more time because a connection changed hands", () =>
+    Effect.gen(function* () {
+      const server = yield* nodeServer
+      server.headersTimeout = 50
+      // node:http itself waits forever then: only what is left of the first limit ends it.
+      server.once("connection", () => Object.assign(server, { headersTimeout: 0, requestTimeout: 0 }))
+      const received = yield* exchange("GET /api/v1/hea")
+      assertRefused(received, 408)
+    }),
+  )
+
   // The limits are checked every second, so these take one or two whatever the limits are.
   const slow = { headersTimeout: 200, requestTimeout: 300 }
 

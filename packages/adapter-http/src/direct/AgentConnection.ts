@@ -18,8 +18,11 @@ export interface ConnectionHost {
   readonly idleMillis: number
   /** What answers tell of it. */
   readonly keepAliveSeconds: number
-  /** Gives a connection to node:http, which reads on from where nothing of it has been taken. */
-  readonly handOver: (socket: Socket) => void
+  /**
+   * Gives a connection to node:http, which reads on from where nothing of it has been taken. `remainingMillis`: what is left
+   * of the time to its first request, if that has not come.
+   */
+  readonly handOver: (socket: Socket, remainingMillis: number | undefined) => void
   /** Takes note of bytes that came. */
   readonly onArrival: () => void
   /** Refuses a connection on which nothing came. */
@@ -53,6 +56,7 @@ export class AgentConnection implements Asker, Flushed {
   /** What came while a request was at work waits for its end. */
   #isHeldBack = false
   #isLeaving = false
+  readonly #openedAt = performance.now()
 
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket
@@ -160,6 +164,7 @@ export class AgentConnection implements Asker, Flushed {
 
   #handOver(bytes: Buffer): void {
     const socket = this.#socket
+    const firstMillis = this.#known === undefined ? this.#host.firstMillis() : undefined
     this.#isLeaving = true
     socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout)
     socket.setTimeout(0)
@@ -170,7 +175,8 @@ export class AgentConnection implements Asker, Flushed {
       if (socket.destroyed) return
       this.#host.forget(this)
       socket.off("close", this.#onClose).off("error", this.#onError)
-      this.#host.handOver(socket)
+      const usedMillis = performance.now() - this.#openedAt
+      this.#host.handOver(socket, firstMillis && Math.max(1, firstMillis - usedMillis))
       socket.resume()
     })
   }

@@ -19,6 +19,7 @@ export const announcedBytes = ({
 }): number => Number(headers["content-length"] ?? MAX_BODY_BYTES)
 
 const ENCODED = "the request body must come without a Content-Encoding"
+const CODED = "the request body must come without a Transfer-Encoding other than chunked"
 const NOT_UTF8 = "the request body must be text in UTF-8"
 const NOT_JSON = "the request body must be JSON"
 
@@ -126,9 +127,12 @@ const turnOf = (body: Uint8Array) =>
 
 /** Reads a body as JSON. */
 export const readJson = (request: Request): Effect.Effect<unknown, PayloadTooLarge | Validation> =>
-  Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) =>
-    Result.match(parseJson(bytes, request.headers["content-encoding"]), {
+  Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) => {
+    const { headers } = request
+    // Node takes off the chunks, and leaves what is in them as it came.
+    if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") return invalid(CODED)
+    return Result.match(parseJson(bytes, headers["content-encoding"]), {
       onSuccess: Effect.succeed,
       onFailure: invalid,
-    }),
-  )
+    })
+  })

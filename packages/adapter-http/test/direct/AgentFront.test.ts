@@ -52,7 +52,9 @@ const served = Effect.fnUntraced(function* (limits = { firstMillis: 10_000, idle
   const front = yield* make({ uiTokens: [Redacted.make(UI_TOKEN)] }).pipe(Effect.provideContext(context))
   if (front === undefined) return assert.fail("there is no tracer")
   const handed: Array<string> = []
-  const handOver = (socket: Socket): void => {
+  const remaining: Array<number | undefined> = []
+  const handOver = (socket: Socket, remainingMillis: number | undefined): void => {
+    remaining.push(remainingMillis)
     handed.push("")
     const index = handed.length - 1
     socket.on("data", (part: Buffer) => (handed[index] += part.toString("latin1")))
@@ -71,7 +73,7 @@ const served = Effect.fnUntraced(function* (limits = { firstMillis: 10_000, idle
   const drain = () => {
     isDraining = true
   }
-  return { gate, front, handed, port, drain }
+  return { gate, front, handed, remaining, port, drain }
 })
 
 const listening = (front: AgentFront, behind: Parameters<AgentFront["take"]>[1]) =>
@@ -176,6 +178,23 @@ it.live("what is not one whole usual request is handed over as it came, with all
       yield* until(() => handed[before] === text + request())
       assert.strictEqual(answers(), 1)
     }
+  }).pipe(Effect.scoped),
+)
+
+it.live("a connection is handed over with what is left of the time to its first request", () =>
+  Effect.gen(function* () {
+    const { port, remaining } = yield* served()
+    const first = yield* client(port)
+    first.socket.write("GET")
+    yield* until(() => remaining.length === 1)
+    const later = yield* client(port)
+    later.socket.write(request())
+    yield* until(() => later.answers() === 1)
+    later.socket.write("GET")
+    yield* until(() => remaining.length === 2)
+    const [left = 0, none] = remaining
+    assert.isTrue(left > 0 && left < 10_000)
+    assert.isUndefined(none)
   }).pipe(Effect.scoped),
 )
 

@@ -140,6 +140,22 @@ layer(server, { excludeTestServices: true })("a request body", (it) => {
       const body = JSON.stringify(heartbeat)
       assert.strictEqual((yield* push(body, { "content-encoding": "identity" })).status, 202)
       assert.strictEqual((yield* push(body, { "content-encoding": "gzip" })).status, 400)
+      const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      for (const [coding, status] of [
+        ["chunked", 202],
+        ["Chunked", 202],
+        ["gzip, chunked", 400],
+        ["gzip\r\nTransfer-Encoding: chunked", 400],
+      ] as const) {
+        const answer = yield* exchange((socket) =>
+          socket.write(
+            "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer agent-key\r\n" +
+              `Connection: close\r\nTransfer-Encoding: ${coding}\r\n\r\n${chunk}`,
+          ),
+        )
+        assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), coding)
+        assert.strictEqual(answer.includes("Transfer-Encoding other than chunked"), status === 400)
+      }
     }),
   )
 })
