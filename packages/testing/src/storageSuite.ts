@@ -3,6 +3,7 @@ import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
+import { historyRetentionSuite } from "./historyRetentionSuite.ts"
 import { expirySuite } from "./model/expirySuite.ts"
 import { incidentScopeSuite } from "./incidentScopeSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
@@ -65,6 +66,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     livenessSuite(subject)
     checkRemovalSuite(subject)
     purgeSuite(subject)
+    historyRetentionSuite(subject)
     retentionSuite(subject)
     storySuite(subject)
     rollbackSuite(subject)

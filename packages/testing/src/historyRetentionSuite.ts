@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Effect } from "effect"
+import { expireAll } from "./expireAll.ts"
+import { observe } from "./observe.ts"
+import { race } from "./race.ts"
+import { agentRecord } from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { eventId, eventOf, start } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const at = (n: number) => Instant.fromMicros(start + BigInt(n))
+const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
+
+/** Removes history with pieces of so many rows. */
+const expire = ({ storage }: Replica, before: Instant.Instant, limit = 100) =>
+  expireAll(storage, { rule: "history", before, limit })
+
+/** An agent whose check `disk` has rows received at the instants 0 to 5, and `cpu` one at 0. */
+const putHistory = (replica: Replica, name: string) => {
+  const agent = agentRecord(name)
+  const { agent_id, registration_id } = agent
+  return replica.storage.transact(function* (workspace) {
+    yield { agents: [agent_id] }
+    workspace.putAgent(agent)
+    for (const n of range(6))
+      workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: at(n) })
+    const cpu = eventOf(9, { check_id: "cpu" })
+    workspace.store({ ...cpu, agent_id, registration_id, received_at: at(0) })
+  })
+}
+
+const eventsOf = (replica: Replica, ...numbers: ReadonlyArray<number>) =>
+  Effect.map(rowsOf(replica, "history"), (rows) => {
+    const names = new Map(numbers.map((n) => [eventId(n), n]))
+    return rows.map((row) => names.get(row.event_id))
+  })
+
+/** History goes, but for the newest result of each check. */
+export const historyRetentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("retention of history", () => {
+    it.effect("what was received before, but for the newest row of each check, in pieces", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* putHistory(replica, "a")
+        const all = range(10)
+        assert.strictEqual(yield* expire(replica, at(0)), 0)
+        const { removed } = yield* replica.storage.expire({
+          rule: "history",
+          before: at(3),
+          after: undefined,
+          limit: 2,
+        })
+        assert.include([1, 2], removed)
+        assert.strictEqual((yield* eventsOf(replica, ...all)).length, 7 - removed)
+        assert.strictEqual(yield* expire(replica, at(3), 2), 3 - removed)
+        assert.deepStrictEqual(yield* eventsOf(replica, ...all), [9, 5, 4, 3])
+        assert.strictEqual(yield* expire(replica, at(100)), 2)
+        assert.deepStrictEqual(yield* eventsOf(replica, ...all), [9, 5])
+        assert.strictEqual(yield* expire(replica, at(100)), 0)
+        const agent_id = AgentId.make("a")
+        const known = yield* observe(
+          replica,
+          [{ agents: [agent_id] }, { history: { agent_id, event_ids: all.map(eventId) } }],
+          ({ agents, knownEvents }) =>
+            all.filter((n) =>
+              knownEvents.has((agents.get(agent_id) ?? agentRecord("b")).registration_id, eventId(n)),
+            ),
+        )
+        assert.deepStrictEqual(known, [5, 9])
+      }),
+    )
+
+    race(subject, { name: "expired from several sides at once, each row once" }, (replica) =>
+      Effect.gen(function* () {
+        const names = range(8).map((n) => `agent-${n}`)
+        yield* Effect.forEach(names, (name) => putHistory(replica(0), name))
+        const counts = yield* Effect.forEach(range(4), (n) => expire(replica(n), at(100), 3), {
+          concurrency: "unbounded",
+        })
+        // A side may stop early where another one holds the last rows.
+        const rest = yield* expire(replica(0), at(100), 3)
+        const sum = counts.reduce((total, count) => total + count, rest)
+        assert.strictEqual(sum, names.length * 5)
+        assert.strictEqual((yield* rowsOf(replica(1), "history")).length, names.length * 2)
+      }),
+    )
+  })
+}
