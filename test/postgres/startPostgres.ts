@@ -5,6 +5,8 @@ import { Predicate } from "effect"
 interface RunningPostgres {
   /** Of an account that may do everything. */
   readonly url: string
+  /** Stops the server in good order, starts it again, and another one on a copy of its files. Gives the URL of that one. */
+  readonly copy: () => Promise<string>
   /** Stops the server at once, whoever is connected, and removes its files. */
   readonly stop: () => Promise<void>
 }
@@ -29,12 +31,19 @@ export const startPostgres = (): Promise<RunningPostgres> =>
         new Error("PostgreSQL for the tests did not start: see above, or name another in TEST_DATABASE_URL"),
       ),
     )
-    child.once("message", (message) => {
-      if (!Predicate.hasProperty(message, "url") || !Predicate.isString(message.url)) return
-      const stop = () => {
-        child.disconnect()
-        return exited
-      }
-      resolve({ url: message.url, stop })
-    })
+    const nextUrl = () =>
+      new Promise<string>((told) => {
+        child.once("message", (message) => {
+          if (Predicate.hasProperty(message, "url") && Predicate.isString(message.url)) told(message.url)
+        })
+      })
+    const copy = () => {
+      child.send("copy")
+      return nextUrl()
+    }
+    const stop = () => {
+      child.disconnect()
+      return exited
+    }
+    void nextUrl().then((url) => resolve({ url, copy, stop }))
   })

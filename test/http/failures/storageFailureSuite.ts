@@ -15,6 +15,7 @@ import {
   heartbeatBody,
   newAgent,
   pendingAgent,
+  push,
 } from "../client/TestAgent.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
@@ -76,6 +77,40 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
           assert.strictEqual((yield* call("GET", "/api/v1/health")).status, 200)
         }),
       { spoil: ending(failing(reason)) },
+    )
+  }
+
+  const unsettled = new StorageError({ reason: "unavailable", isUnsettled: true, message: MESSAGE })
+  for (const isKept of [true, false]) {
+    let isSettled = true
+    scenario(
+      `a commit that was lost, and ${isKept ? "kept" : "not kept"}: what agents send is decided again`,
+      () =>
+        Effect.gen(function* () {
+          const agent = yield* acceptedAgent()
+          isSettled = false
+          assert.strictEqual((yield* heartbeat(agent)).status, 202)
+          assert.isTrue(isSettled)
+          isSettled = false
+          const answer = yield* push(agent, event())
+          assert.strictEqual(answer.status, 202)
+          assert.deepStrictEqual(answer.body, {
+            accepted: isKept ? 0 : 1,
+            deduplicated: isKept ? 1 : 0,
+          })
+        }),
+      {
+        spoil: (storage) => ({
+          ...storage,
+          transact: (command) =>
+            Effect.suspend(() => {
+              if (isSettled) return storage.transact(command)
+              isSettled = true
+              const kept = isKept ? Effect.asVoid(storage.transact(command)) : Effect.void
+              return Effect.andThen(kept, unsettled)
+            }),
+        }),
+      },
     )
   }
 

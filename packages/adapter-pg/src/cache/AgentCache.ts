@@ -44,7 +44,7 @@ export class AgentCache {
   readonly #entries = new Map<AgentId, Entry>()
   readonly #contested = new Contested()
   #rows = 0
-  #serverRun: bigint | null | undefined
+  #serverRun: string | null | undefined
 
   constructor(maxRows: number) {
     this.#maxRows = maxRows
@@ -54,7 +54,7 @@ export class AgentCache {
    * In which run of the server the versions were read. After a crash it may give the id of a transaction that was lost to
    * another one, so versions of different runs are not compared.
    */
-  get serverRun(): bigint | null {
+  get serverRun(): string | null {
     return this.#serverRun ?? null
   }
 
@@ -73,7 +73,7 @@ export class AgentCache {
    * Notes what a transaction left of an agent, in that run of the server. Checks that it did not look at stay known only where
    * it found the agent as it was known: every change of a check changes its agent too.
    */
-  keep({ agent, checks, found }: KnownAgent, serverRun: bigint | null): void {
+  keep({ agent, checks, found }: KnownAgent, serverRun: string | null): void {
     if (this.#maxRows === 0) return
     if (this.#serverRun !== serverRun) this.clear()
     this.#serverRun = serverRun

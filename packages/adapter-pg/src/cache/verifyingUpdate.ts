@@ -31,7 +31,7 @@ const updateIfFresh: PgStatement = {
          locked AS MATERIALIZED (
            SELECT stored.ctid AS stored_at, given.*
            FROM given JOIN agent AS stored ON stored.agent_id = given.agent_id AND stored.xmin = given.version
-           WHERE ${SERVER_RUN} IS NOT DISTINCT FROM $6::int8
+           WHERE ${SERVER_RUN} IS NOT DISTINCT FROM $6::text
            FOR UPDATE OF stored SKIP LOCKED
          ),
          agents AS (
@@ -85,7 +85,7 @@ interface Told {
 export const writeIfFresh = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   updates: ReadonlyArray<AgentUpdate>,
-  serverRun: bigint | null,
+  serverRun: string | null,
 ): Effect.fn.Return<Written, SqlError.SqlError> {
   const parameters = [...agentArrays(updates), serverRun, updates.length, ...checkArrays(updates)]
   const rows = yield* pg.query(updateIfFresh, parameters)

@@ -31,13 +31,20 @@ export const givenRows = (columns: Columns): string => {
   return `unnest(${arrays.join(", ")}) AS given (${Object.keys(columns).join(", ")})`
 }
 
-/** Which run of the server answers: the moment of the reset, in microseconds since 1970. NULL, on some servers. */
-export const SERVER_RUN = "(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000)::int8"
+const microsOf = (moment: string): string => `(extract(epoch FROM ${moment}) * 1000000)::int8`
+
+/**
+ * Which run of the server answers, as a text: within one run no id of a transaction is given out twice. A process that
+ * starts, a standby that takes over, and a recovery from a crash, which forgets statistics, begin another one.
+ */
+export const SERVER_RUN = `(SELECT concat_ws('/', ${microsOf("pg_postmaster_start_time()")},
+  CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,
+  ${microsOf("pg_stat_get_bgwriter_stat_reset_time()")}))`
 
 /**
  * Makes a write tell how many rows it wrote, and in which transaction of which run of the server: what it takes to find
- * out later whether that transaction committed. PostgreSQL forgets its statistics, and notes when, each time it recovers
- * from a crash; after one, it may give the same id to another transaction. `preparation` is CTEs that run with the write.
+ * out later whether that transaction committed; another run may give the same id to another transaction. `preparation` is
+ * CTEs that run with the write.
  */
 export const telling = (write: string, preparation = ""): string =>
   `WITH ${preparation} written AS (${write} RETURNING 1)

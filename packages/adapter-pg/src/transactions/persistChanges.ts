@@ -9,7 +9,7 @@ import { type NewRows, type Write, writesOf } from "./writesOf.ts"
 /** Which transaction wrote, and in which run of the server: enough to ask afterwards whether it committed. */
 export interface TransactionMark {
   readonly transaction_id: bigint
-  readonly server_run: bigint | null
+  readonly server_run: string
 }
 
 /**

@@ -14,10 +14,11 @@ const ASK_EVERY = Duration.millis(100)
 /** About as long as callers wait. */
 const ASK_FOR = Duration.seconds(8)
 
-/** Tells what became of a transaction, and which run of the server answers. */
+/** Tells what became of a transaction, and which run of the server answers; a standby does not know (yet). */
 const findTransactionStatus: PgStatement = {
   name: "find_transaction_status",
-  text: `SELECT pg_xact_status($1::xid8) AS status, ${SERVER_RUN} AS server_run`,
+  text: `SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status,
+                ${SERVER_RUN} AS server_run`,
 }
 
 /** `pg_xact_status` of an id that the server has not given out (yet, or not since it lost the end of its log). */
@@ -42,6 +43,7 @@ export const settleCommit = Effect.fnUntraced(function* (
   } while (!isOver())
   return yield* new StorageError({
     reason: "unavailable",
+    isUnsettled: true,
     message:
       "the connection to PostgreSQL was lost during a commit, and whether it was kept cannot be told: look before you repeat the request",
   })
@@ -52,7 +54,7 @@ const ask = Effect.fnUntraced(function* (pg: PgClient["Service"], mark: Transact
   if (Result.isFailure(result)) return answerOfFailure(result.failure)
   const status = result.success[0]?.["status"]
   if (status === "aborted" || status === "in progress") return status
-  // After a crash the id may be that of another transaction. Had ours been kept, it would never be given out again.
+  // In another run the id may be that of another transaction. Had ours been kept, it would never be given out again.
   const isSameRun = result.success[0]?.["server_run"] === mark.server_run
   return status === "committed" && isSameRun ? "committed" : "unknown"
 })

@@ -21,13 +21,13 @@ const known = (name: string, { checks = 0, version = 1, found = 1 } = {}): Known
 describe("AgentCache", () => {
   it("keeps as many rows as it may; what was not used for longest makes room", () => {
     const cache = new AgentCache(10)
-    for (const name of ["a", "b"]) cache.keep(known(name, { checks: 3 }), 1n)
-    cache.keep(known("a", { version: 2 }), 1n)
-    cache.keep(known("c", { checks: 3 }), 1n)
+    for (const name of ["a", "b"]) cache.keep(known(name, { checks: 3 }), "run")
+    cache.keep(known("a", { version: 2 }), "run")
+    cache.keep(known("c", { checks: 3 }), "run")
     assert.isUndefined(cache.find(idOf("b")))
     assert.strictEqual(cache.find(idOf("a"))?.version, 2)
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 3)
-    cache.keep(known("huge", { checks: 10 }), 1n)
+    cache.keep(known("huge", { checks: 10 }), "run")
     assert.deepStrictEqual(
       ["a", "c", "huge"].map((name) => cache.find(idOf(name))),
       [undefined, undefined, undefined],
@@ -36,40 +36,40 @@ describe("AgentCache", () => {
 
   it("keeps nothing where it may keep no rows", () => {
     const cache = new AgentCache(0)
-    cache.keep(known("a"), 1n)
+    cache.keep(known("a"), "run")
     assert.isUndefined(cache.find(idOf("a")))
   })
 
   it("forgets checks that are gone, and those of a former registration", () => {
     const cache = new AgentCache(10)
-    cache.keep(known("a", { checks: 3 }), 1n)
-    cache.keep({ ...known("a"), checks: [[CheckId.make("check-0"), undefined]] }, 1n)
+    cache.keep(known("a", { checks: 3 }), "run")
+    cache.keep({ ...known("a"), checks: [[CheckId.make("check-0"), undefined]] }, "run")
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 2)
     const row = agentRecord("a", { registration_id: registrationIdOf("another") })
-    cache.keep({ agent: { row, version: 3 }, found: 2, checks: [] }, 1n)
+    cache.keep({ agent: { row, version: 3 }, found: 2, checks: [] }, "run")
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 0)
   })
 
   it("forgets the checks of an agent that a transaction found changed, but for those that it saw", () => {
     const cache = new AgentCache(10)
-    cache.keep(known("a", { checks: 3 }), 1n)
-    cache.keep(known("a", { checks: 1, version: 3, found: 2 }), 1n)
+    cache.keep(known("a", { checks: 3 }), "run")
+    cache.keep(known("a", { checks: 1, version: 3, found: 2 }), "run")
     assert.deepStrictEqual(Array.from(cache.find(idOf("a"))?.checks.keys() ?? []), [CheckId.make("check-0")])
-    cache.keep(known("a", { version: 4, found: 3 }), 1n)
+    cache.keep(known("a", { version: 4, found: 3 }), "run")
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 1)
   })
 
   it("forgets all when the server has crashed or another one has taken over", () => {
     const cache = new AgentCache(10)
-    cache.keep(known("a"), 1n)
-    cache.keep(known("b"), 2n)
+    cache.keep(known("a"), "run")
+    cache.keep(known("b"), "another run")
     assert.isUndefined(cache.find(idOf("a")))
-    assert.strictEqual(cache.serverRun, 2n)
+    assert.strictEqual(cache.serverRun, "another run")
   })
 
   it("leaves an agent alone for a while that turned out stale twice in a row", () => {
     const cache = new AgentCache(10)
-    const keep = () => cache.keep(known("a"), 1n)
+    const keep = () => cache.keep(known("a"), "run")
     const isKept = () => cache.find(idOf("a")) !== undefined
     keep()
     cache.dropStale(idOf("a"))

@@ -10,6 +10,8 @@ layer(ScratchPostgres.layer)("what became of a transaction whose COMMIT was lost
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const { pg, sql } = yield* replica({ maxConnections: 1 })
+      // Who asks may write dates in another way than who committed.
+      const dated = yield* replica({ settings: { DateStyle: "SQL, DMY", TimeZone: "Asia/Kolkata" } })
       const mark = sql.unsafe<TransactionMark>(
         `SELECT pg_current_xact_id() AS transaction_id, ${SERVER_RUN} AS server_run`,
       )
@@ -25,6 +27,7 @@ layer(ScratchPostgres.layer)("what became of a transaction whose COMMIT was lost
         ),
       )
       assert.strictEqual(yield* settleCommit(pg, committed), "committed")
+      assert.strictEqual(yield* settleCommit(dated.pg, committed), "committed")
       assert.strictEqual(yield* settleCommit(pg, aborted), "aborted")
       // Lost with the end of the server's log: had it been kept, it would have been given out.
       const notGivenOut = { ...committed, transaction_id: committed.transaction_id + 1_000_000n }

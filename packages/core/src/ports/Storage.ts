@@ -36,6 +36,8 @@ export type StorageFailure = typeof StorageFailure.Type
 export class StorageError extends Schema.TaggedError<StorageError>()("StorageError", {
   reason: StorageFailure,
   message: Schema.String,
+  /** Whether the command may have been kept, and nobody can tell. One that is safe to repeat is best decided again. */
+  isUnsettled: Schema.optionalKey(Schema.Literal(true)),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 

@@ -17,6 +17,7 @@ import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
+import type { Command } from "../workspace/Decision.ts"
 import { incidentOptions, newId } from "./incidentOptions.ts"
 import { BodyAdmission } from "./BodyAdmission.ts"
 import { batchReply, heartbeatReplies, tooManyHeartbeats, tooManyRegistrations } from "./ingestReplies.ts"
@@ -63,6 +64,13 @@ export class Ingest extends Context.Service<
       const registrations = new TokenBuckets(policy.registrationRate, BUCKETS_KEPT)
       const instruments = yield* CurrentInstruments
       const meter = new IngestMeter(instruments)
+      /** What agents send is safe to repeat, so nobody need be told that a commit is not known to be kept. */
+      const transact = <A>(command: Command<A>) =>
+        Effect.catchIf(
+          storage.transact(command),
+          ({ isUnsettled }) => isUnsettled === true,
+          () => storage.transact(command),
+        )
       const bodies = new BodyAdmission({ storage, hashing, policy, instruments })
 
       return Ingest.of({
@@ -77,7 +85,7 @@ export class Ingest extends Context.Service<
               return tooManyHeartbeats(permission.retryAfterSeconds)
             }
             const decide = (mayRegister: boolean) =>
-              storage.transact(heartbeat({ request, key, policy, mayRegister, incidents, newRegistrationId }))
+              transact(heartbeat({ request, key, policy, mayRegister, incidents, newRegistrationId }))
             const reply = (outcome: Exclude<HeartbeatOutcome, "unknown_key">) => {
               meter.heartbeat(outcome)
               bodies.note(key.key_hash, isOfAcceptedKey(outcome))
@@ -104,7 +112,7 @@ export class Ingest extends Context.Service<
           Effect.flatMap(Instant.now, (now) => {
             const { key_hash } = hashing.identify(presented)
             const command = applyBatch({ request, key_hash, incidents, sha256: hashing.sha256 })
-            return Effect.flatMap(storage.transact(command), (result) => {
+            return Effect.flatMap(transact(command), (result) => {
               meter.batch(request, result, now)
               bodies.note(key_hash, result.outcome === "applied")
               return batchReply(result)
