@@ -5,8 +5,9 @@ import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
 import { ensureDataDirectory } from "./dataDirectory.ts"
-import { notifiersLayer } from "./notifiers.ts"
+import { followingNotifiers } from "./notifiers.ts"
 import { policyOf, retentionOf } from "./policy.ts"
+import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { clockLayer, storageKind, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
@@ -16,12 +17,13 @@ export const service = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
+      const secrets = new Secrets(settings)
       const tokens = yield* uiTokens(settings)
       const services = Tocsin.services({
         storage: storageLayer(settings),
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
         clock: clockLayer(settings),
-        notifiers: notifiersLayer(settings),
+        notifiers: followingNotifiers(secrets),
         pepper: settings.SERVICE_KEY_PEPPER,
         policy: policyOf(settings),
         retention: retentionOf(settings),
@@ -31,24 +33,33 @@ export const service = (settings: Settings) =>
         {
           host: settings.SERVICE_HOST,
           port: settings.SERVICE_PORT,
-          uiTokens: tokens,
-          readTokens: settings.SERVICE_READ_TOKEN,
+          uiTokens: secrets.list(({ SERVICE_AUTH_TOKEN }) => SERVICE_AUTH_TOKEN ?? tokens),
+          readTokens: secrets.list(({ SERVICE_READ_TOKEN = [] }) => SERVICE_READ_TOKEN),
           trustedHops: settings.SERVICE_TRUST_PROXY,
           allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
-          metrics: { access: metricsAccess(settings), version: manifest.version },
+          metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
         },
         { version: manifest.version, storage: storageKind(settings) },
       )
       return announcement(settings).pipe(
         // Merged, they also stop side by side: what is being sent has the same seconds to finish as what is being answered.
-        Layer.provide(Layer.mergeAll(server, Tocsin.background, beatsLayer(settings))),
+        Layer.provide(
+          Layer.mergeAll(server, Tocsin.background, beatsLayer(secrets, settings), secrets.reloading),
+        ),
         Layer.provide(services),
       )
     }),
   )
 
 /** Who may read /metrics besides those with a token of the operators. */
-const metricsAccess = ({ SERVICE_METRICS_TOKEN: token }: Settings) => (token === "open" ? "open" : { token })
+const metricsAccess = ({ SERVICE_METRICS_TOKEN: access }: Settings, secrets: Secrets) =>
+  access === "open"
+    ? access
+    : {
+        tokens: secrets.list(({ SERVICE_METRICS_TOKEN: token }) =>
+          token === undefined || token === "open" ? [] : [token],
+        ),
+      }
 
 /** Says where the service listens and where it keeps its state, once it takes requests. */
 const announcement = (settings: Settings) =>

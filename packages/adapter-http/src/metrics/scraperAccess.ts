@@ -11,12 +11,7 @@ export const mayScrape = (
   { uiTokens, readTokens = [] }: OperatorTokens,
 ): ((authorization: string | undefined) => boolean) => {
   if (access === "open") return () => true
-  const { token } = access
-  const roleOf = BearerToken.roleOf({
-    scraper: token === undefined ? [] : [token],
-    reader: readTokens,
-    operator: uiTokens,
-  })
+  const roleOf = BearerToken.roleOf({ scraper: access.tokens, reader: readTokens, operator: uiTokens })
   return (authorization) => {
     const presented = BEARER.exec(authorization ?? "")?.[1]
     if (presented === undefined) return false

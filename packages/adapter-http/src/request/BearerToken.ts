@@ -26,18 +26,37 @@ const digest = (token: Redacted.Redacted): Buffer => writeDigest(token, Buffer.a
 /** What a token is good for, or `undefined` for one that is not known. */
 export type RoleOf<Role extends string> = (token: Redacted.Redacted) => Role | undefined
 
+interface Known<Role extends string> {
+  readonly role: Role
+  readonly token: Redacted.Redacted
+  readonly digest: Buffer
+}
+
 /**
  * Tells the role of a token. It compares digests, each in constant time, and always all of them, so that its duration
- * tells nothing of the tokens (contract, Authentication). Of a token with two roles the last one counts.
+ * tells nothing of the tokens (contract, Authentication). Of a token with two roles the last one counts. The lists may change:
+ * they count as they stand.
  */
 export const roleOf = <Role extends string>(
   tokens: Readonly<Record<Role, ReadonlyArray<Redacted.Redacted>>>,
 ): RoleOf<Role> => {
-  const known = Record.toEntries(tokens).flatMap(([role, listed]) =>
-    listed.map((token) => ({ role, digest: digest(token) })),
-  )
+  const lists = Record.toEntries(tokens)
+  const read = (): ReadonlyArray<Known<Role>> =>
+    lists.flatMap(([role, listed]) => listed.map((token) => ({ role, token, digest: digest(token) })))
+  const isCurrent = (known: ReadonlyArray<Known<Role>>): boolean => {
+    let at = 0
+    for (const [role, listed] of lists) {
+      for (const token of listed) {
+        const { role: ofRole, token: kept } = known[at++] ?? {}
+        if (kept !== token || ofRole !== role) return false
+      }
+    }
+    return at === known.length
+  }
+  let known = read()
   const candidate = Buffer.alloc(DIGEST_LENGTH)
   return (token) => {
+    if (!isCurrent(known)) known = read()
     writeDigest(token, candidate)
     let found: Role | undefined
     for (const { role, digest: expected } of known)

@@ -21,7 +21,10 @@ const isReading = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method 
   READING.has(method) ? Effect.void : readOnly,
 )
 
-/** The operators' tokens: those that may do everything, and those that may read only (decisions §10). */
+/**
+ * The operators' tokens: those that may do everything, and those that may read only. The lists are looked at with each request,
+ * so their owner may change them.
+ */
 export interface OperatorTokens {
   readonly uiTokens: ReadonlyArray<Redacted.Redacted>
   readonly readTokens?: ReadonlyArray<Redacted.Redacted> | undefined
@@ -46,8 +49,8 @@ export const mayBeAgentKey = ({
   metrics,
 }: ServiceTokens): ((token: Redacted.Redacted) => boolean) => {
   const access = metrics?.access
-  const token = access === "open" ? undefined : access?.token
-  const roleOf = BearerToken.roleOf({ known: [...uiTokens, ...readTokens, ...(token ? [token] : [])] })
+  const scraper = access === undefined || access === "open" ? [] : access.tokens
+  const roleOf = BearerToken.roleOf({ scraper, reader: readTokens, operator: uiTokens })
   return (candidate) => roleOf(candidate) === undefined
 }
 

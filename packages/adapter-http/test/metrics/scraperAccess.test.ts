@@ -6,8 +6,8 @@ const tokens = { uiTokens: [Redacted.make("operator")], readTokens: [Redacted.ma
 
 describe("who may read the metrics", () => {
   it("knows the token of the metrics, or one of the operators'", () => {
-    const own = mayScrape({}, tokens)
-    const withToken = mayScrape({ token: Redacted.make("scraper") }, tokens)
+    const own = mayScrape({ tokens: [] }, tokens)
+    const withToken = mayScrape({ tokens: [Redacted.make("scraper")] }, tokens)
     for (const known of ["Bearer operator", "Bearer reader", "bearer operator", "Bearer  operator "]) {
       assert.isTrue(own(known), known)
       assert.isTrue(withToken(known), known)
@@ -30,6 +30,6 @@ describe("who may read the metrics", () => {
 
   it("is everyone where they are open, and nobody where no token is set", () => {
     assert.isTrue(mayScrape("open", { uiTokens: [] })(undefined))
-    assert.isFalse(mayScrape({}, { uiTokens: [] })("Bearer x"))
+    assert.isFalse(mayScrape({ tokens: [] }, { uiTokens: [] })("Bearer x"))
   })
 })

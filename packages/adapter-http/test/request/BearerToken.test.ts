@@ -27,6 +27,20 @@ describe("a bearer token", () => {
     assert.strictEqual(role("both"), "operator")
   })
 
+  it("has the role of the list that it stands in now", () => {
+    const reader = [Redacted.make("first")]
+    const operator = [Redacted.make("second")]
+    const role = BearerToken.roleOf({ reader, operator })
+    const roles = () => ["first", "second", "third"].map((token) => role(Redacted.make(token)))
+    assert.deepStrictEqual(roles(), ["reader", "operator", undefined])
+    operator.splice(0, 1, Redacted.make("third"))
+    assert.deepStrictEqual(roles(), ["reader", undefined, "operator"])
+    operator.push(...reader.splice(0))
+    assert.deepStrictEqual(roles(), ["operator", undefined, "operator"])
+    operator.splice(0)
+    assert.deepStrictEqual(roles(), [undefined, undefined, undefined])
+  })
+
   it("has no role unless it is the whole of a listed one", () => {
     const role = roleOf({ reader: ["first"], operator: ["second"] })
     for (const token of ["", "firs", "firstt", "First", "first second"])

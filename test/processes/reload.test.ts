@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { call } from "./api.ts"
+import { scratchFolder } from "./scratch.ts"
+import { secretOf, webhookSecretOf } from "./secrecy.ts"
+import { startServer } from "./ServerProcess.ts"
+import { until } from "./until.ts"
+
+/** Notes the path of every request. */
+const receiver = Effect.acquireRelease(
+  Effect.callback<{ readonly origin: string; readonly paths: Array<string>; readonly close: () => void }>(
+    (resume) => {
+      const paths: Array<string> = []
+      const server = createServer(({ url = "" }, response) => {
+        paths.push(url)
+        response.writeHead(204).end()
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        const close = () => void server.close()
+        resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, paths, close }))
+      })
+    },
+  ),
+  ({ close }) => Effect.sync(close),
+)
+
+describe("on SIGHUP", () => {
+  it.live("tokens and secrets are read again from their files, and stay where one is bad", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const { origin, paths } = yield* receiver
+      const write = (name: string, text: string) => writeFileSync(join(cwd, name), `${text}\n`)
+      const rotate = (generation: string) => {
+        for (const name of ["operator", "reader", "metrics"]) write(name, secretOf(`${generation}-${name}`))
+        write("url", `${origin}/${generation}`)
+        write("beat", `${origin}/beat-${generation}`)
+        write("secret", webhookSecretOf(generation))
+      }
+      rotate("a")
+      const server = yield* startServer({
+        cwd,
+        environment: {
+          DATABASE_URL: "memory:",
+          SERVICE_AUTH_TOKEN_FILE: join(cwd, "operator"),
+          SERVICE_READ_TOKEN_FILE: join(cwd, "reader"),
+          SERVICE_METRICS_TOKEN_FILE: join(cwd, "metrics"),
+          SERVICE_WEBHOOK_URL_FILE: join(cwd, "url"),
+          SERVICE_WEBHOOK_SECRET_FILE: join(cwd, "secret"),
+          SERVICE_BEAT_URL_FILE: join(cwd, "beat"),
+        },
+      })
+      const statusesOf = Effect.fnUntraced(function* (generation: string) {
+        const status = (method: string, path: string, name: string) =>
+          Effect.map(
+            Effect.orDie(call(server, method, path, { token: secretOf(`${generation}-${name}`) })),
+            (answer) => answer.status,
+          )
+        return [
+          yield* status("POST", "/ops/v1/notifiers/webhook/test", "operator"),
+          yield* status("GET", "/api/v1/agents", "reader"),
+          yield* status("GET", "/metrics", "metrics"),
+        ]
+      })
+      const isLogged = (text: string) =>
+        until(
+          text,
+          Effect.sync(() => server.output.stderr.includes(text) || undefined),
+        )
+      assert.deepStrictEqual(yield* statusesOf("a"), [200, 200, 200])
+      assert.deepStrictEqual(yield* statusesOf("b"), [401, 401, 401])
+
+      rotate("b")
+      yield* server.signal("SIGHUP")
+      yield* isLogged("tokens and secrets were read again")
+      assert.deepStrictEqual(yield* statusesOf("b"), [200, 200, 200])
+      assert.deepStrictEqual(yield* statusesOf("a"), [401, 401, 401])
+      assert.deepStrictEqual(
+        paths.filter((path) => !path.startsWith("/beat")),
+        ["/a", "/b"],
+      )
+
+      rotate("c")
+      write("secret", "whsec_short")
+      yield* server.signal("SIGHUP")
+      yield* isLogged("tokens and secrets stay as they were")
+      assert.deepStrictEqual(yield* statusesOf("b"), [200, 200, 200])
+      assert.deepStrictEqual(yield* statusesOf("c"), [401, 401, 401])
+    }),
+  )
+})
