@@ -25,8 +25,13 @@ export type LogEntry =
   /** A check's clock is reset. */
   | { readonly entry: "reset"; readonly agent_id: string; readonly check_id: string }
   | { readonly entry: "agent_gone"; readonly agent_id: string; readonly now: Instant }
-  /** `item` is its name in {@link FoldedItem}. */
-  | { readonly entry: "delivery"; readonly item: string; readonly trigger: DeliveryTrigger }
+  /** `item` is its name in {@link FoldedItem}; `isOver`: its attempts and its age admit no other attempt. */
+  | {
+      readonly entry: "delivery"
+      readonly item: string
+      readonly trigger: DeliveryTrigger
+      readonly isOver: boolean
+    }
 
 type Batch = LogEntry & { readonly entry: "batch" }
 
@@ -75,6 +80,8 @@ export interface FoldedItem {
   readonly severity: Severity
   state: OutboxState
   attempts: number
+  /** Whether its receiver may know of it: it was attempted, and not refused for good. */
+  mayBeKnown: boolean
 }
 
 /** The member of an incident that says its agent is dead. */
@@ -172,7 +179,7 @@ export class FoldedEvents {
         this.#removeAgent(entry.agent_id, entry.now)
         break
       case "delivery":
-        this.#deliver(entry.item, entry.trigger)
+        this.#deliver(entry)
     }
     for (const incident of this.incidents) this.#show(incident)
   }
@@ -299,9 +306,9 @@ export class FoldedEvents {
     if (this.presentIn(incident).length > 0) return
     incident.resolved_at = now
     const firings = this.#firings(incident)
-    for (const item of firings) if (item.state === "pending") item.state = "discarded"
-    const attempted = isLoud ? firings.filter((item) => item.attempts > 0) : []
-    for (const notifier of new Set(attempted.map((item) => item.notifier)))
+    for (const item of firings) if (item.state === "pending" && !item.mayBeKnown) item.state = "discarded"
+    const known = isLoud ? firings.filter((item) => item.mayBeKnown) : []
+    for (const notifier of new Set(known.map((item) => item.notifier)))
       this.#enqueue(incident, notifier, "resolved")
   }
 
@@ -371,14 +378,25 @@ export class FoldedEvents {
       severity,
       state: "pending",
       attempts: 0,
+      mayBeKnown: false,
     })
   }
 
-  #deliver(name: string, trigger: DeliveryTrigger): void {
+  #deliver({ item: name, trigger, isOver }: LogEntry & { readonly entry: "delivery" }): void {
     const item = this.outbox.find((one) => one.name === name)
     if (item === undefined) throw new Error(`the outbox should not hold ${name}`)
     item.state = STATE_AFTER[trigger]
     if (trigger === "claimed") item.attempts += 1
     if (trigger === "replayed") item.attempts = 0
+    item.mayBeKnown = trigger !== "notifier_gone" && (trigger !== "refused" || isOver)
+    if (trigger === "refused" && item.type === "firing") this.#dropUnheard(item)
+  }
+
+  /** The resolved behind a refused firing goes with it, unless another firing may be known. */
+  #dropUnheard({ incident, notifier }: FoldedItem): void {
+    const isOfNotifier = (item: FoldedItem) => item.incident === incident && item.notifier === notifier
+    if (this.#firings(incident).some((item) => isOfNotifier(item) && item.mayBeKnown)) return
+    for (const item of this.outbox)
+      if (isOfNotifier(item) && item.type === "resolved" && item.state === "pending") item.state = "discarded"
   }
 }

@@ -6,6 +6,10 @@ import { batchReply } from "./Action.ts"
 import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
 import { membersEver, type Rows } from "./Rows.ts"
 
+/** No item is attempted more often, or when it is older. */
+const MOST_ATTEMPTS = 14
+const OLDEST_MICROS = 86_400_000_000n
+
 /** Names of the incidents and outbox items in `rows` that do not depend on their ids; those of `FoldedEvents`. */
 const namesIn = (rows: Rows) => {
   const timesUsed = new Map<string, number>()
@@ -55,7 +59,9 @@ export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<L
         return [{ entry: "reset", agent_id: action.check.agent_id, check_id: action.check.check_id }]
       case "deliver": {
         const item = namesIn(before).items.get(action.item.id) ?? "an item that is not there"
-        return [{ entry: "delivery", item, trigger: action.trigger }]
+        const { attempts, counts_from } = action.item
+        const isOver = attempts >= MOST_ATTEMPTS || now - counts_from >= OLDEST_MICROS
+        return [{ entry: "delivery", item, trigger: action.trigger, isOver }]
       }
       default: {
         const gone = Array.from(before.agents.keys()).filter((agentId) => !after.agents.has(agentId))
