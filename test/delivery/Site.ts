@@ -39,6 +39,7 @@ export interface ProcessOptions {
   /** Which notifiers it is configured for; those of the policy unless given. */
   readonly configured?: ReadonlyArray<NotifierName>
   readonly lease?: Duration.Duration
+  readonly concurrency?: number
   /** Whether it delivers at all. */
   readonly delivers?: boolean
   /** What else runs in it. */
@@ -108,7 +109,10 @@ export const openSite = Effect.fnUntraced(function* ({ receivers, onMove, hints,
       Layer.provide(Layer.succeed(Storage, storage)),
       Layer.provide(Layer.succeed(Notifiers, notifiers)),
       Layer.provide(
-        Layer.succeed(Delivery.DeliverySettings, { lease: options.lease ?? Delivery.defaultDelivery.lease }),
+        Layer.succeed(Delivery.DeliverySettings, {
+          lease: options.lease ?? Delivery.defaultDelivery.lease,
+          concurrency: options.concurrency ?? Delivery.defaultDelivery.concurrency,
+        }),
       ),
       Layer.provide(Layer.succeedContext(shared)),
     )

@@ -1,13 +1,15 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Answer, deferred, delivered, hanging, makeReceivers, timedOut } from "./Receivers.ts"
 import { AGENT, enroll, report } from "./reports.ts"
 import { openSite, type ProcessOptions } from "./Site.ts"
 import { statesOf } from "./outboxOf.ts"
 import { settled } from "./settled.ts"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { oneOf } from "../rules/arbitraries.ts"
 
 const openIdle = Effect.fnUntraced(function* (
   answerTo: (notifier: NotifierName) => Answer = () => delivered,
@@ -80,14 +82,15 @@ describe("a new item", () => {
 })
 
 describe("attempts at one notifier", () => {
-  it.effect("are eight at once, and one that ends makes room for another at that moment", () =>
+  it.effect("are as many at once as is set, and one that ends makes room for another at that moment", () =>
     Effect.gen(function* () {
       let attempts = 0
       // The fourth answers after three seconds, all others hang.
-      const { process, receivers } = yield* openIdle(() => {
+      const answer = () => {
         attempts += 1
         return attempts === 4 ? { ...delivered, answeringMillis: 3_000 } : hanging
-      })
+      }
+      const { process, receivers } = yield* openIdle(answer, ["debug"], { concurrency: 8 })
       yield* report(process, checks(12))
       yield* settled
       assert.strictEqual(receivers.attempts.length, 8)
@@ -96,6 +99,27 @@ describe("attempts at one notifier", () => {
       yield* TestClock.adjust(1)
       assert.strictEqual(receivers.attempts.length, 9)
     }),
+  )
+
+  it.effect.prop(
+    "that hang, fewer than 32 of them, hold up nothing else, wherever they stand in the queue",
+    {
+      hangs: Arbitrary.array(oneOf(true, false, false, false), { minLength: 1, maxLength: 120 }),
+    },
+    ({ hangs }) =>
+      Effect.gen(function* () {
+        // From the 32nd on they answer: so many may hang.
+        const isHung = hangs.map(
+          (isHanging, at) => isHanging && hangs.slice(0, at).filter(Boolean).length < 31,
+        )
+        let attempts = 0
+        const { process, receivers } = yield* openIdle(() => (isHung[attempts++] ? hanging : delivered))
+        yield* report(process, checks(hangs.length))
+        yield* settled
+        assert.strictEqual(receivers.attempts.length, hangs.length)
+        assert.strictEqual(receivers.arrivals.length, isHung.filter((is) => !is).length)
+      }),
+    { arbitrary: { runs: propertyRuns(30), size: 120 } },
   )
 
   it.effect("go through a queue that is longer than that without a pause", () =>

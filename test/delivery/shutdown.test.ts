@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
+import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -69,7 +70,7 @@ describe("a process that stops", () => {
   it.effect("needs no longer for several dead receivers than for one, and leaves nothing to its lease", () =>
     Effect.gen(function* () {
       const { site, process } = yield* openBusy(hanging, NOTIFIERS)
-      const checks = Array.from({ length: 20 }, (_, at) => ({
+      const checks = Array.from({ length: 40 }, (_, at) => ({
         check: `check-${at}`,
         status: "critical" as const,
       }))
@@ -77,7 +78,7 @@ describe("a process that stops", () => {
       yield* settled
       assert.strictEqual(
         itemsOf(site).filter((item) => item.state === "sending").length,
-        8 * NOTIFIERS.length,
+        defaultDelivery.concurrency * NOTIFIERS.length,
       )
       assert.isAtMost(yield* timeToClose(process), 5)
       assert.isTrue(itemsOf(site).every((item) => item.state === "pending" || item.state === "retry"))

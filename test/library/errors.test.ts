@@ -226,6 +226,7 @@ describe("a start", () => {
       metrics: { token: "x", tokens: ["y"] },
       log: console,
       delivery: "yes",
+      deliveryConcurrency: 0,
       notifiers: [
         { name: "Pager", send: () => {} },
         { name: "alert_router", send: () => {} },
@@ -272,6 +273,7 @@ describe("a start", () => {
         "basePath",
         "uiTokens",
         "metrics.tokens",
+        "deliveryConcurrency",
         "delivery",
         "beat.intervall",
         "log",

@@ -27,7 +27,10 @@ export const service = (settings: Settings) =>
         pepper: settings.SERVICE_KEY_PEPPER,
         policy: policyOf(settings),
         retention: retentionOf(settings),
-        delivery: { lease: settings.SERVICE_DELIVERY_LEASE },
+        delivery: {
+          lease: settings.SERVICE_DELIVERY_LEASE,
+          concurrency: settings.SERVICE_DELIVERY_CONCURRENCY,
+        },
       })
       const server = HttpServer.layerWithPages(
         {

@@ -36,8 +36,6 @@ export type Exchange = (message: {
 const MAX_BODY_BYTES = 64 * 1024
 /** The status has decided by then; a body that is sent at all comes with it. */
 const BODY_PATIENCE = Duration.seconds(2)
-/** One receiver per notifier: more at once would press it, not help it. */
-const MAX_CONNECTIONS = 16
 const MAX_IDLE_CONNECTIONS = 4
 /** Below the 5 s after which many servers close an idle connection, so that a request seldom meets one that is closing. */
 const IDLE_MILLIS = 4_000
@@ -49,12 +47,12 @@ export const makeExchange = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Exchange, never, Scope.Scope> {
   const lookup = checkedLookup(yield* NameLookup, options)
   const isSecure = target.url.protocol === "https:"
+  // Delivery bounds the attempts under way, each of which needs a connection: a limit here would make one wait for another.
   const agent = yield* Effect.acquireRelease(
     Effect.sync(
       () =>
         new (isSecure ? HttpsAgent : HttpAgent)({
           keepAlive: true,
-          maxSockets: MAX_CONNECTIONS,
           maxFreeSockets: MAX_IDLE_CONNECTIONS,
           timeout: IDLE_MILLIS,
           lookup,

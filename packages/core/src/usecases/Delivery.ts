@@ -9,10 +9,12 @@ import { resendAlerts } from "./resendAlerts.ts"
 export interface DeliveryOptions {
   /** How long a claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
+  /** Attempts under way at each notifier (SERVICE_DELIVERY_CONCURRENCY): a receiver that hangs holds up its own share of them. */
+  readonly concurrency: number
 }
 
-/** The numbers of decisions §8. */
-export const defaultDelivery: DeliveryOptions = { lease: Duration.seconds(60) }
+/** A lease of a minute, and as many attempts as one receiver takes without being pressed. */
+export const defaultDelivery: DeliveryOptions = { lease: Duration.seconds(60), concurrency: 32 }
 
 /** {@link DeliveryOptions}; the defaults unless others are provided. */
 export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core/usecases/DeliverySettings", {
@@ -28,11 +30,11 @@ const FINISH_WITHIN = Duration.seconds(4)
  */
 export const layer: Layer.Layer<never, never, Storage | OutboxSignal | Notifiers> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { lease } = yield* DeliverySettings
+    const { lease, concurrency } = yield* DeliverySettings
     const underWay = yield* FiberSet.make()
     const workers: Array<Fiber.Fiber<never>> = []
     for (const { kind, send, resend } of (yield* Notifiers).values()) {
-      workers.push(yield* Effect.forkScoped(deliverItems({ kind, send, lease, underWay })))
+      workers.push(yield* Effect.forkScoped(deliverItems({ kind, send, lease, concurrency, underWay })))
       if (resend !== undefined)
         workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
     }

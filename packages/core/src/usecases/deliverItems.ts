@@ -11,20 +11,26 @@ import { OutboxSignal } from "./OutboxSignal.ts"
 interface DeliverInput extends Pick<Notifier, "kind" | "send"> {
   /** How long a claim holds. */
   readonly lease: Duration.Duration
+  /** How many attempts may be under way. */
+  readonly concurrency: number
   /** Where attempts run; what it interrupts is given back. */
   readonly underWay: FiberSet.FiberSet
 }
 
-// Attempts under way at one notifier: enough that one slow answer does not hold up the rest, and few enough to be polite.
-const ATTEMPTS_AT_ONCE = 8
 const BETWEEN_SETTLE_TRIES = "1 second"
 
 /** Delivers the outbox items of one notifier, and never ends: claims what is due while so many attempts are not under way. */
-export const deliverItems = Effect.fnUntraced(function* ({ kind, send, lease, underWay }: DeliverInput) {
+export const deliverItems = Effect.fnUntraced(function* ({
+  kind,
+  send,
+  lease,
+  concurrency,
+  underWay,
+}: DeliverInput) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
-  let free = ATTEMPTS_AT_ONCE
+  let free = concurrency
   const endAttempt = Effect.suspend(() => {
     free += 1
     return signal.raise

@@ -200,6 +200,12 @@ export const definitions = {
     takes: DURATION_TAKES,
     fallback: "60s",
   }),
+  SERVICE_DELIVERY_CONCURRENCY: setting({
+    schema: Whole(1, 1_000),
+    meaning: "attempts under way at each notifier; one that hangs takes one of them for up to 15s",
+    takes: "a whole number from 1 to 1000",
+    fallback: "32",
+  }),
   SERVICE_BEAT_URL: setting({
     schema: SecretAddress,
     meaning:

@@ -83,6 +83,8 @@ export interface MonitorOptions {
   readonly beat?: BeatOption | undefined
   /** How long a claim to a notification holds; an attempt takes 15 s at most, two thirds of this where it is shorter. 1 minute unless given. */
   readonly deliveryLease?: DurationOption | undefined
+  /** Attempts under way at each notifier, from 1 to 1000. 32 unless given. */
+  readonly deliveryConcurrency?: number | undefined
   /** No call waits longer for the storage. 10 seconds unless given. */
   readonly storageTimeout?: DurationOption | undefined
   /** Peppers the hashes of agent keys. To be kept for good: with another one no agent key would be known. */

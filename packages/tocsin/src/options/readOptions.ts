@@ -49,6 +49,7 @@ const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
   housekeeping: true,
   beat: true,
   deliveryLease: true,
+  deliveryConcurrency: true,
   storageTimeout: true,
   keyPepper: true,
   denyPrivateTargets: true,
@@ -67,6 +68,7 @@ export const readOptions = (options: MonitorOptions): ReadOptions => {
   const http = httpOf(options ?? {}, problems)
   const storageTimeout = problems.duration("storageTimeout", options?.storageTimeout)
   const pepper = problems.text("keyPepper", options?.keyPepper)
+  const concurrency = concurrencyOf(options?.deliveryConcurrency, problems)
   const delivers = problems.flag("delivery", options?.delivery) ?? true
   const keepsHouse = problems.flag("housekeeping", options?.housekeeping) ?? true
   const beats = beatsOf(options ?? {}, problems)
@@ -81,7 +83,7 @@ export const readOptions = (options: MonitorOptions): ReadOptions => {
       notifiers,
       policy,
       retention,
-      delivery: { lease },
+      delivery: { lease, concurrency },
       storageTimeout,
       pepper: pepper === undefined ? undefined : Redacted.make(pepper),
     },
@@ -90,6 +92,15 @@ export const readOptions = (options: MonitorOptions): ReadOptions => {
     keepsHouse,
     beats,
   }
+}
+
+const MOST_ATTEMPTS_AT_ONCE = 1_000
+
+const concurrencyOf = (given: number | undefined, problems: Problems): number => {
+  const value = given ?? defaultDelivery.concurrency
+  if (Number.isSafeInteger(value) && value >= 1 && value <= MOST_ATTEMPTS_AT_ONCE) return value
+  problems.add(`deliveryConcurrency must be an integer from 1 to ${MOST_ATTEMPTS_AT_ONCE}`)
+  return defaultDelivery.concurrency
 }
 
 const storageOf = (
