@@ -6,6 +6,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "packages/tocsin/README.md": {},
   "docs/start/server.md": { server: "sqlite" },
   "docs/start/library.md": {},
+  "docs/start/effect.md": {},
   "docs/start/testing.md": {},
   "docs/start/storage.md": { databaseIn: "DATABASE_URL" },
   "docs/writing-a-notifier.md": {},

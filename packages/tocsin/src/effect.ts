@@ -24,6 +24,38 @@ export { Ingest } from "@tocsin/core/usecases/Ingest"
 export { Operations } from "@tocsin/core/usecases/Operations"
 export { Queries } from "@tocsin/core/usecases/Queries"
 
+export {
+  AgentBlocked,
+  AgentNotAccepted,
+  AgentNotFound,
+  KeyConflict,
+  RateLimited,
+} from "@tocsin/core/admission/AdmissionErrors"
+export { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+export { ValidationError } from "@tocsin/core/contract/ValidationError"
+
+export {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  EventId,
+  IncidentId,
+  IncidentKey,
+  KeyFingerprint,
+  OutboxId,
+} from "@tocsin/core/contract/Identifiers"
+export { CheckResultEvent, EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
+export { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
+export * as Parameters from "@tocsin/core/contract/Parameters"
+export { Agent } from "@tocsin/core/contract/Agent"
+export { CheckState } from "@tocsin/core/contract/CheckState"
+export { Incident } from "@tocsin/core/contract/Incident"
+export { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
+export { StoredCheckResultEvent } from "@tocsin/core/contract/StoredCheckResultEvent"
+export { SystemSummary } from "@tocsin/core/contract/SystemSummary"
+export { NotifierName } from "@tocsin/core/contract/Status"
+export { newEventId } from "./newEventId.ts"
+
 export { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
 
 export { type Beat, BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
