@@ -11,6 +11,7 @@ const program = (entry: string) => `
         ? "node"
         : (/.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1] ?? /\\/packages\\/([^/]+)/.exec(url)?.[1])
       counts[name] = (counts[name] ?? 0) + 1
+      if (url === "node:sqlite") throw new Error("an older Node.js has none, and could not load the library")
       return next(url, context)
     },
   })
@@ -39,5 +40,24 @@ describe("importing", () => {
     assert.sameMembers(Object.keys(loaded), packages)
     // Its barrel alone brings hundreds of modules.
     assert.isBelow(loaded["@effect/platform-node"] ?? 0, 30)
+  })
+
+  it("works on a Node.js without SQLite, and sqlite(file) says what it needs", () => {
+    const onOldNode = `
+      process.getBuiltinModule = () => undefined
+      const { createMonitor, memory, sqlite } = await import("tocsin")
+      await using monitor = await createMonitor({ storage: memory(), log: false })
+      const refusal = await createMonitor({ storage: sqlite("x.db"), log: false }).catch((error) => error)
+      process.stdout.write(JSON.stringify([await monitor.isReady(), refusal.code, refusal.message]))
+    `
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", onOldNode], {
+      cwd: "test",
+      encoding: "utf8",
+    })
+    assert.deepStrictEqual(JSON.parse(stdout === "" ? assert.fail(stderr) : stdout), [
+      true,
+      "options",
+      `storage: sqlite(file) needs Node.js 24 or newer, and this is ${process.version}; update Node.js, or use another storage`,
+    ])
   })
 })

@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import process from "node:process"
-import { backup, DatabaseSync } from "node:sqlite"
+
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
+import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { FileIdentity } from "../connection/FileIdentity.ts"
 import { realFile } from "../connection/realFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
@@ -103,7 +104,7 @@ const attempt = <A>(file: string, use: () => A): Effect.Effect<A, StorageError> 
 
 const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOptions, unfinished: string) {
   const database = yield* Effect.acquireRelease(
-    attempt(source, () => new DatabaseSync(source, { readOnly: true })),
+    attempt(source, () => new (nodeSqlite().DatabaseSync)(source, { readOnly: true })),
     (opened) => Effect.sync(() => opened.close()),
   )
   // What is read first fixes the moment: without it each commit of another process would start the copy anew.
@@ -114,14 +115,14 @@ const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOpt
   const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
     onProgress({ done: totalPages - remainingPages, total: totalPages })
   yield* Effect.tryPromise({
-    try: () => backup(database, unfinished, { rate: PAGES_AT_ONCE, progress }),
+    try: () => nodeSqlite().backup(database, unfinished, { rate: PAGES_AT_ONCE, progress }),
     catch: (cause) => cause,
   }).pipe(Effect.catch((cause) => new SqliteFailures(unfinished).toEffect(cause)))
 })
 
 /** Makes one file of the copy, and lets SQLite look at every page and index of it. */
 const checkCopy = (file: string): void => {
-  const database = new DatabaseSync(file)
+  const database = new (nodeSqlite().DatabaseSync)(file)
   try {
     database.exec("PRAGMA journal_mode = DELETE")
     const found = database.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"]

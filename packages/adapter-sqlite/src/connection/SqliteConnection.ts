@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue } from "node:sqlite"
+import { nodeSqlite } from "./nodeSqlite.ts"
 import { FileIdentity } from "./FileIdentity.ts"
 
 /**
@@ -75,7 +76,8 @@ export class SqliteConnection {
     // SQLite itself would let others read it. It gives the files beside it the same mode.
     if (file !== IN_MEMORY && !existsSync(file)) closeSync(openSync(file, "a", OWNER_ONLY))
     // Node closes at its end what was made last first: this one is in the way of all others.
-    const guard = file === IN_MEMORY ? undefined : new DatabaseSync(file, { readOnly: true, open: false })
+    const guard =
+      file === IN_MEMORY ? undefined : new (nodeSqlite().DatabaseSync)(file, { readOnly: true, open: false })
     const database = open(file, false)
     try {
       const connection = new SqliteConnection(database, file, guard)
@@ -191,7 +193,7 @@ export class SqliteConnection {
 }
 
 const open = (file: string, readOnly: boolean): DatabaseSync =>
-  new DatabaseSync(file, {
+  new (nodeSqlite().DatabaseSync)(file, {
     readOnly,
     timeout: BUSY_MILLIS,
     // A look at the incident for each row that belongs to it: a tenth of what writing them costs. Incidents are written

@@ -1,6 +1,7 @@
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Stream } from "effect"
+import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
 
@@ -24,7 +25,7 @@ export class CopyConnection {
         const failures = new SqliteFailures(file)
         try {
           const { readOnly } = options
-          const database = new DatabaseSync(file, {
+          const database = new (nodeSqlite().DatabaseSync)(file, {
             readOnly,
             readBigInts: true,
             returnArrays: true,

@@ -1,6 +1,8 @@
+import process from "node:process"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import * as PgClock from "../layers/PgClock.ts"
 import * as PgStorage from "../layers/PgStorage.ts"
+import { hasNodeSqlite } from "@tocsin/adapter-sqlite/connection/nodeSqlite"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { Layer, Redacted } from "effect"
 import { isText } from "../options/Problems.ts"
@@ -20,7 +22,14 @@ export const memory = (): StorageChoice => ({
  */
 export const sqlite = (file: string): StorageChoice => ({
   name: "SQLite",
-  problems: isText(file) ? [] : ["sqlite(file) takes the path of the database's file"],
+  problems: [
+    ...(isText(file) ? [] : ["sqlite(file) takes the path of the database's file"]),
+    ...(hasNodeSqlite()
+      ? []
+      : [
+          `sqlite(file) needs Node.js 24 or newer, and this is ${process.version}; update Node.js, or use another storage`,
+        ]),
+  ],
   layer: SqliteStorage.layer({ file }),
 })
 

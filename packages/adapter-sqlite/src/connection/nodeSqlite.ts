@@ -1,0 +1,9 @@
+import process from "node:process"
+import type * as NodeSqlite from "node:sqlite"
+
+/** Whether this Node.js has all of SQLite that Tocsin needs. */
+export const hasNodeSqlite = (): boolean =>
+  typeof process.getBuiltinModule?.("node:sqlite")?.backup === "function"
+
+/** Node's SQLite, looked for when a database is opened: an import would keep programs on other storages from starting. */
+export const nodeSqlite = (): typeof NodeSqlite => process.getBuiltinModule("node:sqlite")
