@@ -1,4 +1,4 @@
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
 import * as AgentListener from "@tocsin/adapter-http/direct/AgentListener"
 import * as Intake from "@tocsin/adapter-http/request/Intake"
@@ -27,45 +27,55 @@ export class HttpApp extends Context.Service<
     readonly copied: NodeHandler
   }
 >()("tocsin/http/HttpApp") {
-  /** Requests under way are interrupted when the layer's scope closes. */
+  /** Requests under way are interrupted when the layer's scope closes. Node's server is loaded when the layer is built. */
   static readonly layer = (
     options: HttpOptions,
   ): Layer.Layer<HttpApp, never, ApiRoutes.ApiServices | Operations> =>
-    Layer.effect(
-      HttpApp,
-      Effect.gen(function* () {
-        const router = yield* HttpRouter.HttpRouter
-        const scope = yield* Effect.scope
-        const app = Effect.updateService(
-          router.asHttpEffect(),
-          HttpServerRequest.HttpServerRequest,
-          withoutBasePath(options.basePath),
-        )
-        const services = yield* Effect.context<Platform>()
-        const takesDirectly = yield* AgentListener.make(options)
-        const routed = yield* NodeHttpServer.makeHandler(app, { scope })
-        return HttpApp.of({
-          web: HttpEffect.toWebHandlerWith<Platform, OfRequest>(services)(app),
-          node: (request, response) => {
-            if (!takesDirectly(request, response)) routed(request, response)
-          },
-          copied: routed,
-        })
-      }),
-    ).pipe(
-      Layer.provide(
-        ApiRoutes.layerWithOperations(options).pipe(
-          Layer.provideMerge(HttpRouter.layer),
-          Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
-          Layer.provideMerge(platform),
-        ),
+    Layer.unwrap(
+      Effect.map(
+        Effect.promise(() => import("@effect/platform-node/NodeHttpServer")),
+        (server) => appOn(server, options),
       ),
-      Layer.provide([Intake.layer, FailureLog.layer]),
     )
 }
 
-const platform = NodeHttpServer.layerHttpServices
-type Platform = Layer.Success<typeof platform>
+const appOn = (
+  server: typeof NodeHttpServer,
+  options: HttpOptions,
+): Layer.Layer<HttpApp, never, ApiRoutes.ApiServices | Operations> =>
+  Layer.effect(
+    HttpApp,
+    Effect.gen(function* () {
+      const router = yield* HttpRouter.HttpRouter
+      const scope = yield* Effect.scope
+      const app = Effect.updateService(
+        router.asHttpEffect(),
+        HttpServerRequest.HttpServerRequest,
+        withoutBasePath(options.basePath),
+      )
+      const services = yield* Effect.context<Platform>()
+      const takesDirectly = yield* AgentListener.make(options)
+      const routed = yield* server.makeHandler(app, { scope })
+      return HttpApp.of({
+        web: HttpEffect.toWebHandlerWith<Platform, OfRequest>(services)(app),
+        node: (request, response) => {
+          if (!takesDirectly(request, response)) routed(request, response)
+        },
+        copied: routed,
+      })
+    }),
+  ).pipe(
+    Layer.provide(
+      ApiRoutes.layerWithOperations(options).pipe(
+        Layer.provideMerge(HttpRouter.layer),
+        Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
+        Layer.provideMerge(server.layerHttpServices),
+      ),
+    ),
+    Layer.provide([Intake.layer, FailureLog.layer]),
+  )
+
+type Platform = Layer.Success<typeof NodeHttpServer.layerHttpServices>
 type OfRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
 
 const withoutBasePath =
