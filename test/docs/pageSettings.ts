@@ -9,6 +9,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/start/effect.md": {},
   "docs/start/testing.md": {},
   "docs/start/storage.md": { databaseIn: "DATABASE_URL" },
+  "docs/bundling.md": {},
   "docs/writing-a-notifier.md": {},
   "docs/writing-a-storage.md": {},
   "docs/api.md": { server: "sqlite" },
