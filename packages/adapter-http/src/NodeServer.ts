@@ -7,6 +7,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { Arrivals } from "./Arrivals.ts"
+import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
 /** Slow clients are cut off: headers within 10 s, the whole request within 30 s (decisions §1). */
@@ -63,6 +64,7 @@ class FrontedServer extends Server {
   readonly #front: AgentFront | undefined
   readonly #behind: Behind
   readonly #arrivals = new Arrivals()
+  readonly #unreadAnswers = new UnreadAnswers()
 
   constructor(options: ServerOptions, front: AgentFront | undefined) {
     super(options)
@@ -131,6 +133,7 @@ class FrontedServer extends Server {
     this.#arrivals.note()
     const connection: Connection = message.socket
     connection[ANSWER] = response
+    this.#unreadAnswers.watch(response)
     return this.#front?.takesRequest(message, response) === true || super.emit("request", message, response)
   }
 }
