@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
+import type { Scope as RowScope } from "@tocsin/core/workspace/Scope"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
@@ -98,6 +99,27 @@ describe("group commit", () => {
       yield* transactAll(storage, names(10_000).map(noted))
       assert.deepStrictEqual(order, names(10_000))
       assert.deepStrictEqual(yield* agentIds(storage), names(10_000))
+    }),
+  )
+
+  it.effect("commands whose group failed, or has to be divided, keep their order among those that came later", () =>
+    Effect.gen(function* () {
+      const storage = yield* openStorage(yield* scratchFile)
+      const runs: Array<string> = []
+      const noted = (name: string, scope: RowScope = {}): Command<string> =>
+        function* (workspace, now) {
+          runs.push(name)
+          yield scope
+          return yield* putAgent(name)(workspace, now)
+        }
+      const search: RowScope = { claimableOutbox: { notifiers: ["debug"], limit: 1 } }
+      // More than fit into a group, and in the first one both reasons to put it back.
+      const commands = names(600).map((name, n) => (n === 20 ? noted(name, search) : noted(name)))
+      const exits = yield* transactAll(storage, commands.with(150, defective))
+      assert.lengthOf(exits.filter(Exit.isFailure), 1)
+      const kept = Array.from(new Set(runs.toReversed())).toReversed()
+      assert.isAbove(runs.length, kept.length)
+      assert.deepStrictEqual(kept, names(600).toSpliced(150, 1))
     }),
   )
 
