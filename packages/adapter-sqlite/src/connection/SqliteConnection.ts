@@ -3,6 +3,7 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import { nodeSqlite } from "./nodeSqlite.ts"
 import { FileIdentity } from "./FileIdentity.ts"
+import { LogGuard } from "./LogGuard.ts"
 
 /**
  * A prepared statement whose rows are arrays, integers as bigint. The type of a row is what its statement selects: rows
@@ -44,7 +45,7 @@ export const IN_MEMORY = ":memory:"
 export class SqliteConnection {
   readonly file: string
   readonly #database: DatabaseSync
-  readonly #guard: DatabaseSync | undefined
+  #guard: LogGuard | undefined
   readonly #identity: FileIdentity | undefined
   readonly #begin: Query<never>
   readonly #commit: Query<never>
@@ -54,10 +55,9 @@ export class SqliteConnection {
 
   #keepsLog = false
 
-  private constructor(database: DatabaseSync, file: string, guard?: DatabaseSync) {
+  private constructor(database: DatabaseSync, file: string) {
     this.file = file
     this.#database = database
-    this.#guard = guard
     this.#identity = file === IN_MEMORY ? undefined : new FileIdentity(file)
     this.#begin = this.query("BEGIN IMMEDIATE")
     this.#commit = this.query("COMMIT")
@@ -75,12 +75,9 @@ export class SqliteConnection {
   static open(file: string): SqliteConnection {
     // SQLite itself would let others read it. It gives the files beside it the same mode.
     if (file !== IN_MEMORY && !existsSync(file)) closeSync(openSync(file, "a", OWNER_ONLY))
-    // Node closes at its end what was made last first: this one is in the way of all others.
-    const guard =
-      file === IN_MEMORY ? undefined : new (nodeSqlite().DatabaseSync)(file, { readOnly: true, open: false })
     const database = open(file, false)
     try {
-      const connection = new SqliteConnection(database, file, guard)
+      const connection = new SqliteConnection(database, file)
       database.exec(SETTINGS)
       connection.#logAhead()
       return connection
@@ -116,12 +113,11 @@ export class SqliteConnection {
    * log's header is synced on the spot before anything follows it.
    */
   deferSync(): void {
-    if (this.#guard === undefined) return
+    if (this.file === IN_MEMORY) return
     const [, pages, moved] = this.query<CheckpointRow>("PRAGMA wal_checkpoint(PASSIVE)").get() ?? []
     if (pages === moved) this.transaction(() => this.#rewriteFirstPage())
     this.#database.exec("PRAGMA synchronous = NORMAL")
-    this.#guard.open()
-    this.#guard.prepare("SELECT 1 FROM sqlite_schema").get()
+    this.#guard = new LogGuard(this.file)
   }
 
   /** The smallest change that SQLite writes: a number of the application's, to what it is. */
@@ -186,9 +182,9 @@ export class SqliteConnection {
    * last where the log has to stay.
    */
   close(): void {
-    const guards = this.#guard?.isOpen === true ? [this.#guard] : []
-    const closed = this.#keepsLog ? [this.#database, ...guards] : [...guards, this.#database]
-    for (const database of closed) database.close()
+    if (!this.#keepsLog) this.#guard?.close()
+    this.#database.close()
+    if (this.#keepsLog) this.#guard?.close()
   }
 }
 

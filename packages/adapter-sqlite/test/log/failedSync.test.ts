@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process"
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Exit, Fiber, Result, Scope } from "effect"
@@ -9,6 +11,7 @@ import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchF
 import { beginnings, pagesInUse, readOn, spoil } from "./logInspection.ts"
 import { SlowDisk } from "./SlowDisk.ts"
 
+const END_SPOILED = fileURLToPath(new URL("./endSpoiled.ts", import.meta.url))
 const ACKNOWLEDGED = names(20)
 
 /** A storage with some agents, each of them acknowledged. `close` ends it before the test does. */
@@ -128,6 +131,24 @@ describe("a log that does not read back", () => {
       assert.include(refused.message, "stop every program")
       assert.deepStrictEqual(readFileSync(file), before)
     }),
+  )
+
+  it.effect.each(["exit", "natural"])(
+    "is not moved by a process that ends without closing the file: %s",
+    (way) =>
+      Effect.gen(function* () {
+        const file = yield* scratchFile
+        yield* Effect.scoped(openStorage(file))
+        const before = readFileSync(file)
+        const { stdout, status } = spawnSync(process.execPath, [END_SPOILED, file, way], { encoding: "utf8" })
+        assert.include(stdout, "has lost pages")
+        assert.strictEqual(status, 0)
+        assert.isTrue(readFileSync(file).equals(before))
+        assert.deepStrictEqual(
+          yield* agentIds(yield* openStorage(file)),
+          Array.from({ length: 20 }, (_, n) => `kept-${n}`).toSorted(),
+        )
+      }),
   )
 
   it.effect(

@@ -102,25 +102,27 @@ describe("group commit", () => {
     }),
   )
 
-  it.effect("commands whose group failed, or has to be divided, keep their order among those that came later", () =>
-    Effect.gen(function* () {
-      const storage = yield* openStorage(yield* scratchFile)
-      const runs: Array<string> = []
-      const noted = (name: string, scope: RowScope = {}): Command<string> =>
-        function* (workspace, now) {
-          runs.push(name)
-          yield scope
-          return yield* putAgent(name)(workspace, now)
-        }
-      const search: RowScope = { claimableOutbox: { notifiers: ["debug"], limit: 1 } }
-      // More than fit into a group, and in the first one both reasons to put it back.
-      const commands = names(600).map((name, n) => (n === 20 ? noted(name, search) : noted(name)))
-      const exits = yield* transactAll(storage, commands.with(150, defective))
-      assert.lengthOf(exits.filter(Exit.isFailure), 1)
-      const kept = Array.from(new Set(runs.toReversed())).toReversed()
-      assert.isAbove(runs.length, kept.length)
-      assert.deepStrictEqual(kept, names(600).toSpliced(150, 1))
-    }),
+  it.effect(
+    "commands whose group failed, or has to be divided, keep their order among those that came later",
+    () =>
+      Effect.gen(function* () {
+        const storage = yield* openStorage(yield* scratchFile)
+        const runs: Array<string> = []
+        const noted = (name: string, scope: RowScope = {}): Command<string> =>
+          function* (workspace, now) {
+            runs.push(name)
+            yield scope
+            return yield* putAgent(name)(workspace, now)
+          }
+        const search: RowScope = { claimableOutbox: { notifiers: ["debug"], limit: 1 } }
+        // More than fit into a group, and in the first one both reasons to put it back.
+        const commands = names(600).map((name, n) => (n === 20 ? noted(name, search) : noted(name)))
+        const exits = yield* transactAll(storage, commands.with(150, defective))
+        assert.lengthOf(exits.filter(Exit.isFailure), 1)
+        const kept = Array.from(new Set(runs.toReversed())).toReversed()
+        assert.isAbove(runs.length, kept.length)
+        assert.deepStrictEqual(kept, names(600).toSpliced(150, 1))
+      }),
   )
 
   it.effect(
