@@ -26,6 +26,9 @@ import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
+/** What a single statement does is a transaction, too; see `indexedTransaction` for those of several. */
+const isolation = { default_transaction_isolation: "read committed" }
+
 /**
  * About as long as callers wait: what takes longer has nobody to answer to, and holds locks. Compiling a plan takes longer
  * than reading a page of any list.
@@ -33,7 +36,7 @@ import { retryTransient } from "./transactions/retryTransient.ts"
 const defaults = {
   statementTimeout: Duration.seconds(10),
   idleInTransactionTimeout: Duration.seconds(10),
-  settings: { jit: "off" },
+  settings: { ...isolation, jit: "off" },
 }
 
 /** The probe has a connection of its own, since all others may wait for a lock; and it is not worth a long wait. */
@@ -50,7 +53,7 @@ const probeOptions = {
  */
 const groupOptions = {
   lockTimeout: Duration.seconds(1),
-  settings: indexSettings,
+  settings: { ...isolation, ...indexSettings },
 }
 
 /** How a storage on PostgreSQL is reached, and how it commits. */

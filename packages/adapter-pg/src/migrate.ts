@@ -1,12 +1,13 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { scriptOf, settingStatement } from "./client/script.ts"
 import { checksumOf, type Migration } from "./Migration.ts"
 import { migration as initial } from "./migrations/0001_initial.ts"
 import { migration as runningTotals } from "./migrations/0002_running_totals.ts"
 import { toStorageError } from "./toStorageError.ts"
+import { isLostRace } from "./transactions/isLostRace.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [initial, runningTotals]
@@ -29,6 +30,12 @@ const setPatience = (patience: Duration.Duration): string =>
     },
     "transaction ends",
   )
+
+/** Whatever the server's default is: only so a process that waited for the lock sees what the one before it did. */
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+/** A process of the former release may hold what a migration locks, and wait for what it has locked. */
+const RETRIES_OF_DEADLOCKS = 5
 
 // The number is any that nothing else locks.
 const LOCK = "SELECT pg_advisory_xact_lock(7243197000)"
@@ -95,6 +102,20 @@ const verifySchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, know
   return applied.length
 })
 
+/**
+ * Keeps writers out of all tables at once, before a migration changes the first of them: with one after the other, writers
+ * that are under way would end in deadlocks with it. Readers go on.
+ */
+const lockTables = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const tables = yield* sql<{ name: string }>`
+    SELECT oid::regclass::text AS name FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migration'))
+      AND pg_has_role(relowner, 'USAGE')
+    ORDER BY relname
+  `.unprepared
+  yield* sql.unsafe(`LOCK TABLE ${tables.map(({ name }) => name).join(", ")} IN EXCLUSIVE MODE`)
+})
+
 /** How to migrate, for tests. */
 interface MigrateOptions {
   readonly known?: ReadonlyArray<Migration>
@@ -116,7 +137,9 @@ export const migrate = Effect.fnUntraced(
       yield* sql.unsafe(setPatience(patience))
       yield* sql.unsafe(LOCK)
       const applied = yield* verifySchema(sql, known)
+      if (applied === known.length) return
       if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
+      else yield* lockTables(sql)
       for (const migration of known.slice(applied ?? 0)) {
         yield* sql.unsafe(scriptOf(migration.sql))
         const row = {
@@ -128,7 +151,13 @@ export const migrate = Effect.fnUntraced(
         yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
       }
     })
-    yield* sql.withTransaction(migrateLocked)
+    yield* sql.withTransaction(migrateLocked).pipe(
+      Effect.provideService(SqlClient.BeginTransaction, BEGIN),
+      Effect.retry({
+        times: RETRIES_OF_DEADLOCKS,
+        while: (error) => error._tag === "SqlError" && isLostRace(error),
+      }),
+    )
   },
   Effect.catchTag("SqlError", (error) =>
     Effect.fail(error.reason._tag === "LockTimeoutError" ? migrating : toStorageError(error)),

@@ -36,44 +36,105 @@ const emptyDatabase = Effect.flatMap(Layer.build(Layer.fresh(ScratchPostgres.lay
   ),
 )
 
+/** Settings of all connections that are opened from now on. */
+const byDefault = ({ sql }: Replica, settings: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const [database] = yield* sql<{ name: string }>`SELECT quote_ident(current_database()) AS name`
+    for (const [name, value] of Object.entries(settings)) {
+      yield* sql.unsafe(`ALTER DATABASE ${database?.name} SET ${name} = '${value}'`)
+    }
+  })
+
 const changedPath = (url: Redacted.Redacted, database: string): Redacted.Redacted =>
   Redacted.make(Object.assign(new URL(Redacted.value(url)), { pathname: database }).href)
 
 layer(Layer.empty)("migrating a database", (it) => {
-  it.effect("runs each migration once, however many processes start at the same moment", () =>
-    Effect.gen(function* () {
-      const { observer, url } = yield* emptyDatabase
-      yield* TestClock.setTime(1_000)
-      yield* Effect.all(
-        Array.from({ length: 5 }, () => openStorage({ url, maxConnections: 2 })),
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual(
-        yield* applied(observer),
-        migrations.map((migration) => ({
-          id: migration.id,
-          checksum: checksumOf(migration),
-          applied_at: 1_000_000n,
-        })),
-      )
-    }),
-  )
+  for (const isolation of ["read committed", "repeatable read", "serializable"]) {
+    const settings = { default_transaction_isolation: isolation }
 
-  it.effect("finds nothing left to do on a connection that looked, then waited for another process", () =>
+    it.effect(`runs each migration once, however many processes start at the same moment: ${isolation}`, () =>
+      Effect.gen(function* () {
+        const { observer, url } = yield* emptyDatabase
+        yield* byDefault(observer, settings)
+        yield* TestClock.setTime(1_000)
+        yield* Effect.all(
+          Array.from({ length: 5 }, () => openStorage({ url, maxConnections: 2 })),
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(
+          yield* applied(observer),
+          migrations.map((migration) => ({
+            id: migration.id,
+            checksum: checksumOf(migration),
+            applied_at: 1_000_000n,
+          })),
+        )
+      }),
+    )
+
+    it.effect(`finds nothing left to do after it waited for another process: ${isolation}`, () =>
+      Effect.gen(function* () {
+        const { observer, scratch } = yield* emptyDatabase
+        const holder = yield* scratch.replica()
+        const subject = yield* scratch.replica({ maxConnections: 1, settings })
+        const waiting = yield* holder.sql.withTransaction(
+          Effect.gen(function* () {
+            yield* migrate(holder.sql)
+            const fiber = yield* Effect.forkChild(migrate(subject.sql))
+            yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+            return fiber
+          }),
+        )
+        yield* Fiber.join(waiting)
+        assert.lengthOf(yield* applied(observer), migrations.length)
+      }),
+    )
+  }
+
+  it.effect("waits for writers before it changes the first table, and keeps new ones out", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* emptyDatabase
-      const holder = yield* scratch.replica()
+      yield* migrate(observer.sql)
+      const holder = yield* scratch.replica({ maxConnections: 1 })
       const subject = yield* scratch.replica({ maxConnections: 1 })
-      const waiting = yield* holder.sql.withTransaction(
+      const changing: Migration = {
+        ...next,
+        sql: "ALTER TABLE agent ADD more int; ALTER TABLE outbox ADD more int",
+      }
+      const { sql } = holder
+      const migrating = yield* sql.withTransaction(
         Effect.gen(function* () {
-          yield* migrate(holder.sql)
-          const fiber = yield* Effect.forkChild(migrate(subject.sql))
+          yield* sql`UPDATE outbox SET attempts = 0`
+          const fiber = yield* Effect.forkChild(migrate(subject.sql, { known: [...migrations, changing] }))
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          assert.deepStrictEqual(yield* observer.sql`SELECT 1 FROM agent`, [])
           return fiber
         }),
       )
-      yield* Fiber.join(waiting)
-      assert.lengthOf(yield* applied(observer), migrations.length)
+      yield* Fiber.join(migrating)
+      assert.lengthOf(yield* applied(observer), extended.length)
+    }),
+  )
+
+  it.effect("begins anew where a writer that was under way made it the victim of a deadlock", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      yield* migrate(observer.sql)
+      // The one that waits for longest before it looks for a deadlock is no victim of it.
+      const holder = yield* scratch.replica({ maxConnections: 1, settings: { deadlock_timeout: "10min" } })
+      const subject = yield* scratch.replica({ maxConnections: 1, settings: { deadlock_timeout: "3s" } })
+      const { sql } = holder
+      const migrating = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`UPDATE outbox SET attempts = 0`
+          const fiber = yield* Effect.forkChild(migrate(subject.sql, { known: extended }))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          yield* sql`UPDATE agent SET hostname = ''`
+          return fiber
+        }),
+      )
+      yield* Fiber.join(migrating)
+      assert.lengthOf(yield* applied(observer), extended.length)
     }),
   )
 
