@@ -230,6 +230,17 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
   const changed = (url: Redacted.Redacted, changes: Partial<URL>): string =>
     Object.assign(new URL(Redacted.value(url)), changes).href
 
+  it.live("where its address names several hosts", () =>
+    Effect.gen(function* () {
+      const password = secretOf("password")
+      const [line = ""] = yield* start(
+        `postgres://tocsin:${password}@one.example:5432,two.example:5432/tocsin`,
+      )
+      assert.include(line, "names several hosts: name one, that of the primary or of a proxy that knows it")
+      assert.notInclude(line, password)
+    }),
+  )
+
   it.live("where there is none", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(

@@ -26,6 +26,12 @@ const damaged: Explanation = {
   message: "PostgreSQL reports damaged data: stop the service, look at the server's log and restore a backup",
 }
 
+const mixedUp: Explanation = {
+  reason: "other",
+  message:
+    "a pooler between Tocsin and PostgreSQL mixes up prepared statements: use PgBouncer 1.21 or later with max_prepared_statements at 100 or more, or session mode",
+}
+
 /** SQLSTATEs that say more than the kind of the error (PostgreSQL manual, appendix A). */
 const bySqlState: ReadonlyMap<string, Explanation> = new Map([
   [
@@ -36,6 +42,9 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
         "the database takes no changes: point the database's URL at the primary, or allow writes there",
     },
   ],
+  // A statement was prepared on another connection than the one it is run on, or twice on one.
+  ["26000", mixedUp],
+  ["42P05", mixedUp],
   [
     "3D000",
     {

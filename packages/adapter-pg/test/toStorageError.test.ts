@@ -59,6 +59,10 @@ describe("toStorageError", () => {
     assert.notInclude(message, "alice")
   })
 
+  it.each(["26000", "42P05"])("names a pooler that mixes up prepared statements: %s", (code) => {
+    assert.include(toStorageError(answer(code)).message, "use PgBouncer 1.21 or later")
+  })
+
   it("passes on what the client says of an address, which has no secret in it", () => {
     const said =
       "No database connection became free in time: look in pg_stat_activity for transactions that stay open"

@@ -37,6 +37,25 @@ const tlsOf = ({ searchParams }: URL): ConnectionOptions | undefined => {
   return { ...Object.fromEntries(files), rejectUnauthorized: mode !== "no-verify" }
 }
 
+/** Whether a text is a URL that names several hosts, which is not always one that `URL` can parse. */
+const hasSeveralHosts = (text: string): boolean => {
+  const [, authority = ""] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
+  const hosts = authority.slice(authority.lastIndexOf("@") + 1)
+  return hosts.includes(",") || /[?&]host(addr)?=[^&#]*(,|%2C)/i.test(text)
+}
+
+const severalHosts = sqlError("UnknownError", {
+  message:
+    "The database's URL names several hosts: name one, that of the primary or of a proxy that knows it",
+  operation: "connect",
+})
+
+const sessionAttributes = sqlError("UnknownError", {
+  message:
+    "The database's URL asks for target_session_attrs, which does nothing here: take it out, and name the primary",
+  operation: "connect",
+})
+
 const read = (given: Redacted.Redacted): DatabaseUrl => {
   const url = new URL(Redacted.value(given))
   if (!/^postgres(ql)?:$/.test(url.protocol)) throw new TypeError("not a PostgreSQL URL")
@@ -51,10 +70,14 @@ const read = (given: Redacted.Redacted): DatabaseUrl => {
 
 /**
  * Reads a URL, and the certificates it names, once, so that what is wrong with them shows at the start. Fails when it is
- * no URL of PostgreSQL's, or names a file that cannot be read.
+ * no URL of PostgreSQL's, names a file that cannot be read, or asks for what would be ignored.
  */
-export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseUrl, SqlError.SqlError> =>
-  Effect.try({
+export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseUrl, SqlError.SqlError> => {
+  const text = Redacted.value(url)
+  // What libpq does with these this driver would leave undone, without a word.
+  if (hasSeveralHosts(text)) return severalHosts
+  if (/[?&]target_session_attrs=/.test(text)) return sessionAttributes
+  return Effect.try({
     try: () => read(url),
     // What was thrown may quote the URL.
     catch: () =>
@@ -65,3 +88,4 @@ export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseU
         operation: "connect",
       }),
   })
+}

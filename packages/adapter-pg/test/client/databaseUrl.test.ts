@@ -52,6 +52,38 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     )
   }
 
+  const ignored: ReadonlyArray<readonly [url: string, said: string]> = [
+    [`postgres://tocsin:${password}@one:5432,two:5432/tocsin`, "names several hosts"],
+    [`postgresql://one,two/tocsin?sslmode=require`, "names several hosts"],
+    [`postgres:///tocsin?host=one,two`, "names several hosts"],
+    [`postgres:///tocsin?port=1&host=one%2ctwo`, "names several hosts"],
+    [
+      `postgres://tocsin:${password}@one/tocsin?target_session_attrs=read-write`,
+      "asks for target_session_attrs",
+    ],
+    [`postgres://one/tocsin?sslmode=disable&target_session_attrs=primary`, "asks for target_session_attrs"],
+  ]
+  for (const [url, said] of ignored) {
+    it.effect(`that ${said} fails the layer and says so: ${url.replace(password, "…")}`, () =>
+      Effect.gen(function* () {
+        const { replica } = yield* ScratchPostgres
+        const text = everythingIn(yield* failureOf(replica({ url: Redacted.make(url) })))
+        assert.include(text, said)
+        assert.notInclude(text, password)
+      }),
+    )
+  }
+
+  it.effect("may have a comma in its password", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* ScratchPostgres
+      const { sql } = yield* replica({
+        url: changed(url, { password: "one,two" }),
+      })
+      assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "AuthenticationError")
+    }),
+  )
+
   it.effect("with a wrong user or password is an AuthenticationError without the password", () =>
     Effect.gen(function* () {
       const { replica, url } = yield* ScratchPostgres

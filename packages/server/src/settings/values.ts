@@ -154,7 +154,8 @@ export type Database =
 /** `memory:` or a PostgreSQL address, which may hold a password. */
 export const DatabaseUrl = parsed((text): Database | undefined => {
   if (text === "memory:") return { kind: "memory" }
-  return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)
+  // One that cannot be parsed may be one with several hosts: whoever connects says what is wrong with it.
+  return /^postgres(ql)?:\/\/./.test(text) && (URL.canParse(text) || text.includes(","))
     ? { kind: "postgres", url: Redacted.make(text) }
     : undefined
 })
