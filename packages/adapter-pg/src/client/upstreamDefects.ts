@@ -2,6 +2,7 @@
  * What `@effect/sql-pg` 4.0.5 and `effect/sql` 4.1.0 do wrong for us, and what we do instead. When one of them is put
  * right, its part here goes. Record 0020 describes each.
  */
+import { Buffer } from "node:buffer"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,12 +19,31 @@ const readOnly = <A>(decode: (bytes: Uint8Array) => A): PgTypes.Codec<A> => ({
   encode: () => Result.fail(new PgTypes.CodecError({ message: "Pass the digits as text" })),
 })
 
+let seen: Uint8Array | undefined
+let seenAsBuffer: Buffer = Buffer.alloc(0)
+
+/** Many texts are parts of the same bytes. */
+const textIn = (bytes: Uint8Array, offset: number, size: number): string => {
+  if (bytes !== seen) {
+    seen = bytes
+    seenAsBuffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+  return seenAsBuffer.toString("utf8", offset, offset + size)
+}
+
+/** Defect 4: a text that begins with U+FEFF and contains U+FFFD comes out without the former. */
+const text: PgTypes.Codec<string> = {
+  ...readOnly((bytes) => textIn(bytes, 0, bytes.byteLength)),
+  read: (bytes, offset, size) => Result.succeed(textIn(bytes, offset, size)),
+}
+
 /**
  * Defect 1: a type without a codec comes out as its binary form read as UTF-8, which is noise, instead of failing. Of
  * those the service reads: `xid` as number, `xid8` as bigint.
  */
 export const makeTypes = (): PgTypes.Registry => {
   const types = PgTypes.makeRegistry()
+  types.register(PgTypes.OID.text, text)
   types.register(
     OID.xid,
     readOnly((bytes) => view(bytes).getUint32(0)),

@@ -78,6 +78,8 @@ const roundTrips: ReadonlyArray<RoundTrip> = [
   { type: "uuid", sent: "8c2b6a1e-0000-4000-8000-0123456789ab" },
   { type: "text", sent: "žluťoučký 'kůň' \\ \" 🐎" },
   { type: "text", sent: "" },
+  { type: "text", sent: "\uFEFFa\uFFFD" },
+  { type: "text[]", sent: ["\uFEFF\uFFFD", "plain"] },
   { type: "json", sent: JSON.stringify({ a: [1, null] }), received: { a: [1, null] } },
   { type: "jsonb", sent: JSON.stringify({ b: "c" }), received: { b: "c" } },
   { type: "int8[]", sent: [1n, null, -9223372036854775808n] },
