@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
@@ -78,6 +78,23 @@ describe("a log after a sync that failed", () => {
       spoil(copy, 9)
       assert.isTrue(isIntact(9))
       assert.isFalse(isIntact(10))
+    }),
+  )
+
+  it.effect("is written again as it reads back, where that is asked for", () =>
+    Effect.gen(function* () {
+      const { file } = yield* openOnFailingDisk
+      const copy = yield* scratchFile
+      copyFileSync(`${file}-wal`, copy)
+      const pages = pagesInUse(file)
+      const before = readFileSync(copy)
+      const isWritten = (isWrittenAgain: boolean) => {
+        utimesSync(copy, 0, 0)
+        assert.isTrue(verifyLog(copy, { pages, isWrittenAgain }))
+        return statSync(copy).mtimeMs > 0
+      }
+      assert.deepStrictEqual([isWritten(false), isWritten(true)], [false, true])
+      assert.isTrue(readFileSync(copy).equals(before))
     }),
   )
 
