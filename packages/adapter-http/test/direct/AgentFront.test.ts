@@ -2,6 +2,7 @@ import { connect, createServer, type Socket } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { type AgentFront, make } from "../../src/direct/AgentFront.ts"
+import { AgentIntake, Intake } from "../../src/request/Intake.ts"
 import { heartbeat } from "../http.ts"
 import { stubServices, UI_TOKEN } from "../TestServer.ts"
 
@@ -44,17 +45,25 @@ const request = (...lines: ReadonlyArray<string>): string =>
   ].join("\r\n")
 
 /** A server of connections with a front, and what was handed over to whoever is behind it. */
-const served = Effect.fnUntraced(function* (limits = { firstMillis: 10_000, idleMillis: 10_000 }) {
+const served = Effect.fnUntraced(function* (
+  limits = { firstMillis: 10_000, idleMillis: 10_000 },
+  intakeBytes = 1_000_000,
+) {
   const gate = newGate()
   let isDraining = false
   const ingest = { heartbeat: () => Effect.as(gate.pass, { accepted: true }) }
   const context = yield* Layer.build(stubServices({ ingest, readiness: { isDraining: () => isDraining } }))
-  const front = yield* make({ uiTokens: [Redacted.make(UI_TOKEN)] }).pipe(Effect.provideContext(context))
+  const front = yield* make({ uiTokens: [Redacted.make(UI_TOKEN)] }).pipe(
+    Effect.provideContext(context),
+    Effect.provideService(AgentIntake, new Intake({ bytes: intakeBytes, turnMillis: 1_000 })),
+  )
   if (front === undefined) return assert.fail("there is no tracer")
   const handed: Array<string> = []
   const remaining: Array<number | undefined> = []
+  const timeouts: Array<number | undefined> = []
   const handOver = (socket: Socket, remainingMillis: number | undefined): void => {
     remaining.push(remainingMillis)
+    timeouts.push(socket.timeout)
     handed.push("")
     const index = handed.length - 1
     socket.on("data", (part: Buffer) => (handed[index] += part.toString("latin1")))
@@ -73,7 +82,7 @@ const served = Effect.fnUntraced(function* (limits = { firstMillis: 10_000, idle
   const drain = () => {
     isDraining = true
   }
-  return { gate, front, handed, remaining, port, drain }
+  return { gate, front, handed, remaining, timeouts, port, drain }
 })
 
 const listening = (front: AgentFront, behind: Parameters<AgentFront["take"]>[1]) =>
@@ -181,9 +190,41 @@ it.live("what is not one whole usual request is handed over as it came, with all
   }).pipe(Effect.scoped),
 )
 
+/** Room for one request, and no more. */
+const ONE_REQUEST = 4_096 + body.length
+
+it.live("the room of a request is there again after its answer", () =>
+  Effect.gen(function* () {
+    const { port, handed } = yield* served(undefined, ONE_REQUEST)
+    const { socket, answers } = yield* client(port)
+    for (const count of [1, 2, 3]) {
+      socket.write(request())
+      yield* until(() => answers() === count)
+    }
+    assert.deepStrictEqual(handed, [])
+  }).pipe(Effect.scoped),
+)
+
+it.live("the room of a request is there again when its client goes away during the work", () =>
+  Effect.gen(function* () {
+    const { port, gate, handed } = yield* served(undefined, ONE_REQUEST)
+    gate.close()
+    const gone = yield* client(port)
+    gone.socket.write(request())
+    yield* until(() => gate.begun() === 1)
+    gone.socket.destroy()
+    yield* until(() => gate.interrupted() === 1)
+    gate.open()
+    const next = yield* client(port)
+    next.socket.write(request())
+    yield* until(() => next.answers() === 1 || handed.length > 0)
+    assert.deepStrictEqual(handed, [])
+  }).pipe(Effect.scoped),
+)
+
 it.live("a connection is handed over with what is left of the time to its first request", () =>
   Effect.gen(function* () {
-    const { port, remaining } = yield* served()
+    const { port, remaining, timeouts } = yield* served()
     const first = yield* client(port)
     first.socket.write("GET")
     yield* until(() => remaining.length === 1)
@@ -195,6 +236,8 @@ it.live("a connection is handed over with what is left of the time to its first 
     const [left = 0, none] = remaining
     assert.isTrue(left > 0 && left < 10_000)
     assert.isUndefined(none)
+    // Or the connection would be closed under whoever has it now.
+    assert.deepStrictEqual(timeouts, [0, 0])
   }).pipe(Effect.scoped),
 )
 

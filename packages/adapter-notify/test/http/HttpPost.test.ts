@@ -28,6 +28,17 @@ const postTo = (
     return yield* use(post, receiver)
   })
 
+/** So many turns of the event loop that what was sent has arrived. */
+const turns = Effect.callback<void>((resume) => {
+  let left = 200
+  const turn = (): void => {
+    left -= 1
+    if (left === 0) resume(Effect.void)
+    else setImmediate(turn)
+  }
+  turn()
+})
+
 /** Accepts a connection and does with it what a broken receiver would. */
 const brokenReceiver = (respond: (socket: Socket) => void) =>
   Effect.acquireRelease(
@@ -165,6 +176,26 @@ describe("a body", () => {
       }),
     )
   }
+
+  it.effect("that is slow is given two seconds, not the whole time of the attempt", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver((response) => {
+        response.writeHead(200)
+        response.write("and")
+      })
+      const post = yield* posting(receiver.origin)
+      const answer = yield* Effect.forkChild(post("{}"))
+      yield* Queue.take(receiver.requests)
+      // Its head arrives in real time, so the two seconds begin at one of these steps. The attempt has fifteen.
+      for (let seconds = 0; seconds < 12 && answer.pollUnsafe() === undefined; seconds += 2) {
+        yield* turns
+        yield* TestClock.adjust("2 seconds")
+        yield* turns
+      }
+      assert.isDefined(answer.pollUnsafe())
+      assert.strictEqual((yield* Fiber.join(answer)).status, 200)
+    }),
+  )
 
   it.live("that does not end in time does not undo a 2xx", () =>
     Effect.gen(function* () {
