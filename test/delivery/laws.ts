@@ -99,7 +99,15 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
   const onMove = (move: OutboxMove): void => {
     const { before, after, at, client } = move
     const from = before?.state ?? "absent"
-    const isAllowed = OutboxTransitions.some((row) => row.from === from && row.to === after.state)
+    const leads = (start: string, end: string) =>
+      OutboxTransitions.some((row) => row.from === start && row.to === end)
+    // An attempt that failed after its agent went makes two moves in one transaction.
+    const isAllowed =
+      leads(from, after.state) ||
+      (from === "sending" &&
+        leads(from, "retry") &&
+        leads("retry", after.state) &&
+        after.state === "discarded")
     judge(isAllowed, after, `went from ${from} to ${after.state}`)
     judge((after.leased_until !== undefined) === (after.state === "sending"), after, "a lease that is none")
     judge(

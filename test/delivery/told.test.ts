@@ -1,4 +1,4 @@
-import { type OutboxId } from "@tocsin/core/contract/Identifiers"
+import { CheckId, type OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
@@ -16,6 +16,7 @@ type Step =
   | { readonly says: CheckStatus }
   | { readonly replays: number }
   | { readonly waits: Duration.Input }
+  | { readonly removes: "agent" | "check" }
 
 const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const receiver: { answer: Answer } = { answer: delivered }
@@ -28,7 +29,9 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     if ("answer" in step) receiver.answer = step.answer
     else if ("says" in step) yield* report(process, [{ check: "disk", status: step.says }])
     else if ("replays" in step) yield* process.operations.replay(idAt(step.replays))
-    else yield* TestClock.adjust(step.waits)
+    else if ("waits" in step) yield* TestClock.adjust(step.waits)
+    else if (step.removes === "agent") yield* process.admission.remove(AGENT)
+    else yield* process.operations.removeCheck({ agent_id: AGENT, check_id: CheckId.make("disk") })
     yield* settled
   }
   return statesOf(site)
@@ -77,6 +80,53 @@ const cases: ReadonlyArray<readonly [firing: string, ReadonlyArray<Step>, states
     ["firing failed", "resolved discarded"],
   ],
 ]
+
+const [removeAgent, removeCheck] = [{ removes: "agent" }, { removes: "check" }] as const
+const inTime = { waits: "5 seconds" } as const
+
+/** What becomes of a firing that is being sent while its agent goes. */
+const departures: ReadonlyArray<
+  readonly [attempt: string, ReadonlyArray<Step>, states: ReadonlyArray<string>]
+> = [
+  [
+    "fails after the agent was deleted",
+    [{ answer: slowly(deferred) }, critical, removeAgent, inTime],
+    ["firing discarded", "resolved discarded"],
+  ],
+  [
+    "fails after the check was deleted",
+    [{ answer: slowly(deferred) }, critical, removeCheck, inTime],
+    ["firing discarded", "resolved discarded"],
+  ],
+  [
+    "fails after a lower severity was sent and the agent was deleted",
+    [warning, { answer: slowly(deferred) }, critical, removeAgent, { answer: delivered }, inTime],
+    ["firing sent", "firing discarded", "resolved sent"],
+  ],
+  [
+    "is refused after the agent was deleted",
+    [{ answer: slowly(refused) }, critical, removeAgent, inTime],
+    ["firing failed", "resolved discarded"],
+  ],
+  [
+    "succeeds after the agent was deleted",
+    [{ answer: slowly(delivered) }, critical, removeAgent, { answer: delivered }, inTime],
+    ["firing sent", "resolved sent"],
+  ],
+  [
+    "fails after the check recovered",
+    [{ answer: slowly(deferred) }, critical, ok, inTime],
+    ["firing retry", "resolved pending"],
+  ],
+]
+
+describe("a firing whose attempt", () => {
+  it.effect.each(departures)("%s", ([, steps, states]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* play(steps), states)
+    }),
+  )
+})
 
 describe("a resolved", () => {
   it.effect.each(cases)("where the firing %s", ([, steps, states]) =>

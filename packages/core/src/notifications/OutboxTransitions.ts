@@ -1,11 +1,18 @@
 import type { Transition } from "../TransitionTable.ts"
 
-const discarded = (from: "pending" | "retry") =>
+/** Why a firing goes with its agent, where it waits in one of these states. */
+const AGENT_GONE = {
+  pending: "a firing whose incident resolved because its last member's agent was deleted or blocked",
+  retry:
+    "a firing whose incident resolved because its last member's agent was deleted or blocked; also during the attempt that failed",
+} as const
+
+const discarded = <From extends "pending" | "retry">(from: From) =>
   [
     {
       from,
       trigger: "agent_gone",
-      condition: "a firing whose incident resolved because its last member's agent was deleted or blocked",
+      condition: AGENT_GONE[from],
       to: "discarded",
       effects: "none",
     },

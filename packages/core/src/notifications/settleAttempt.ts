@@ -9,7 +9,7 @@ import type { Command, Decision } from "../workspace/Decision.ts"
 import { ensure } from "../workspace/ensure.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { recordDelivered } from "./alertDecisions.ts"
-import { discardUnheard } from "./enqueue.ts"
+import { followFailure } from "./failedFiring.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayRetry } from "./reach.ts"
@@ -86,7 +86,7 @@ function* settle(
   random: number,
 ): Decision<Settlement> {
   // Incidents are locked before their outbox items, everywhere.
-  if (claim.notifier === "alert_router" || result.outcome === "refused")
+  if (claim.notifier === "alert_router" || result.outcome !== "delivered")
     yield* ensure(workspace, { incidents: [claim.incident_id] })
   yield* ensure(workspace, { outboxItems: [claim.id] })
   const item = workspace.outbox.get(claim.id)
@@ -94,6 +94,6 @@ function* settle(
   const ended = attempted(item, result, now, random)
   workspace.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
-  if (result.outcome === "refused") discardUnheard(workspace, ended, now)
+  else yield* followFailure(workspace, ended, now)
   return ended.state === "failed" ? "given_up" : "settled"
 }
