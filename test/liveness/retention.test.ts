@@ -55,9 +55,10 @@ const leftBy = ({ history, incidents, outbox }: Rows, before: Bounds): Rows => {
   const isOld = (at: Instant.Instant | undefined, bound: Instant.Instant | undefined) =>
     at !== undefined && bound !== undefined && at < bound
   const resolvedAt = new Map(incidents.map((row) => [row.id, row.resolved_at]))
+  const held = new Set(outbox.filter((row) => !ENDED.includes(row.state)).map((row) => row.incident_id))
   const leftOutbox = outbox.filter(
     (row) =>
-      !ENDED.includes(row.state) ||
+      held.has(row.incident_id) ||
       !isOld(row.updated_at, before.outbox) ||
       !isOld(resolvedAt.get(row.incident_id), before.outbox),
   )
@@ -70,11 +71,7 @@ const leftBy = ({ history, incidents, outbox }: Rows, before: Bounds): Rows => {
           .some((later) => later.agent_id === row.agent_id && later.check_id === row.check_id),
     ),
     outbox: leftOutbox,
-    incidents: incidents.filter(
-      (row) =>
-        !isOld(row.resolved_at, before.incidents) ||
-        leftOutbox.some((item) => item.incident_id === row.id && !ENDED.includes(item.state)),
-    ),
+    incidents: incidents.filter((row) => !isOld(row.resolved_at, before.incidents) || held.has(row.id)),
   }
 }
 

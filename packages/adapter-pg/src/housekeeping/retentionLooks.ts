@@ -49,7 +49,11 @@ const judgeNewest: PgStatement = {
 /** Reads outbox items after `$1` in the order of their ids, and what is known of their incidents. */
 const findOutbox: PgStatement = {
   name: "find_outbox_in_order",
-  text: `SELECT o.id AS key, o.state, o.created_at, o.updated_at, i.id AS incident_id, i.resolved_at
+  text: `SELECT o.id AS key, o.created_at, o.updated_at, i.id AS incident_id, i.resolved_at,
+                EXISTS (
+                  SELECT FROM outbox AS other
+                  WHERE other.incident_id = o.incident_id AND other.state IN ('pending', 'sending', 'retry')
+                ) AS is_held
          FROM (SELECT * FROM outbox WHERE id > $1 ORDER BY id LIMIT $2) AS o
          LEFT JOIN incident AS i ON i.id = o.incident_id
          ORDER BY o.id`,
@@ -122,13 +126,17 @@ const agentsOf = (pg: Pg, statement: PgStatement, agents: ReadonlyArray<AgentId>
 interface OutboxFacts extends Omit<RetentionFacts["outbox"], "incident"> {
   readonly incident_id: string | null
   readonly resolved_at: Instant | null
+  readonly is_held: boolean
 }
 
 const outbox = (pg: Pg, { after = "", limit }: RetentionPiece) =>
   Effect.map(read<OutboxFacts>(pg, findOutbox, [after, limit]), (rows) =>
     rows.map((row) => ({
       ...row,
-      incident: row.incident_id === null ? undefined : { resolved_at: row.resolved_at ?? undefined },
+      incident:
+        row.incident_id === null
+          ? undefined
+          : { resolved_at: row.resolved_at ?? undefined, isHeld: row.is_held },
     })),
   )
 

@@ -1,5 +1,4 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { OutboxState } from "@tocsin/core/contract/Status"
 import type { RetentionTables } from "@tocsin/core/retention/retentionPiece"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
@@ -7,14 +6,21 @@ type Tables = RetentionTables<"now">
 
 type OutboxFacts = readonly [
   id: string,
-  state: OutboxState,
   created_at: Instant,
   updated_at: Instant,
   incident_id: string | null,
   resolved_at: Instant | null,
+  isHeld: bigint,
 ]
 
 type IncidentFacts = readonly [id: string, opened_at: Instant, resolved_at: Instant | null, isHeld: bigint]
+
+/** Whether a notification of an incident has not ended. */
+const isHeld = (incidentId: string): string =>
+  `EXISTS (
+    SELECT 1 FROM outbox AS other
+    WHERE other.incident_id = ${incidentId} AND other.state IN ('pending', 'sending', 'retry')
+  )`
 
 const makeLooks = (connection: SqliteConnection): Tables["look"] => {
   const agents = connection.query<[registration_id: string]>(
@@ -27,34 +33,31 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
     ) FROM check_event AS old WHERE old.is_kept = 0 AND old.received_at < ? ORDER BY old.received_at LIMIT ?`,
   )
   const outbox = connection.query<OutboxFacts>(
-    `SELECT item.id, item.state, item.created_at, item.updated_at, incident.id, incident.resolved_at
+    `SELECT item.id, item.created_at, item.updated_at, incident.id, incident.resolved_at, ${isHeld("item.incident_id")}
     FROM outbox AS item LEFT JOIN incident ON incident.id = item.incident_id
     WHERE item.id > ? ORDER BY item.id LIMIT ?`,
   )
   const incidents = connection.query<IncidentFacts>(
-    `SELECT id, opened_at, resolved_at, EXISTS (
-      SELECT 1 FROM outbox WHERE outbox.incident_id = incident.id
-        AND outbox.state IN ('pending', 'sending', 'retry')
-    ) FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
+    `SELECT id, opened_at, resolved_at, ${isHeld("incident.id")} FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
   )
   return {
     deleted_agents: ({ limit }) => agents.all(limit).map(([key]) => ({ key })),
     history: ({ before, limit }) =>
       history.all(before, limit).map(([seq, isNewest]) => ({ key: String(seq), isNewest: isNewest === 1n })),
     outbox: ({ after = "", limit }) =>
-      outbox.all(after, limit).map(([key, state, created_at, updated_at, incident, resolved_at]) => ({
+      outbox.all(after, limit).map(([key, created_at, updated_at, incident, resolved_at, held]) => ({
         key,
-        state,
         created_at,
         updated_at,
-        incident: incident === null ? undefined : { resolved_at: resolved_at ?? undefined },
+        incident:
+          incident === null ? undefined : { resolved_at: resolved_at ?? undefined, isHeld: held === 1n },
       })),
     incidents: ({ after = "", limit }) =>
-      incidents.all(after, limit).map(([key, opened_at, resolved_at, isHeld]) => ({
+      incidents.all(after, limit).map(([key, opened_at, resolved_at, held]) => ({
         key,
         opened_at,
         resolved_at: resolved_at ?? undefined,
-        isHeld: isHeld === 1n,
+        isHeld: held === 1n,
       })),
   }
 }

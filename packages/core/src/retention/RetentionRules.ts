@@ -1,5 +1,4 @@
 import type { Instant } from "../contract/Instant.ts"
-import type { OutboxState } from "../contract/Status.ts"
 
 /** What each rule must know of a row. `key` names the row: its id, its number, its registration. */
 export interface RetentionFacts {
@@ -8,11 +7,10 @@ export interface RetentionFacts {
   readonly history: { readonly key: string; readonly isNewest: boolean }
   readonly outbox: {
     readonly key: string
-    readonly state: OutboxState
     readonly created_at: Instant
     readonly updated_at: Instant
-    /** Absent where the incident is gone. */
-    readonly incident: { readonly resolved_at: Instant | undefined } | undefined
+    /** Absent where the incident is gone. Held while one of its notifications has not ended. */
+    readonly incident: { readonly resolved_at: Instant | undefined; readonly isHeld: boolean } | undefined
   }
   readonly incidents: {
     readonly key: string
@@ -59,9 +57,8 @@ const judgeOutbox = (row: RetentionFacts["outbox"], before: Instant): Verdict =>
   if (row.created_at >= before) return "too_young"
   if (row.updated_at >= before) return "stays"
   if (row.incident === undefined) return "expired"
-  const isEnded = row.state === "sent" || row.state === "failed" || row.state === "discarded"
-  const { resolved_at } = row.incident
-  return isEnded && resolved_at !== undefined && resolved_at < before ? "expired" : "stays"
+  const { resolved_at, isHeld } = row.incident
+  return !isHeld && resolved_at !== undefined && resolved_at < before ? "expired" : "stays"
 }
 
 const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdict => {
@@ -91,7 +88,8 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
   outbox: {
     subject: "a notification that was sent, failed or was discarded",
     expires: "updated, and its incident resolved, before the bound; without an incident, in any state",
-    stays: "every notification of an open incident: they state who was notified of which severity",
+    stays:
+      "every notification of an incident that is open, or of which one has not ended: they state who was notified of what",
     removes: ["notifications"],
     setsAside: false,
     judge: judgeOutbox,

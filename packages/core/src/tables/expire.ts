@@ -1,4 +1,5 @@
 import type { CheckRef } from "../checks/CheckRecord.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
 import type { IncidentChangeRecord } from "../incidents/IncidentChangeRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { StoredHistoryRecord } from "../lists/ListDefinitions.ts"
@@ -142,7 +143,12 @@ function* oldResults(tables: MemoryTables, { before }: RetentionPiece): Generato
 
 function* oldOutbox(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["outbox"]> {
   for (const item of tables.outbox.values()) {
-    const row = { ...item, key: item.id, incident: tables.incidents.get(item.incident_id) }
+    const incident = tables.incidents.get(item.incident_id)
+    const row = {
+      ...item,
+      key: item.id,
+      incident: incident && { ...incident, isHeld: isHeld(tables, incident.id) },
+    }
     if (RetentionRules.outbox.judge(row, before) === "expired") yield row
   }
 }
@@ -152,12 +158,12 @@ function* oldIncidents(
   { before }: RetentionPiece,
 ): Generator<RetentionFacts["incidents"]> {
   for (const incident of tables.incidents.values()) {
-    const row = { ...incident, key: incident.id, isHeld: false }
-    if (RetentionRules.incidents.judge(row, before) !== "expired") continue
-    const isHeld = outboxOf(tables, incident.id).some(isWaiting)
-    if (!isHeld) yield row
+    const row = { ...incident, key: incident.id, isHeld: isHeld(tables, incident.id) }
+    if (RetentionRules.incidents.judge(row, before) === "expired") yield row
   }
 }
+
+const isHeld = (tables: MemoryTables, id: IncidentId): boolean => outboxOf(tables, id).some(isWaiting)
 
 const isWaiting = ({ state }: OutboxRecord): boolean =>
   state === "pending" || state === "sending" || state === "retry"
