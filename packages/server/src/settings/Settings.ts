@@ -1,12 +1,12 @@
 import { Result, Schema } from "effect"
 import { readSetting, type Setting, setting, type SettingProblem } from "./Setting.ts"
+import { retentionSettings } from "./retentionSettings.ts"
 import { telemetrySettings } from "./telemetrySettings.ts"
 import {
   DatabaseUrl,
   DurationText,
   Fingerprints,
   Flag,
-  KeepFor,
   MetricsToken,
   NotifierKinds,
   Origins,
@@ -24,7 +24,6 @@ import {
 const TOKENS_TAKE = "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas"
 const RATE_TAKES = "a rate such as 120/60 (a minute / at once), or 0 for no limit"
 const ADDRESS_TAKES = "an address that begins with http:// or https://"
-const KEEP_TAKES = "a duration such as 12h or 93d, or 0 to keep for ever"
 const THRESHOLD_TAKES = "a duration such as 90s, 5m or 12h, 2s or longer"
 const DURATION_TAKES = "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than nothing"
 
@@ -221,30 +220,7 @@ export const definitions = {
     takes: DURATION_TAKES,
     fallback: "60s",
   }),
-  SERVICE_RETENTION_HISTORY: setting({
-    schema: KeepFor,
-    meaning: "how long history is kept; the newest row of each check always is",
-    takes: KEEP_TAKES,
-    fallback: "93d",
-  }),
-  SERVICE_RETENTION_INCIDENTS: setting({
-    schema: KeepFor,
-    meaning: "how long resolved incidents are kept",
-    takes: KEEP_TAKES,
-    fallback: "365d",
-  }),
-  SERVICE_RETENTION_OUTBOX: setting({
-    schema: KeepFor,
-    meaning: "how long ended notifications are kept",
-    takes: KEEP_TAKES,
-    fallback: "30d",
-  }),
-  SERVICE_RETENTION_PENDING: setting({
-    schema: KeepFor,
-    meaning: "how long a pending agent is kept after its last heartbeat",
-    takes: KEEP_TAKES,
-    fallback: "7d",
-  }),
+  ...retentionSettings,
   SERVICE_STORAGE_TIMEOUT: setting({
     schema: DurationText,
     meaning: "a request that the storage does not answer in this time fails with 500",
