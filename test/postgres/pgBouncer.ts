@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process"
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { connect, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import process from "node:process"
+import { Clock, Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import { until } from "../processes/until.ts"
+
+const program = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
+  .map((folder) => join(folder, "pgbouncer"))
+  .find((path) => existsSync(path))
+
+/** Why there is no test with PgBouncer; `undefined` where there is one. */
+export const withoutPgBouncer = program === undefined ? "pgbouncer is not installed" : undefined
+
+/** It refuses to run as root. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+const isListening = (port: number) =>
+  Effect.callback<boolean>((resume) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("connect", () => resume(Effect.succeed(true)))
+    socket.on("error", () => resume(Effect.succeed(false)))
+    return Effect.sync(() => socket.destroy())
+  })
+
+/** Starts a PgBouncer in session mode before the server of a URL; ends with the scope. Returns the way through it. */
+export const throughPgBouncer = Effect.fnUntraced(function* (
+  url: Redacted.Redacted,
+): Effect.fn.Return<Redacted.Redacted, never, Scope.Scope> {
+  const target = new URL(Redacted.value(url))
+  const port = yield* freePort
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "tocsin-pgbouncer-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true })),
+  )
+  const settings = join(folder, "pgbouncer.ini")
+  const password = decodeURIComponent(target.password)
+  writeFileSync(
+    settings,
+    `[databases]
+* = host=${target.hostname} port=${target.port} user=${target.username} password=${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = session
+default_pool_size = 60
+`,
+  )
+  for (const path of [folder, settings]) chmodSync(path, 0o755)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => spawn(program ?? "pgbouncer", ["-q", settings], { stdio: "ignore", ...NOBODY })),
+    (child) => Effect.sync(() => child.kill("SIGKILL")),
+  )
+  // The clock of tests stands still.
+  yield* Effect.provideService(
+    until("PgBouncer listens", isListening(port)),
+    Clock.Clock,
+    Clock.Clock.defaultValue(),
+  )
+  return Redacted.make(Object.assign(new URL(target), { port: String(port) }).href)
+})
