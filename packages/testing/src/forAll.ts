@@ -6,6 +6,9 @@ import { propertyRuns, propertySeed, RUNS_FACTOR } from "./propertyRuns.ts"
 /** Longer than this no property runs, its shrinking included; what passed until then counts. */
 const PATIENCE_MILLIS = 90_000 * RUNS_FACTOR
 
+/** A run that takes longer hangs, and fails the property: it would else count as passed, as not begun. */
+const RUN_MILLIS = 45_000
+
 /** The time limit of a test of one property: its patience, and time for the run under way. */
 export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 30_000
 
@@ -26,6 +29,7 @@ export const forAll = <A, E, R>(
         {
           numRuns: propertyRuns(runs),
           interruptAfterTimeLimit: PATIENCE_MILLIS,
+          timeout: RUN_MILLIS,
           ...(propertySeed !== undefined && { seed: propertySeed }),
           ...(process.env["PROPERTY_PATH"] !== undefined && { path: process.env["PROPERTY_PATH"] }),
         },
