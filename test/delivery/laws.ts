@@ -9,7 +9,7 @@ const LEASE_SECONDS = 60
 const MOST_ATTEMPTS = 14
 const OLDEST_SECONDS = 24 * 3_600
 const LONGEST_RETRY_AFTER_SECONDS = 3_600
-/** Delays before attempts 2…14 (decisions §8). */
+/** Delays before attempts 2…14 (docs/rules.md#delivery). */
 const DELAY_SECONDS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 14_400]
 
 const secondsBetween = (from: Instant.Instant, to: Instant.Instant): number => Number(to - from) / 1_000_000
@@ -25,7 +25,7 @@ export interface Evidence {
   readonly isClosing: (client: string) => boolean
 }
 
-/** The laws of decisions §8 about one item's moves and attempts: those broken so far, in words. */
+/** The laws of docs/rules.md#delivery about one item's moves and attempts: those broken so far, in words. */
 export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
   const broken: Array<string> = []
   const leases = new Map<Attempt, Instant.Instant>()

@@ -12,7 +12,7 @@ import { openSite } from "./Site.ts"
 import { itemsOf } from "./outboxOf.ts"
 import { settled } from "./settled.ts"
 
-/** Seconds before attempts 2…14 (decisions §8). */
+/** Seconds before attempts 2…14 (docs/rules.md#delivery). */
 const DELAYS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 14_400]
 const DAY = 24 * 3_600
 const HOUR = 3_600

@@ -37,6 +37,10 @@ const sources = ["packages", "test", "bench", "scripts", "examples", "deploy"].f
     ),
 )
 
+/** A decision record by its number: its file. */
+const recordOf = (link: string): string =>
+  /^docs\/decisions\/\d{4}$/.test(link) ? (pages.find((page) => page.startsWith(`${link}-`)) ?? link) : link
+
 const linksOf = (page: string): ReadonlyArray<string> =>
   Array.from(proseOf(page).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link)
 
@@ -63,13 +67,20 @@ describe("links of pages", () => {
   })
 
   it("lead somewhere from comments and messages of the source, too", () => {
-    const cited = /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?)/g
+    const cited = /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?|docs\/decisions\/\d{4}\b(?!-))/g
     assert.deepStrictEqual(
       sources.flatMap((path) =>
         Array.from(readFileSync(path, "utf8").matchAll(cited), ([, link = ""]) => link)
-          .flatMap((link) => faultOf("README.md", link) ?? [])
+          .flatMap((link) => faultOf("README.md", recordOf(link)) ?? [])
           .map((fault) => `${path}: ${fault}`),
       ),
+      [],
+    )
+  })
+
+  it("cite no document that is not in the repository", () => {
+    assert.deepStrictEqual(
+      sources.filter((path) => /decisions §|\(contract, /.test(readFileSync(path, "utf8"))),
       [],
     )
   })

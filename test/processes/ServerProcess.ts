@@ -55,7 +55,7 @@ export interface ServerProcess extends LaunchedProcess {
 
 /**
  * Runs the server as `npm start` does, on a port that the system chooses, everything logged. It ends with the scope, and must
- * not have written a secret by then (contract, agent keys; decisions §9).
+ * not have written a secret by then (docs/rules.md#agent-keys, docs/rules.md#notifiers).
  */
 export const launch = Effect.fnUntraced(function* ({
   cwd,

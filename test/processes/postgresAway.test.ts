@@ -22,7 +22,7 @@ const untilReadiness = (server: ServerProcess, status: 200 | 503, within: `${num
     within,
   )
 
-/** Health says nothing of the storage; what needs it is refused in a way that clients repeat (decisions §1). */
+/** Health says nothing of the storage; what needs it is refused in a way that clients repeat (docs/rules.md#health-and-readiness). */
 const assertRefused = Effect.fnUntraced(function* (server: ServerProcess, agent: Agent) {
   assert.strictEqual(yield* statusOf(server, "/api/v1/health"), 200)
   const answers = yield* Effect.all(

@@ -32,7 +32,7 @@ const near = (text: string, index: number): string => text.slice(Math.max(0, ind
 
 /**
  * What a server wrote that it must not write, empty where there is nothing: secrets, and on standard output anything but the
- * token that it generated (README; contract, agent keys; decisions §9).
+ * token that it generated (README, docs/rules.md#agent-keys, docs/rules.md#notifiers).
  */
 export const exposedIn = (
   { stdout, stderr }: ProcessOutput,

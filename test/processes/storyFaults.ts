@@ -17,7 +17,7 @@ const isStrictlyRising = (numbers: ReadonlyArray<number>): boolean =>
 
 const isDelivered = ({ answered = 0 }: Arrival): boolean => answered >= 200 && answered < 300
 
-/** Of one item: sent means that the receiver took it, and it says the same at every attempt (decisions §8, §9). */
+/** Of one item: sent means that the receiver took it, and it says the same at every attempt (docs/rules.md#delivery, docs/rules.md#notifiers). */
 const itemFaults = (
   item: NotificationOutboxItem,
   arrivals: ReadonlyArray<Arrival>,
@@ -42,7 +42,7 @@ const itemFaults = (
   ].flat()
 }
 
-/** Of one incident: told in order, one thing after the other, each severity once and rising, and its end once (decisions §8). */
+/** Of one incident: told in order, one thing after the other, each severity once and rising, and its end once (docs/rules.md#outbox). */
 const incidentFaults = (
   incident: Incident,
   items: ReadonlyArray<NotificationOutboxItem>,

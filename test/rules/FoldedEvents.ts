@@ -4,7 +4,9 @@ import { fromMicros, type Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierName, OutboxState, Severity } from "@tocsin/core/contract/Status"
 import type { DeliveryTrigger } from "./deliver.ts"
 
-/** What checks, incidents and the outbox depend on. `notifiers` are those enabled at that moment. */
+/**
+ * What checks, incidents and the outbox depend on. `notifiers` are those enabled at that moment.
+ */
 export type LogEntry =
   | {
       readonly entry: "batch"
@@ -25,7 +27,10 @@ export type LogEntry =
   /** A check's clock is reset. */
   | { readonly entry: "reset"; readonly agent_id: string; readonly check_id: string }
   | { readonly entry: "agent_gone"; readonly agent_id: string; readonly now: Instant }
-  /** `item` is its name in {@link FoldedItem}; `isOver`: its attempts and its age admit no other attempt. */
+  /**
+   * `item` is its name in {@link FoldedItem}; `isOver`: its attempts and its age admit no other
+   * attempt.
+   */
   | {
       readonly entry: "delivery"
       readonly item: string
@@ -113,8 +118,10 @@ const keyOf = (agentId: string, event: CheckResultEvent): Pick<FoldedIncident, "
 }
 
 /**
- * The rules of decisions §6 to §8 a second time, as plainly as they can be put: all that happened is gone through from
- * the start, and each question is answered by a look at all there is. Shares no code with what it is compared to.
+ * The rules of events, incidents and notifications (docs/rules.md#events, docs/rules.md#incidents)
+ * a second time, as plainly as they can be put: all that happened is gone through from the start,
+ * and each question is answered by a look at all there is. Shares no code with what it is compared
+ * to.
  */
 export class FoldedEvents {
   /** Results of the checks of present agents, in the order in which they were applied. */

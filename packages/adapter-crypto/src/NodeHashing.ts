@@ -5,7 +5,7 @@ import { Layer, Redacted } from "effect"
 
 const FINGERPRINT_DIGITS = 16
 
-/** {@link Hashing} on node:crypto. `pepper`: SERVICE_KEY_PEPPER, if it is set (decisions §3). */
+/** {@link Hashing} on node:crypto. `pepper`: SERVICE_KEY_PEPPER, if it is set (docs/rules.md#what-is-stored-of-a-key). */
 export const layer = (
   options: { readonly pepper?: Redacted.Redacted | undefined } = {},
 ): Layer.Layer<Hashing> =>

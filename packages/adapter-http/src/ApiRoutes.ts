@@ -26,7 +26,7 @@ import * as requestRules from "./request/requestRules.ts"
 
 /** What the API needs to know. */
 export interface ApiOptions extends authentication.OperatorTokens {
-  /** How many proxies before the server add to X-Forwarded-For; none unless given (decisions §4). */
+  /** How many proxies before the server add to X-Forwarded-For; none unless given (docs/rules.md#heartbeats). */
   readonly trustedHops?: number | undefined
   /** Whose pages may call from browsers (CORS); none unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined

@@ -10,7 +10,7 @@ import { Arrivals } from "./Arrivals.ts"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
-/** Slow clients are cut off: headers within 10 s, the whole request within 30 s (decisions §1). */
+/** Slow clients are cut off: headers within 10 s, the whole request within 30 s (docs/rules.md#slow-clients). */
 const HEADERS_TIMEOUT_MILLIS = 10_000
 const REQUEST_TIMEOUT_MILLIS = 30_000
 const CHECKING_INTERVAL_MILLIS = 1_000
@@ -43,7 +43,7 @@ const statusOf = (error: NodeJS.ErrnoException): number => {
   }
 }
 
-/** Answers what never became a whole HTTP request: with its id and no body, then closes (decisions §1). */
+/** Answers what never became a whole HTTP request: with its id and no body, then closes (docs/rules.md#slow-clients). */
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void => {
   const status = statusOf(error)
   socket.end(

@@ -7,6 +7,6 @@ export const RequestId = Context.Reference<string>("@tocsin/adapter-http/Request
 
 const INBOUND = /^[A-Za-z0-9._:-]{1,128}$/
 
-/** The id that a client gave its request, unless it is none that can be shown everywhere (decisions §1). */
+/** The id that a client gave its request, unless it is none that can be shown everywhere (docs/rules.md#request-ids). */
 export const inboundRequestId = (header: string | undefined): string | undefined =>
   header !== undefined && INBOUND.test(header) ? header : undefined

@@ -6,7 +6,7 @@ import { routerConfig } from "./routerConfig.ts"
 
 /**
  * The v1 API as a web-standard fetch handler, to mount in any server on Node, Deno or Bun; `services` makes what it
- * requires, and `dispose` releases that. Limits on slow clients are then the host server's (decisions §1).
+ * requires, and `dispose` releases that. Limits on slow clients are then the host server's (docs/rules.md#slow-clients).
  */
 export const webHandler = <E>(
   options: ApiRoutes.ApiOptions,

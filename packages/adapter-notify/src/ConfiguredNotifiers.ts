@@ -21,9 +21,9 @@ export interface NotifiersOptions {
     | ({ readonly form: "telegram" } & Own<MessengerTelegramOptions>)
     | undefined
   readonly alertRouter?: Own<AlertRouterOptions> | undefined
-  /** Refuses private addresses; they are allowed unless this is set (decisions §9). */
+  /** Refuses private addresses; they are allowed unless this is set (docs/rules.md#targets). */
   readonly denyPrivateTargets?: boolean | undefined
-  /** Length of a claim: attempts end before it (decisions §8). */
+  /** Length of a claim: attempts end before it (docs/rules.md#delivery). */
   readonly lease?: Duration.Duration | undefined
 }
 

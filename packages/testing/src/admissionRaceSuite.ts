@@ -197,7 +197,7 @@ const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** Keys and agents that several requests decide about at the same moment (decisions §3). */
+/** Keys and agents that several requests decide about at the same moment (docs/rules.md#agent-keys). */
 export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("admission at the same moment", () => {
     describeRegistrations(subject)

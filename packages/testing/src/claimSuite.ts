@@ -268,7 +268,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** What those who deliver can claim, and that none claims what another holds (decisions §8, §9). */
+/** What those who deliver can claim, and that none claims what another holds (docs/rules.md#outbox, docs/rules.md#alertmanager). */
 export const claimSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("claims", () => {
     describeClaims(subject)

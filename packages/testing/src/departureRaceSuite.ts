@@ -7,7 +7,7 @@ import { rowsOf } from "./rowsOf.ts"
 import { agentNames, enroll, eventOf, heartbeatOf, keyOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-/** Agents that are blocked or deleted while they report (decisions §3). */
+/** Agents that are blocked or deleted while they report (docs/rules.md#deleting-an-agent). */
 export const departureRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("departures at the same moment", () => {
     race(

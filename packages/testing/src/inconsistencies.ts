@@ -83,7 +83,7 @@ const duplicates = (what: string, names: ReadonlyArray<string>): ReadonlyArray<s
 
 /**
  * Where the stored rows contradict one another; empty when all is well. Whatever the order in which commands were
- * committed, counts, members, severities and histories agree afterwards (decisions §6, §7).
+ * committed, counts, members, severities and histories agree afterwards (docs/rules.md#events, docs/rules.md#incidents).
  */
 export const inconsistencies = Effect.fnUntraced(function* (
   replica: Replica,

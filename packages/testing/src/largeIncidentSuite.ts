@@ -151,7 +151,7 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* inconsistencies(replica), [])
 })
 
-/** Incidents of thousands of members, and agents of thousands of checks (decisions §7). */
+/** Incidents of thousands of members, and agents of thousands of checks (docs/rules.md#incidents). */
 export const largeIncidentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("large incidents", () => {
     it.effect("members that leave in any order leave the right summary, severity and counts", () =>

@@ -11,7 +11,7 @@ import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-/** Outbox items by id and by age, and when the next is due (decisions §8). */
+/** Outbox items by id and by age, and when the next is due (docs/rules.md#outbox). */
 export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("outbox", () => {
     it.effect("items that nobody touched for long", () =>

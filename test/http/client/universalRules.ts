@@ -4,7 +4,7 @@ import { failure, problemsOf } from "../contract/shapes.ts"
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** The codes that each status may have (contract, Errors). */
+/** The codes that each status may have (docs/rules.md#order-of-checks). */
 const codesOf: Readonly<Record<number, ReadonlyArray<string>>> = {
   400: ["validation"],
   401: ["unauthorized"],
@@ -52,7 +52,7 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
   ]
 }
 
-/** What is wrong with an answer, whatever was asked: the rules that all answers keep (decisions §1). */
+/** What is wrong with an answer, whatever was asked: the rules that all answers keep (docs/rules.md#http). */
 export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string> => {
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")

@@ -10,7 +10,7 @@ import { newToken } from "../service/Observatory.ts"
 import { assertRefused } from "./assertRefused.ts"
 import { malformedRequests, SMUGGLED } from "./malformedRequests.ts"
 
-/** Connections that are not what they should be (decisions §1). */
+/** Connections that are not what they should be (docs/rules.md#http). */
 export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
   const isWell = Effect.gen(function* () {

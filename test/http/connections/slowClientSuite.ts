@@ -18,7 +18,7 @@ const dribble = (socket: Socket, text: string): void => {
   socket.on("close", () => clearInterval(timer))
 }
 
-/** Clients that take their time (decisions §1). */
+/** Clients that take their time (docs/rules.md#slow-clients). */
 export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

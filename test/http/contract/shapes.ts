@@ -55,7 +55,10 @@ const mapOf =
       : [`${at} is no object`]
 
 const name = text(/^[A-Za-z0-9._:-]{1,128}$/, "an id")
-const time = text(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?:\d{3}|\d{3}(?!000)\d{3})Z$/, "a time (decisions §2)")
+const time = text(
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?:\d{3}|\d{3}(?!000)\d{3})Z$/,
+  "a time (docs/rules.md#ids)",
+)
 const uuidV7 = text(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "a UUIDv7")
 const fingerprint = text(/^[0-9a-f]{16}$/, "a fingerprint")
 const upTo = (max: number): Shape =>
@@ -122,7 +125,7 @@ export const historyPage = page(
       status: checkStatus,
       exit_code: integer,
       duration_ms: count,
-      // Their defaults are filled in (decisions §2).
+      // Their defaults are filled in (docs/rules.md#ids).
       output_truncated: flag,
       notifications_enabled: flag,
     },
@@ -157,7 +160,7 @@ export const accepted = object({ accepted: flag })
 export const batchAccepted = object({ accepted: count, deduplicated: count })
 export const actionCount = object({ count })
 
-/** The body of every error (contract, Errors). */
+/** The body of every error (docs/rules.md#order-of-checks). */
 export const failure = object({
   error: object({
     code: oneOf(

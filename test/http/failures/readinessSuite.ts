@@ -31,7 +31,7 @@ const losses: ReadonlyArray<Effect.Effect<never, StorageError>> = [
   Effect.never,
 ]
 
-/** Readiness follows the storage, health does not (decisions §1). */
+/** Readiness follows the storage, health does not (docs/rules.md#health-and-readiness). */
 export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

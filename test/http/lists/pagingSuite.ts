@@ -86,7 +86,7 @@ const compare = (a: unknown, b: unknown): number =>
   String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
 const severities = ["warning", "unknown", "critical"]
 
-/** What incidents are sorted by, ascending (decisions §10). */
+/** What incidents are sorted by, ascending (docs/rules.md#tokens). */
 const incidentOrders: Readonly<Record<string, (item: Item) => ReadonlyArray<unknown>>> = {
   status: (item) => [
     item["state"] === "open" ? 1 : 0,
@@ -103,7 +103,7 @@ const byKey = (keyOf: (item: Item) => ReadonlyArray<unknown>) => (a: Item, b: It
   return left.map((value, index) => compare(value, right[index])).find((order) => order !== 0) ?? 0
 }
 
-/** Every list from end to end and back (decisions §10). */
+/** Every list from end to end and back (docs/rules.md#lists). */
 export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

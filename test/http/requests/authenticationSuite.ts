@@ -33,7 +33,7 @@ const agents = secured.filter(({ token }) => token === "agent key")
 const attempt = (endpoint: Endpoint, authorization: string) =>
   call(endpoint.method, pathOf(endpoint), { headers: { authorization }, json: heartbeatBody(newAgent()) })
 
-/** Who may do what (contract, Authentication; decisions §1). */
+/** Who may do what (docs/rules.md#tokens). */
 export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 

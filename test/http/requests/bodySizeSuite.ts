@@ -37,7 +37,7 @@ const sendOnAndOn = (socket: Socket, part: string): void => {
 const forEachAtOnce = <A, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<void, E, R>) =>
   Effect.forEach(all, run, { concurrency: "unbounded", discard: true })
 
-/** The largest body, and what is larger (contract, Limits; decisions §1). */
+/** The largest body, and what is larger (docs/rules.md#values, docs/rules.md#bodies). */
 export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
 

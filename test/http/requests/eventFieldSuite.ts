@@ -157,7 +157,7 @@ const written: ReadonlyArray<readonly [field: string, text: string, value: numbe
   ["duration_ms", "1e22", undefined],
 ]
 
-/** Each field of an event, just inside and just outside its rule (contract, CheckResultEvent; decisions §2). */
+/** Each field of an event, just inside and just outside its rule (docs/rules.md#values). */
 export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const stored = Effect.fnUntraced(function* ({ agent_id }: TestAgent) {

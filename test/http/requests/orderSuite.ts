@@ -16,7 +16,7 @@ import {
 } from "../client/TestAgent.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
-/** What can be wrong with one request, in the order in which it is found (decisions §1), and what it is answered with. */
+/** What can be wrong with one request, in the order in which it is found (docs/rules.md#order-of-checks), and what it is answered with. */
 const faults = {
   path: "404 not_found",
   "token malformed": "401 unauthorized",
@@ -92,7 +92,7 @@ const operatorSets = Array.from({ length: 31 }, (_, index) =>
   operatorFaults.filter((_, bit) => ((index + 1) & (1 << bit)) !== 0),
 ).filter((set) => !(set.includes("token") && set.includes("read-only token")))
 
-/** Which of several faults a request is refused for (decisions §1). */
+/** Which of several faults a request is refused for (docs/rules.md#tokens). */
 export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const twoHeartbeats = { policy: { heartbeatRate: { perMinute: 1, burst: 2 } } }

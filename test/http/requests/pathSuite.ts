@@ -50,7 +50,7 @@ const byPath = Array.from(methodsOf)
 
 const inOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.toSorted()
 
-/** What is at which path (decisions §1: path before token). */
+/** What is at which path (path before token, docs/rules.md#health-and-readiness). */
 export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 

@@ -127,7 +127,7 @@ const cases = parameters.flatMap((parameter) =>
 
 const methodOf = (path: string): string => (path === acceptAll ? "POST" : "GET")
 
-/** Each query parameter, just inside and just outside its rule (contract, parameters; decisions §1, §10). */
+/** Each query parameter, just inside and just outside its rule (docs/rules.md#lists, docs/rules.md#queries). */
 export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 

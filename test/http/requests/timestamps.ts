@@ -1,4 +1,4 @@
-/** Timestamps that are accepted, each with how it is shown (decisions §2). */
+/** Timestamps that are accepted, each with how it is shown (docs/rules.md#timestamps). */
 export const goodTimestamps: ReadonlyArray<readonly [sent: string, shown: string]> = [
   ["2026-01-31T08:30:00Z", "2026-01-31T08:30:00.000Z"],
   ["2026-01-31T08:30:00+00:00", "2026-01-31T08:30:00.000Z"],

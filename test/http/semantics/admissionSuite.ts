@@ -27,7 +27,7 @@ const fingerprint = (key: string): string => sha256(key).slice(0, 16)
 const rekeyed = (agent: TestAgent): TestAgent => ({ ...agent, key: newToken() })
 const BLACKLIST = "/api/v1/agents/admission/blacklist"
 
-/** What becomes of keys and agents (decisions §3, §4). */
+/** What becomes of keys and agents (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -10,7 +10,7 @@ import { Tocsin } from "../service/Tocsin.ts"
 
 const critical = { status: "critical", exit_code: 2 }
 
-/** What results and incidents look like from outside, beside the walk (decisions §6, §7). */
+/** What results and incidents look like from outside, beside the walk (docs/rules.md#events, docs/rules.md#incidents). */
 export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -10,7 +10,7 @@ import { Tocsin } from "../service/Tocsin.ts"
 const SUMMARY = "/api/v1/system-summary"
 const summary = Effect.map(operate("GET", SUMMARY), ({ body }) => body)
 
-/** The counts that operators poll (contract, SystemSummaryResponse; decisions §5). */
+/** The counts that operators poll (docs/rules.md#agent-status). */
 export const summarySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -5,7 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import * as ApiErrors from "./ApiErrors.ts"
 import { AgentAuthentication } from "./Authentication.ts"
 
-/** What agents push (contract, heartbeat and events). */
+/** What agents push (docs/rules.md#heartbeats). */
 export class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.post("heartbeat", "/heartbeat", {

@@ -3,7 +3,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Seconds } from "./Seconds.ts"
 
-/** The status of every error code (contract, errors; `forbidden`: decisions §1). */
+/** The status of every error code (docs/rules.md#order-of-checks). */
 export const errorStatus = {
   validation: 400,
   unauthorized: 401,
@@ -83,7 +83,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   )
 }
 
-/** The token may read and change nothing (decisions §1, §10). */
+/** The token may read and change nothing (docs/rules.md#order-of-checks, docs/rules.md#tokens). */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fields, {
   description: "The token may read and change nothing.",
 }) {

@@ -7,7 +7,7 @@ export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
   "@tocsin/adapter-http/api/AgentKey",
 ) {}
 
-/** Authentication of agents by their own keys (contract, Authentication). */
+/** Authentication of agents by their own keys (docs/rules.md#tokens). */
 export class AgentAuthentication extends HttpApiMiddleware.Service<
   AgentAuthentication,
   { provides: AgentKey }
@@ -24,7 +24,7 @@ export class AgentAuthentication extends HttpApiMiddleware.Service<
   },
 }) {}
 
-/** Authentication of operators by a token of the service's settings (contract, Authentication). */
+/** Authentication of operators by a token of the service's settings (docs/rules.md#tokens). */
 export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAuthentication>()(
   "@tocsin/adapter-http/api/OperatorAuthentication",
   {

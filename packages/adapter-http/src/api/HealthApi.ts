@@ -2,7 +2,7 @@ import { HealthResponse } from "@tocsin/core/contract/Responses"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { NotReady } from "./ApiErrors.ts"
 
-/** Whether the service runs, and whether it can work (contract, health and ready). Needs no authentication. */
+/** Whether the service runs, and whether it can work (docs/rules.md#health-and-readiness). Needs no authentication. */
 export class HealthApi extends HttpApiGroup.make("health")
   .add(
     HttpApiEndpoint.get("health", "/health", { success: HealthResponse }).annotate(

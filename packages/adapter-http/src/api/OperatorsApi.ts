@@ -113,7 +113,7 @@ const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   error,
 }).annotate(OpenApi.Summary, "List notifications")
 
-/** What operators read and decide (contract, endpoints with an operator token). */
+/** What operators read and decide (docs/rules.md#tokens). */
 export class OperatorsApi extends HttpApiGroup.make("operators")
   .add(listAgents, getAgent, deleteAgent, acceptAgent, blockAgent)
   .add(acceptAll, blockAll, removeAll, listBlacklist, deleteBlacklist, deleteBlacklistRow)

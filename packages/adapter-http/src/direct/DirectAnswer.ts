@@ -2,7 +2,7 @@ import { errorStatus } from "../api/ApiErrors.ts"
 import { errorBody, type Failure } from "../response/errorResponse.ts"
 import { fieldsOfEvery } from "../response/fieldsOfEvery.ts"
 
-/** Both endpoints of the agents answer with it (contract, endpoints). */
+/** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
 const ACCEPTED = 202
 
 /** What a request of an agent is answered with: the reply of a use case, or why there is none. */

@@ -36,7 +36,7 @@ const success = (response: OpenApi.OpenApiSpecResponse, text: OperationText): Js
 
 /** Statuses that the definition gives to whole groups, and that an operation cannot answer. */
 const isImpossible = (status: number, method: string, { parameters, requestBody }: Operation): boolean => {
-  // Every token may read (decisions §1).
+  // Every token may read (docs/rules.md#tokens).
   if (status === 403) return method === "get"
   if (status === 400) return parameters.length === 0 && requestBody === undefined
   return false

@@ -13,7 +13,7 @@ const withoutNotes = ({ allOf, ...schema }: JsonObject): JsonObject => {
   return allOf.every(isNote) ? Object.assign({ ...schema }, ...allOf) : { ...schema, allOf }
 }
 
-/** UTC only (contract, common formats), which the format alone does not say. */
+/** UTC only (docs/rules.md#values), which the format alone does not say. */
 const inUtc = (schema: JsonObject): JsonObject =>
   schema["format"] === "date-time" ? { ...schema, pattern: String.raw`([Zz]|\+00:00)$` } : schema
 
@@ -29,7 +29,7 @@ const isFlag = (schema: JsonObject): boolean =>
   Array.isArray(schema["enum"]) && schema["enum"].join() === "true,false"
 
 /**
- * The schema of a query parameter with the type that it stands for (contract, shared list parameters): to the schemas that
+ * The schema of a query parameter with the type that it stands for (docs/rules.md#lists): to the schemas that
  * decode them they are texts.
  */
 export const typedQuery = (name: string, schema: JsonObject): JsonObject => {

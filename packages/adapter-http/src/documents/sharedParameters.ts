@@ -9,7 +9,7 @@ export const pathParameters: Readonly<Record<string, ParameterText>> = {
   check_id: { description: checkId, example: "disk" },
 }
 
-/** Parameters that mean the same in every list (contract, shared list parameters). */
+/** Parameters that mean the same in every list (docs/rules.md#lists). */
 export const queryParameters: Readonly<Record<string, ParameterText>> = {
   agent_id: { description: "Only what belongs to this agent." },
   check_id: { description: "Only what belongs to checks of this name." },

@@ -7,7 +7,7 @@ import { RequestId } from "../RequestId.ts"
 
 const ok = { status: "ok" } as const
 
-/** The endpoints for probes. Health tells only that the process answers (decisions §1). */
+/** The endpoints for probes. Health tells only that the process answers (docs/rules.md#health-and-readiness). */
 export const layer = HttpApiBuilder.group(
   TocsinApi,
   "health",

@@ -7,7 +7,7 @@ import { Effect, Predicate, type Redacted, Result } from "effect"
 /** Who sends an agent's request. */
 export interface Sender {
   readonly key: Redacted.Redacted
-  /** Whom registrations are counted for (decisions §4). */
+  /** Whom registrations are counted for (docs/rules.md#rate-limits). */
   readonly address: string | undefined
 }
 

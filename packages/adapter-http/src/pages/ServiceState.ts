@@ -13,7 +13,7 @@ export interface About {
 export interface ServiceState extends About {
   readonly startedAt: Instant
   readonly upFor: Duration.Duration
-  /** Whether it can do its work (contract, ready). */
+  /** Whether it can do its work (docs/rules.md#health-and-readiness). */
   readonly isReady: boolean
   readonly wellness: Wellness
 }

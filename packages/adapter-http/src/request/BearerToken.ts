@@ -3,7 +3,7 @@ import { Record, Redacted } from "effect"
 
 const WELL_FORMED = /^[\x21-\x7e]{1,512}$/
 
-/** Whether a bearer token is one: 1 to 512 visible ASCII characters (decisions §1). */
+/** Whether a bearer token is one: 1 to 512 visible ASCII characters (docs/rules.md#tokens). */
 export const isWellFormed = (token: Redacted.Redacted): boolean => WELL_FORMED.test(Redacted.value(token))
 
 const SCHEME = "Bearer "
@@ -34,7 +34,7 @@ interface Known<Role extends string> {
 
 /**
  * Tells the role of a token. It compares digests, each in constant time, and always all of them, so that its duration
- * tells nothing of the tokens (contract, Authentication). Of a token with two roles the last one counts. The lists may change:
+ * tells nothing of the tokens (docs/rules.md#tokens). Of a token with two roles the last one counts. The lists may change:
  * they count as they stand.
  */
 export const roleOf = <Role extends string>(

@@ -8,7 +8,7 @@ import { RequestId } from "../RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** The largest body that is accepted, in bytes (contract, limits). */
+/** The largest body that is accepted, in bytes (docs/rules.md#values). */
 export const MAX_BODY_BYTES = 1_048_576
 
 /** The length of a body by its headers; in chunks, the largest. */
@@ -93,7 +93,7 @@ export const readIgnored = (request: Request): Effect.Effect<void, PayloadTooLar
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * Parses a body as JSON, whatever its Content-Type (decisions §1); fails with the sentence that says what is wrong. A byte
+ * Parses a body as JSON, whatever its Content-Type (docs/rules.md#order-of-checks); fails with the sentence that says what is wrong. A byte
  * order mark before it is ignored.
  */
 export const parseJson = (

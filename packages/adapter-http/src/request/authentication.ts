@@ -41,7 +41,7 @@ export interface ServiceTokens extends OperatorTokens {
 
 /**
  * Tells whether a well-formed token may be an agent key. One of the settings is not, so that such a secret can never be
- * registered as one (decisions §1).
+ * registered as one (docs/rules.md#tokens).
  */
 export const mayBeAgentKey = ({
   uiTokens,

@@ -20,7 +20,7 @@ const networkOf = (address: string): string => {
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`
 }
 
-/** An address as clients are told apart by it: IPv4 as it is, IPv6 by its /64 (decisions §4). */
+/** An address as clients are told apart by it: IPv4 as it is, IPv6 by its /64 (docs/rules.md#heartbeats). */
 export const clientOf = (address: string): string => {
   const [plain = address] = address.split("%")
   const mapped = MAPPED_IPV4.exec(plain)?.[1]
@@ -44,7 +44,7 @@ const withoutPort = (entry: string): string =>
 
 /**
  * Names the client of a request: by the address that it connects from or, behind `trustedHops` proxies, by the one
- * that the outermost of them saw, which is so many from the end of X-Forwarded-For (decisions §4). What stands further
+ * that the outermost of them saw, which is so many from the end of X-Forwarded-For (docs/rules.md#heartbeats). What stands further
  * left anyone can have written.
  */
 export const clientAddress = (

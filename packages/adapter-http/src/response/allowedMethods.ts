@@ -23,7 +23,7 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.Constrai
   return routes
 }
 
-/** Makes a function that tells which methods are known for a path: none if the path is unknown (decisions §1). */
+/** Makes a function that tells which methods are known for a path: none if the path is unknown (docs/rules.md#order-of-checks). */
 export const allowedMethods = (
   routes: ReadonlyArray<KnownRoute>,
 ): ((url: string) => ReadonlyArray<string>) => {

@@ -10,7 +10,7 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The body of the answer to a failed request (contract, ErrorResponse). */
+/** The body of the answer to a failed request. */
 export const errorBody = ({ code, message }: Failure, request_id: string): ErrorResponse => ({
   error: { code, message, request_id },
 })

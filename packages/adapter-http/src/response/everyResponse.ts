@@ -97,7 +97,7 @@ export interface EveryResponseOptions {
 /**
  * What every response has in common, whatever answers it: its request id, no caching unless it says otherwise, what protects a
  * browser, what lets pages of allowed origins read it, 404 for what is at no path, 500 without detail for what nobody foresaw,
- * one debug line (decisions §1).
+ * one debug line (docs/rules.md#bodies).
  */
 export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponseOptions) =>
   HttpRouter.middleware(

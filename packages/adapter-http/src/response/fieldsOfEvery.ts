@@ -6,7 +6,7 @@ export interface Answered {
 }
 
 /**
- * The header fields that every answer has, of agents too: its request id, no caching (decisions §1), and no guessing at what
+ * The header fields that every answer has, of agents too: its request id, no caching (docs/rules.md#request-ids), and no guessing at what
  * kind of content it is. More would be bytes that agents pay for and nobody reads (docs/decisions/0015).
  */
 export const fieldsOfEvery = ({ requestId, isFinal }: Answered): Record<string, string> => ({

@@ -40,7 +40,7 @@ const dropRest = (source: IncomingMessage) =>
 /**
  * An answer given before the request's body is read to its end: it is sent at once, then up to 1 MiB or 1 s more of the
  * body is read and dropped before the connection is closed. Closing it on a client that is still sending would reset
- * the connection, and the client would not see the answer (decisions §1).
+ * the connection, and the client would not see the answer (docs/rules.md#bodies).
  */
 export const lingering = (
   response: HttpServerResponse.HttpServerResponse,

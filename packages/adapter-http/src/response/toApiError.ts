@@ -27,7 +27,7 @@ export type CoreError =
   | StorageError
   | ValidationError
 
-/** What each error of the core is answered as; its status is that of the error it becomes (decisions §1). */
+/** What each error of the core is answered as; its status is that of the error it becomes (docs/rules.md#order-of-checks). */
 const answers = {
   ValidationError: ApiErrors.Validation,
   AgentBlocked: ApiErrors.AgentBlocked,

@@ -13,14 +13,14 @@ export interface AlertFacts {
   readonly incident: NotifiedIncident
 }
 
-/** Longer than three of the minutes after which a firing alert is sent again (decisions §9). */
+/** Longer than three of the minutes after which a firing alert is sent again (docs/rules.md#alertmanager). */
 const FIRING_SPAN = Duration.minutes(4)
 
-/** Until when an alert that is told at `now` counts as firing (decisions §9). */
+/** Until when an alert that is told at `now` counts as firing (docs/rules.md#alertmanager). */
 export const firingUntil = (now: Instant.Instant): Instant.Instant => Instant.plus(now, FIRING_SPAN)
 
 /**
- * What Alertmanager knows the alert by (decisions §9): the incident's opener and key are fixed for its life, so only
+ * What Alertmanager knows the alert by (docs/rules.md#alertmanager): the incident's opener and key are fixed for its life, so only
  * another severity makes another alert. The opener's check names it, so that alerts group as those of Prometheus do.
  */
 const alertLabels = ({ severity, incident }: AlertFacts): Alert["labels"] => {

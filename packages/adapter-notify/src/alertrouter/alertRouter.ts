@@ -39,7 +39,7 @@ const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Insta
       alertOf({ severity, summary: incident.summary, incident }, ended_at ?? firingUntil(now)),
     )
 
-/** Posts to Alertmanager's `/api/v2/alerts` (decisions §9). */
+/** Posts to Alertmanager's `/api/v2/alerts` (docs/rules.md#alertmanager). */
 export const alertRouter = Effect.fnUntraced(function* (
   options: AlertRouterOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {

@@ -42,7 +42,7 @@ const messageOf = (beat: Beat) => {
 
 /**
  * Sends beats by the conventions of healthchecks.io: GET of the address while all is well, POST of what is wrong, as plain text,
- * to `/fail` below it. Guarded as notifiers are: refused addresses, no redirects, connections of its own (decisions §9).
+ * to `/fail` below it. Guarded as notifiers are: refused addresses, no redirects, connections of its own (docs/rules.md#targets).
  */
 export const layer = (options: BeatReceiverOptions): Layer.Layer<BeatReceiver> =>
   Layer.effect(

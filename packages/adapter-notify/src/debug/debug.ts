@@ -27,7 +27,7 @@ const lineOf = ({ incident, ...notification }: Notification) =>
     attempt: notification.attempt,
   })
 
-/** Logs one structured line at info (decisions §9): what would have been sent, on a server that tells nobody yet. */
+/** Logs one structured line at info (docs/rules.md#notifiers): what would have been sent, on a server that tells nobody yet. */
 export const debug: Notifier = {
   kind: "debug",
   send: (notification) =>

@@ -35,7 +35,7 @@ export type HttpPost = (
   headers?: Readonly<Record<string, string>>,
 ) => Effect.Effect<TestReceipt>
 
-/** A poster to one receiver, with connections of its own that close with the scope (decisions §8, §9). */
+/** A poster to one receiver, with connections of its own that close with the scope (docs/rules.md#outbox, docs/rules.md#notifiers). */
 export const makeHttpPost = Effect.fnUntraced(function* (
   options: HttpPostOptions,
 ): Effect.fn.Return<HttpPost, BadNotifierSetting, Scope.Scope> {

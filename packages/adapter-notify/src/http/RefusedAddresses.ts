@@ -4,7 +4,7 @@ import { embeddedIpv4 } from "./embeddedIpv4.ts"
 type Subnet4 = readonly [network: readonly [number, number, number, number], prefix: number]
 type Subnet6 = readonly [network: string, prefix: number]
 
-/** Link-local, and where clouds answer with credentials: never called (decisions §9). */
+/** Link-local, and where clouds answer with credentials: never called (docs/rules.md#targets). */
 const METADATA_V4: ReadonlyArray<Subnet4> = [
   [[169, 254, 0, 0], 16],
   // Alibaba Cloud.
@@ -76,13 +76,13 @@ const metadataAndPrivate = blockListOf([...METADATA_V4, ...PRIVATE_V4], [...META
 
 /** Which addresses may not be called. */
 export interface TargetPolicy {
-  /** Refuses private addresses too, loopback included (decisions §9: SERVICE_DENY_PRIVATE_TARGETS). */
+  /** Refuses private addresses too, loopback included (SERVICE_DENY_PRIVATE_TARGETS, docs/rules.md#targets). */
   readonly denyPrivateTargets: boolean
 }
 
 /**
  * Whether an IP address must not be called: link-local and cloud metadata addresses, in every form that leads to them,
- * and private ones where the policy says so (decisions §9). What is no IP address is refused.
+ * and private ones where the policy says so (docs/rules.md#targets). What is no IP address is refused.
  */
 export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
   // Also with the interface that getaddrinfo may name: fe80::1%eth0.

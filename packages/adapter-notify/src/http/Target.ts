@@ -37,7 +37,7 @@ export const parseTarget = (
 /** The host of a URL as sockets take it: IPv6 without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
 
-/** The Basic credentials of an address's userinfo (RFC 7617; decisions §9). */
+/** The Basic credentials of an address's userinfo (RFC 7617, docs/rules.md#targets). */
 const authorizationOf = (url: URL): Result.Result<string | undefined, string> => {
   if (url.username === "" && url.password === "") return Result.succeed(undefined)
   return Result.try({

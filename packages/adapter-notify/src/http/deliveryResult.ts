@@ -10,10 +10,10 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
   [410, "what received it is gone; check the address in the notifier's settings"],
 ])
 
-/** Statuses below 500 that are worth another attempt (decisions §8). */
+/** Statuses below 500 that are worth another attempt (docs/rules.md#delivery). */
 const DEFERRED = new Set([408, 425, 429])
 
-/** What a receiver's answer means (decisions §8). `retryAfterSeconds`: what it asked for, if it did. */
+/** What a receiver's answer means (docs/rules.md#delivery). `retryAfterSeconds`: what it asked for, if it did. */
 export const resultOfStatus = (status: number, retryAfterSeconds: number | undefined): DeliveryResult => {
   if (status >= 200 && status < 300) return { outcome: "delivered" }
   const phrase = STATUS_CODES[status]

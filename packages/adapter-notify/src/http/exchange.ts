@@ -32,7 +32,7 @@ export type Exchange = (message: {
   readonly headers: Readonly<Record<string, string>>
 }) => Effect.Effect<Option.Option<Answer>, NoAnswer>
 
-/** More than enough for what a receiver has to say (decisions §9). */
+/** More than enough for what a receiver has to say (docs/rules.md#notifiers). */
 const MAX_BODY_BYTES = 64 * 1024
 /** The status has decided by then; a body that is sent at all comes with it. */
 const BODY_PATIENCE = Duration.seconds(2)

@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import type { TextMedium } from "../text/incidentText.ts"
 
-/** How Telegram takes plain text: at most 4096 characters, nothing to escape (decisions §9). */
+/** How Telegram takes plain text: at most 4096 characters, nothing to escape (docs/rules.md#notifiers). */
 export const telegramMedium: TextMedium = { limit: 4_096, escape: (text) => text }
 
 /** The body of Telegram's sendMessage; the format is Telegram's. Without parse_mode, so that no character has a meaning. */
@@ -17,6 +17,6 @@ const TelegramRefusal = Schema.fromJsonString(
   }),
 )
 
-/** How many seconds Telegram asks to wait, if its answer says so (decisions §9). */
+/** How many seconds Telegram asks to wait, if its answer says so (docs/rules.md#notifiers). */
 export const telegramRetryAfter = (body: string): number | undefined =>
   Option.getOrUndefined(Schema.decodeOption(TelegramRefusal)(body))?.parameters.retry_after

@@ -14,7 +14,7 @@ export interface MessengerSlackOptions extends PostingOptions {
 
 const encode = Schema.encodeSync(Schema.fromJsonString(SlackMessage))
 
-/** Writes to a channel through an incoming webhook of Slack, or of what takes the same (decisions §9). */
+/** Writes to a channel through an incoming webhook of Slack, or of what takes the same (docs/rules.md#notifiers). */
 export const messengerSlack = Effect.fnUntraced(function* (
   options: MessengerSlackOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {

@@ -24,7 +24,7 @@ const encode = Schema.encodeSync(Schema.fromJsonString(TelegramMessage))
 const bad = (setting: BadNotifierSetting["setting"]) => (message: string) =>
   new BadNotifierSetting({ notifier: "messenger", setting, message })
 
-/** Writes to a chat as a Telegram bot (decisions §9). */
+/** Writes to a chat as a Telegram bot (docs/rules.md#notifiers). */
 export const messengerTelegram = Effect.fnUntraced(function* (
   options: MessengerTelegramOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {

@@ -52,6 +52,6 @@ const TestMessage = Schema.Struct({
   data: Schema.Struct({ id: Schema.String, text }),
 })
 
-/** The body of a webhook, version 1 (decisions §9): type, timestamp and data as Standard Webhooks recommends. */
+/** The body of a webhook, version 1 (docs/rules.md#notifiers): type, timestamp and data as Standard Webhooks recommends. */
 export const WebhookMessage = Schema.Union([IncidentMessage, TestMessage])
 export type WebhookMessage = typeof WebhookMessage.Type

@@ -36,7 +36,7 @@ const keyOf = (secret: string): SigningKey | undefined => {
   return isLongEnough && key.toString("base64") === base64 ? Redacted.make(key) : undefined
 }
 
-/** The headers that sign a body (Standard Webhooks; decisions §9): one `v1` signature for each key, in their order. */
+/** The headers that sign a body (Standard Webhooks, docs/rules.md#notifiers): one `v1` signature for each key, in their order. */
 export const signatureHeaders = (
   keys: ReadonlyArray<SigningKey>,
   message: { readonly id: string; readonly at: Instant; readonly body: string },

@@ -12,13 +12,13 @@ import { WebhookMessage } from "./WebhookMessage.ts"
 /** What a webhook needs to know. */
 export interface WebhookOptions extends PostingOptions {
   readonly url: Redacted.Redacted
-  /** At least one, each `whsec_` and base64; several while one is being replaced (decisions §9). */
+  /** At least one, each `whsec_` and base64; several while one is being replaced (docs/rules.md#notifiers). */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 const encode = Schema.encodeSync(Schema.fromJsonString(WebhookMessage))
 
-/** Posts a {@link WebhookMessage}, signed as Standard Webhooks (decisions §9). */
+/** Posts a {@link WebhookMessage}, signed as Standard Webhooks (docs/rules.md#notifiers). */
 export const webhook = Effect.fnUntraced(function* (
   options: WebhookOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {

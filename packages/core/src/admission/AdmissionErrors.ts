@@ -1,16 +1,16 @@
 import { Schema } from "effect"
 
-/** The key is blocked: nothing that it signs counts (contract, 403 agent_blocked). */
+/** The key is blocked: nothing that it signs counts (docs/rules.md#order-of-checks). */
 export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", {
   message: Schema.String,
 }) {}
 
-/** The key is not accepted for that agent id, so its events do not count (contract, 403 agent_not_accepted). */
+/** The key is not accepted for that agent id, so its events do not count (docs/rules.md#order-of-checks). */
 export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", {
   message: Schema.String,
 }) {}
 
-/** There is no such agent (contract, 404 on single-agent operations). */
+/** There is no such agent (docs/rules.md#order-of-checks). */
 export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
   message: Schema.String,
 }) {}
@@ -21,13 +21,13 @@ export const agentNotFound = (): AgentNotFound =>
     message: "there is no agent with this agent_id; GET /api/v1/agents lists those there are",
   })
 
-/** The heartbeat's key and agent id do not go together (contract, 409; decisions §3). */
+/** The heartbeat's key and agent id do not go together (docs/rules.md#order-of-checks, docs/rules.md#agent-keys). */
 export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict", {
   reason: Schema.Literals(["superseded_key", "key_of_another_agent", "another_key_pending"]),
   message: Schema.String,
 }) {}
 
-/** A request beyond a configured rate or volume (contract, 429). */
+/** A request beyond a configured rate or volume (docs/rules.md#order-of-checks). */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   message: Schema.String,
   /** After how many seconds another try may succeed. */

@@ -1,6 +1,6 @@
 import type { Transition } from "../TransitionTable.ts"
 
-/** Moves of an agent key (contract, States and transitions; decisions §3). */
+/** Moves of an agent key (docs/state-tables.md, docs/rules.md#agent-keys). */
 export const AgentKeyTransitions = [
   {
     from: "absent",

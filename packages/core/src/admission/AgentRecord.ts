@@ -21,9 +21,9 @@ export interface AgentRecord {
   readonly registered_at: Instant
   readonly accepted_key_hash: KeyHash | undefined
   readonly pending_key_hash: KeyHash | undefined
-  /** The pending key's fingerprint where there is one, otherwise the accepted key's (decisions §3). */
+  /** The pending key's fingerprint where there is one, otherwise the accepted key's (docs/rules.md#what-is-stored-of-a-key). */
   readonly key_fingerprint: KeyFingerprint
-  /** The open incident that says the agent is dead (decisions §5). */
+  /** The open incident that says the agent is dead (docs/rules.md#heartbeat-incidents). */
   readonly heartbeat_incident_id: IncidentId | undefined
   readonly checks_ok: number
   readonly checks_warning: number

@@ -1,6 +1,6 @@
 import type { Transition } from "../TransitionTable.ts"
 
-/** Moves of an agent's admission (contract, States and transitions; decisions §3). */
+/** Moves of an agent's admission (docs/state-tables.md, docs/rules.md#agent-keys). */
 export const AgentTransitions = [
   {
     from: "absent",

@@ -8,7 +8,7 @@ import { AgentKeyTransitions } from "./AgentKeyTransitions.ts"
 import { AgentTransitions } from "./AgentTransitions.ts"
 
 /**
- * Makes a key the accepted key of its agent; one that it had is superseded in the same moment (decisions §3). Another
+ * Makes a key the accepted key of its agent; one that it had is superseded in the same moment (docs/rules.md#agent-keys). Another
  * pending key of the agent stays pending, now as a replacement.
  */
 export function* acceptKey(

@@ -18,7 +18,7 @@ import { AgentTransitions } from "./AgentTransitions.ts"
 import { pendingKeyOf } from "./pendingKeyOf.ts"
 import { recognise } from "./recognise.ts"
 
-/** What became of a heartbeat, each outcome by a name of its own (decisions §3, §4). */
+/** What became of a heartbeat, each outcome by a name of its own (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export type HeartbeatOutcome =
   | "seen"
   | "pending"
@@ -43,10 +43,10 @@ export interface HeartbeatInput {
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
 
-// The row is rewritten no more often than that by a key that may do nothing else (decisions §3).
+// The row is rewritten no more often than that by a key that may do nothing else (docs/rules.md#agent-keys).
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
-/** Decides a heartbeat: notes the agent as seen, or registers its key (contract, POST /heartbeat). */
+/** Decides a heartbeat: notes the agent as seen, or registers its key (docs/rules.md#heartbeats). */
 export const heartbeat =
   (input: HeartbeatInput): Command<HeartbeatOutcome> =>
   (workspace, now) =>
@@ -87,7 +87,7 @@ function* decide(
   }
 }
 
-/** The agent after a heartbeat of its accepted key, which ends its being dead (decisions §4, §5). */
+/** The agent after a heartbeat of its accepted key, which ends its being dead (docs/rules.md#heartbeats, docs/rules.md#heartbeat-incidents). */
 const heardOf = (
   workspace: Workspace,
   agent: AgentRecord,
@@ -104,7 +104,7 @@ const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) =
   observed_at,
 })
 
-/** The agent as seen now; what it says of itself counts unless it is older than what it said last (decisions §4). */
+/** The agent as seen now; what it says of itself counts unless it is older than what it said last (docs/rules.md#heartbeats). */
 const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord => {
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now }
   const { hostname, features, labels, observed_at } = request
@@ -194,7 +194,7 @@ function* registerReplacement(
   }
   const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
   workspace.keys.put(key)
-  // A pending agent is what its key says it is; an accepted one keeps its fields (decisions §3).
+  // A pending agent is what its key says it is; an accepted one keeps its fields (docs/rules.md#agent-keys).
   const said =
     agent.admission_state === "pending" ? { ...agent, ...saidBy(input.request), last_seen_at: now } : agent
   workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })

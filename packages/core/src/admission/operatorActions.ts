@@ -89,7 +89,7 @@ function* blockKey(
   workspace.blacklist.put({ id: blacklistId, key_hash: keyHash })
 }
 
-/** Blocks the pending key, or else the accepted one; an agent left without a usable key is deleted (decisions §3). */
+/** Blocks the pending key, or else the accepted one; an agent left without a usable key is deleted (docs/rules.md#what-is-stored-of-a-key). */
 function* blockOne(
   workspace: Workspace,
   agent: AgentRecord,
@@ -116,7 +116,7 @@ function* blockOne(
 /** Accepts an agent's pending key; count 0 when none is pending. */
 export const accept = (agentId: AgentId): Command<ActionOutcome> => onOne(agentId, acceptPending)
 
-/** Blocks one key of an agent; see decisions §3 for which. Not safe to repeat. */
+/** Blocks one key of an agent; see docs/rules.md#agent-keys for which. Not safe to repeat. */
 export const block = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
   onOne(agentId, (workspace, agent, now) => blockOne(workspace, agent, now, options))
 

@@ -5,7 +5,7 @@ import type { Workspace } from "../workspace/Workspace.ts"
 import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentKeyRecord.ts"
 import type { AgentRecord } from "./AgentRecord.ts"
 
-/** What a key presented under an agent id turns out to be (decisions §3). */
+/** What a key presented under an agent id turns out to be (docs/rules.md#agent-keys). */
 export type Standing =
   | { readonly standing: "accepted"; readonly agent: AgentRecord }
   | { readonly standing: "pending"; readonly agent: AgentRecord; readonly key: AgentsKeyRecord }

@@ -28,7 +28,7 @@ export function* membershipsInOrder(
 
 /**
  * Deletes an agent and all that it owns: keys that are not blocked, checks, history. Its checks leave their incidents;
- * those in which it was the last member resolve (decisions §3). Costs as much as it has keys and troubled checks.
+ * those in which it was the last member resolve (docs/rules.md#deleting-an-agent). Costs as much as it has keys and troubled checks.
  */
 export function* removeAgent(
   workspace: Workspace,

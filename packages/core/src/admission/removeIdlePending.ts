@@ -4,7 +4,7 @@ import type { IncidentOptions } from "../incidents/Incidents.ts"
 import type { Command } from "../workspace/Decision.ts"
 import { removeAgent } from "./removeAgent.ts"
 
-/** One bounded piece of removing pending agents after their last heartbeat (decisions §10). Returns how many. */
+/** One bounded piece of removing pending agents after their last heartbeat (docs/rules.md#retention). Returns how many. */
 export const removeIdlePending =
   (input: {
     readonly silence: Duration.Duration

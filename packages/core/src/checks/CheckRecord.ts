@@ -21,13 +21,13 @@ export interface CheckRecord extends CheckRef {
   readonly status: CheckStatus
   readonly exit_code: number
   readonly last_observed_at: Instant
-  /** When the last applied result arrived; minus `last_observed_at` it is the skew of the agent's clock (decisions §6). */
+  /** When the last applied result arrived; minus `last_observed_at` it is the skew of the agent's clock (docs/rules.md#clocks-in-the-future). */
   readonly received_at: Instant
   /** The incident key that the last change of status named. */
   readonly incident_key: IncidentKey | undefined
   /** The latest output; none when the latest result had none. */
   readonly summary: string | undefined
-  /** Ids of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT` (decisions §6). */
+  /** Ids of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT` (docs/rules.md#events). */
   readonly seen_event_ids: ReadonlyArray<EventId>
   /** The open incident that this check is a member of, while it is not ok. */
   readonly incident_id: IncidentId | undefined

@@ -1,7 +1,7 @@
 import type { CheckStatus } from "../contract/Status.ts"
 import type { Transition } from "../TransitionTable.ts"
 
-/** What a change of a check's status means to the incident it belongs to (decisions §7). */
+/** What a change of a check's status means to the incident it belongs to (docs/rules.md#incidents). */
 export type Membership = "none" | "joins" | "worsens" | "improves" | "leaves"
 
 /** A check's status before and after a stored change; `same` when only the exit code differs. */
@@ -31,7 +31,7 @@ const row = (from: CheckTransition["from"], to: CheckStatus, membership: Members
   effects: EFFECTS[membership],
 })
 
-/** Moves of a check (contract, States and transitions; decisions §6, §7). Severity: critical > unknown > warning. */
+/** Moves of a check (docs/state-tables.md, docs/rules.md#events, docs/rules.md#incidents). Severity: critical > unknown > warning. */
 export const CheckTransitions: ReadonlyArray<CheckTransition> = [
   row("absent", "ok", "none"),
   row("absent", "warning", "joins"),

@@ -4,7 +4,7 @@ import type { Instant } from "../contract/Instant.ts"
 
 /**
  * A result that changed (status, exit_code): one row of a check's history. `seq` is given by the storage when the row is
- * stored and grows from row to row, within a batch in array order; history is listed by it (decisions §10).
+ * stored and grows from row to row, within a batch in array order; history is listed by it (docs/rules.md#tokens).
  */
 export interface HistoryRecord extends CheckResultEvent {
   readonly agent_id: AgentId

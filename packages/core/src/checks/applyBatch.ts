@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace/Workspace.ts"
 import { applyEvent, type EventOutcome } from "./applyEvent.ts"
 import { foresee } from "./foresee.ts"
 
-/** What became of a batch; a refused one changed nothing (contract, POST /events; decisions §3). */
+/** What became of a batch; a refused one changed nothing (docs/rules.md#events, docs/rules.md#agent-keys). */
 export type BatchOutcome =
   | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
@@ -23,7 +23,7 @@ export interface BatchInput {
   readonly sha256: (text: string) => string
 }
 
-/** Decides a batch of check results: in array order, all or nothing (decisions §6). */
+/** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch =
   (input: BatchInput): Command<BatchOutcome> =>
   (workspace, now) =>

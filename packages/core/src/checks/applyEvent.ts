@@ -12,7 +12,7 @@ import { checkTransition } from "./CheckTransitions.ts"
 import { followStatus } from "./followStatus.ts"
 import { hasNewFirstLine } from "./hasNewFirstLine.ts"
 
-/** What became of one event: `changed` is stored and counted as accepted, all others as deduplicated (decisions §6). */
+/** What became of one event: `changed` is stored and counted as accepted, all others as deduplicated (docs/rules.md#events). */
 export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
 
 /** What the events of one batch share. */
@@ -46,7 +46,7 @@ export const applyEvent = (
   seenInBatch.add(event.event_id)
   if (check === undefined) return change(context, check, event)
   if (event.observed_at < check.last_observed_at) return "late"
-  // Whatever time it names: after a reset of its clock a check still knows what it saw before (decisions §6).
+  // Whatever time it names: after a reset of its clock a check still knows what it saw before (docs/rules.md#clocks-in-the-future).
   if (check.seen_event_ids.includes(event.event_id)) return "known_event"
   const isSame = check.status === event.status && check.exit_code === event.exit_code
   return isSame ? repeat(context, check, event) : change(context, check, event)
@@ -57,7 +57,7 @@ const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): Read
     ? [...check.seen_event_ids, event.event_id].slice(-SEEN_EVENT_IDS_KEPT)
     : [event.event_id]
 
-/** An in-order identical result: stores no row, yet refreshes the check and what its incident shows (decisions §6, §7). */
+/** An in-order identical result: stores no row, yet refreshes the check and what its incident shows (docs/rules.md#events, docs/rules.md#incidents). */
 const repeat = (
   context: BatchContext,
   check: CheckRecord,

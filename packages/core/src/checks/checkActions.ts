@@ -37,7 +37,7 @@ const onCheck =
 
 /**
  * Releases a check that an agent's clock in the future froze: its results count again from the moment at which the last
- * applied one arrived. Ids that were seen stay known. Count 0 where the clock was not ahead (decisions §6).
+ * applied one arrived. Ids that were seen stay known. Count 0 where the clock was not ahead (docs/rules.md#clocks-in-the-future).
  */
 export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id: CheckId }) =>
   onCheck(ref, (workspace, _agent, check) => {
@@ -48,7 +48,7 @@ export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id:
 
 /**
  * Deletes a check that its agent no longer runs, with its history: it leaves its incident as the checks of a deleted
- * agent do (decisions §3).
+ * agent do (docs/rules.md#deleting-an-agent).
  */
 export const removeCheck = (
   ref: { readonly agent_id: AgentId; readonly check_id: CheckId },

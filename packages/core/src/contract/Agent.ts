@@ -6,7 +6,7 @@ import { Labels } from "./Labels.ts"
 import { AdmissionState, AgentStatus } from "./Status.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** An agent as operators see it (contract, Agent). */
+/** An agent as operators see it. */
 export const Agent = Schema.Struct({
   agent_id: AgentId,
   hostname: Hostname,

@@ -3,7 +3,7 @@ import { Hostname } from "./Hostname.ts"
 import { AgentId, BlacklistId, KeyFingerprint } from "./Identifiers.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** A blocked agent key (contract, AgentBlacklistItem). */
+/** A blocked agent key. */
 export const AgentBlacklistItem = Schema.Struct({
   id: BlacklistId.annotateKey({ description: "Opaque; what deletes the row." }),
   key_fingerprint: KeyFingerprint.annotateKey({ description: "The value to show to humans." }),

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { closedStruct } from "./closedStruct.ts"
 
-/** What an agent can do (contract, AgentFeatures). */
+/** What an agent can do. */
 export const AgentFeatures = closedStruct({
   push: Schema.Boolean.annotate({ description: "The agent pushes heartbeats and events to the service." }),
   metrics: Schema.Boolean.annotate({ description: "The agent exposes a text-based metrics endpoint." }),

@@ -26,7 +26,7 @@ export const cleanOutput = (text: string): string => {
 
 /**
  * What a check printed: at most 8192 bytes of UTF-8. Decoding cleans it, so that one odd byte does not lose a batch
- * (decisions §2).
+ * (docs/rules.md#numbers-and-text).
  */
 export const CheckOutput = Schema.String.check(isShort).pipe(
   Schema.decodeTo(

@@ -3,7 +3,7 @@ import { AgentId, CheckId, IncidentKey } from "./Identifiers.ts"
 import { CheckStatus } from "./Status.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** The current state of one check (contract, CheckState). */
+/** The current state of one check. */
 export const CheckState = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The code of every error response: the full set (contract, errors). */
+/** The code of every error response: the full set (docs/rules.md#order-of-checks). */
 export const ErrorCode = Schema.Literals([
   "unauthorized",
   "forbidden",

@@ -6,7 +6,7 @@ import { NonNegativeInteger } from "./NonNegativeInteger.ts"
 import { CheckStatus } from "./Status.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** One result of one check, as its agent sends it (contract, CheckResultEvent; decisions §2). */
+/** One result of one check, as its agent sends it (docs/rules.md#timestamps). */
 export const CheckResultEvent = closedStruct({
   event_id: EventId,
   check_id: CheckId,
@@ -28,12 +28,12 @@ export const CheckResultEvent = closedStruct({
 }).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
 export type CheckResultEvent = typeof CheckResultEvent.Type
 
-/** How many events a batch may hold (contract, limits). */
+/** How many events a batch may hold (docs/rules.md#values). */
 export const MAX_EVENTS = 200
 /** What is said of a batch that holds none or more. */
 export const BATCH_SIZE_RULE = `must hold 1 to ${MAX_EVENTS} events`
 
-/** The check that a batch holds 1 to 200 events (contract, limits). */
+/** The check that a batch holds 1 to 200 events (docs/rules.md#values). */
 const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
   (events) => events.length >= 1 && events.length <= MAX_EVENTS,
   {
@@ -44,7 +44,7 @@ const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
   },
 )
 
-/** The body of POST /api/v1/events: 1 to 200 results of one agent, in their order (contract, EventBatchRequest). */
+/** The body of POST /api/v1/events: 1 to 200 results of one agent, in their order. */
 export const EventBatchRequest = closedStruct({
   agent_id: AgentId,
   events: Schema.Array(CheckResultEvent).check(hasBatchSize),

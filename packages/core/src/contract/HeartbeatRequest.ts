@@ -6,7 +6,7 @@ import { AgentId } from "./Identifiers.ts"
 import { Labels } from "./Labels.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** The body of POST /api/v1/heartbeat (contract, HeartbeatRequest). */
+/** The body of POST /api/v1/heartbeat. */
 export const HeartbeatRequest = closedStruct({
   agent_id: AgentId,
   observed_at: timestamp("When the agent made the heartbeat, by its own clock."),

@@ -4,7 +4,7 @@ import { isPlainText, plainText } from "./isPlainText.ts"
 const LENGTH = { min: 1, max: 253 }
 const TEXT = plainText(LENGTH)
 
-/** The name of the host that an agent runs on, as the agent gives it: 1 to 253 characters (decisions §2). */
+/** The name of the host that an agent runs on, as the agent gives it: 1 to 253 characters (docs/rules.md#numbers-and-text). */
 export const Hostname = Schema.String.check(
   isPlainText(LENGTH).annotate({
     identifier: "Hostname",

@@ -7,7 +7,7 @@ const isName = Schema.isPattern(NAME, {
   toJsonSchema: () => ({ maxLength: 128, pattern: "^[A-Za-z0-9._:-]+$" }),
 })
 
-/** Names a monitored host or process; chosen by its operator (contract, common formats). */
+/** Names a monitored host or process; chosen by its operator (docs/rules.md#values). */
 export const AgentId = Schema.String.check(
   isName.annotate({ identifier: "AgentId", description: "Names an agent; chosen by its operator." }),
 ).pipe(Schema.brand("AgentId"))
@@ -15,7 +15,7 @@ export type AgentId = typeof AgentId.Type
 /** Whether a value is an {@link AgentId}, without the schema's machinery. */
 export const isAgentId = (value: unknown): value is AgentId => typeof value === "string" && NAME.test(value)
 
-/** Names one check of an agent (contract, common formats). */
+/** Names one check of an agent (docs/rules.md#values). */
 export const CheckId = Schema.String.check(
   isName.annotate({ identifier: "CheckId", description: "Names one check of an agent." }),
 ).pipe(Schema.brand("CheckId"))
@@ -42,13 +42,13 @@ export type EventId = typeof EventId.Type
 export const isEventId = (value: unknown): value is EventId =>
   typeof value === "string" && UUID_V7.test(value)
 
-/** Id of an incident: UUIDv7, lower case (decisions §2). */
+/** Id of an incident: UUIDv7, lower case (docs/rules.md#ids). */
 export const IncidentId = Schema.String.check(
   isUuidV7.annotate({ identifier: "IncidentId", description: "Names an incident: a UUID version 7." }),
 ).pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
 
-/** Id of an outbox item: UUIDv7, lower case; constant over all attempts, so that receivers can deduplicate (decisions §8). */
+/** Id of an outbox item: UUIDv7, lower case; constant over all attempts, so that receivers can deduplicate (docs/rules.md#delivery). */
 export const OutboxId = Schema.String.check(
   isUuidV7.annotate({ identifier: "OutboxId", description: "Names a notification: a UUID version 7." }),
 ).pipe(Schema.brand("OutboxId"))
@@ -56,7 +56,7 @@ export type OutboxId = typeof OutboxId.Type
 
 /**
  * Internal id of one registration of an agent. An agent that was deleted and registers again gets a new one, so
- * nothing of the former agent touches it (decisions §3). Never leaves the service.
+ * nothing of the former agent touches it (docs/rules.md#deleting-an-agent). Never leaves the service.
  */
 export const RegistrationId = Schema.String.check(isUuidV7).pipe(Schema.brand("RegistrationId"))
 export type RegistrationId = typeof RegistrationId.Type
@@ -66,11 +66,11 @@ const isHex = (digits: number) =>
     expected: `${digits} lower-case hex digits`,
   })
 
-/** SHA-256 of an agent key (HMAC-SHA-256 with a pepper) in hex: all that is stored of the key (decisions §3). */
+/** SHA-256 of an agent key (HMAC-SHA-256 with a pepper) in hex: all that is stored of the key (docs/rules.md#what-is-stored-of-a-key). */
 export const KeyHash = Schema.String.check(isHex(64)).pipe(Schema.brand("KeyHash"))
 export type KeyHash = typeof KeyHash.Type
 
-/** First 16 hex digits of SHA-256 of an agent key: what people on both sides compare (decisions §3). */
+/** First 16 hex digits of SHA-256 of an agent key: what people on both sides compare (docs/rules.md#what-is-stored-of-a-key). */
 export const KeyFingerprint = Schema.String.check(
   isHex(16).annotate({
     identifier: "KeyFingerprint",
@@ -79,7 +79,7 @@ export const KeyFingerprint = Schema.String.check(
 ).pipe(Schema.brand("KeyFingerprint"))
 export type KeyFingerprint = typeof KeyFingerprint.Type
 
-/** Opaque id of a blacklist row: hex SHA-256 of `bl1:` and the key hash (decisions §3). */
+/** Opaque id of a blacklist row: hex SHA-256 of `bl1:` and the key hash (docs/rules.md#what-is-stored-of-a-key). */
 export const BlacklistId = Schema.String.check(
   isHex(64).annotate({ identifier: "BlacklistId", description: "Names a row of the blacklist; opaque." }),
 ).pipe(Schema.brand("BlacklistId"))
@@ -88,7 +88,7 @@ export type BlacklistId = typeof BlacklistId.Type
 const KEY_LENGTH = { min: 1, max: 256 }
 const KEY_TEXT = plainText(KEY_LENGTH)
 
-/** The key of an incident as agents and operators see it: 1 to 256 characters (contract, limits; decisions §2). */
+/** The key of an incident as agents and operators see it: 1 to 256 characters (docs/rules.md#values, docs/rules.md#numbers-and-text). */
 export const IncidentKey = Schema.String.check(
   isPlainText(KEY_LENGTH).annotate({
     identifier: "IncidentKey",

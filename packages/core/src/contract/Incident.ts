@@ -3,7 +3,7 @@ import { AgentId, CheckId, IncidentId, IncidentKey } from "./Identifiers.ts"
 import { IncidentState, Severity } from "./Status.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** Something that is or was wrong: checks that are not ok, gathered under one key (contract, Incident; decisions §7). */
+/** Something that is or was wrong: checks that are not ok, gathered under one key (docs/rules.md#incidents). */
 export const Incident = Schema.Struct({
   id: IncidentId,
   incident_key: IncidentKey,

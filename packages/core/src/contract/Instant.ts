@@ -1,7 +1,7 @@
 import { type Brand, Clock, Duration, Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /**
- * A moment in UTC as whole microseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999 (decisions §2).
+ * A moment in UTC as whole microseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999 (docs/rules.md#timestamps).
  * A bigint, because that span does not fit a double at this precision. Compare with `<` and `===`.
  */
 export type Instant = bigint & Brand.Brand<"Instant">
@@ -132,7 +132,7 @@ const MICROS_PER_SECOND_AS_NUMBER = 1_000_000
 
 /**
  * Reads an RFC 3339 timestamp in UTC (`Z` or `+00:00`); digits beyond the microsecond are cut, never rounded.
- * `undefined` for anything else: other offsets, `-00:00`, leap seconds, dates that do not exist, year 0000 (decisions §2).
+ * `undefined` for anything else: other offsets, `-00:00`, leap seconds, dates that do not exist, year 0000 (docs/rules.md#timestamps).
  */
 export const parse = (text: string): Instant | undefined => {
   const hasFraction = text.charAt(FRACTION_START - 1) === "."
@@ -150,7 +150,7 @@ export const parse = (text: string): Instant | undefined => {
 
 const pad = (value: number, width: number): string => value.toString().padStart(width, "0")
 
-/** RFC 3339 with `Z`, three fraction digits, or six when the last three are not zero (decisions §2). */
+/** RFC 3339 with `Z`, three fraction digits, or six when the last three are not zero (docs/rules.md#timestamps). */
 export const format = (instant: Instant): string => {
   const micros = ((instant % MICROS_PER_SECOND) + MICROS_PER_SECOND) % MICROS_PER_SECOND
   const seconds = Number((instant - micros) / MICROS_PER_SECOND)
@@ -167,7 +167,7 @@ export const format = (instant: Instant): string => {
 
 const EXPECTED = "an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 
-/** An {@link Instant} on the wire: an RFC 3339 string in UTC (contract, common formats). */
+/** An {@link Instant} on the wire: an RFC 3339 string in UTC (docs/rules.md#values). */
 export const InstantFromString = Schema.String.annotate({ expected: EXPECTED, format: "date-time" }).pipe(
   Schema.decodeTo(
     Schema.BigInt,

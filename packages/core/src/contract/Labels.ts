@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { isSecretLikeLabelKey } from "./isSecretLikeLabelKey.ts"
 import { isPlainText, plainText } from "./isPlainText.ts"
 
-/** How many labels an agent may have (contract, limits). */
+/** How many labels an agent may have (docs/rules.md#values). */
 export const MAX_LABELS = 32
 /** What is said of labels that are more. */
 export const TOO_MANY_LABELS = `must hold at most ${MAX_LABELS} entries`
@@ -39,8 +39,7 @@ const hasLabelKeys = Schema.makeFilter<object>(
 )
 
 /**
- * What an agent says of itself, as names and values: at most 32, without keys that look like secrets (contract,
- * HeartbeatRequest; decisions §4). `__proto__` and `constructor` are keys like others: own properties.
+ * What an agent says of itself, as names and values: at most 32, without keys that look like secrets (docs/rules.md#secret-like-labels). `__proto__` and `constructor` are keys like others: own properties.
  */
 export const Labels = Schema.Record(Schema.String, Schema.String.check(isPlainText(VALUE_LENGTH))).check(
   hasLabelKeys,

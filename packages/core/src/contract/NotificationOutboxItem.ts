@@ -4,7 +4,7 @@ import { NonNegativeInteger } from "./NonNegativeInteger.ts"
 import { NotificationType, NotifierName, OutboxState } from "./Status.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** One notification on its way to one notifier (contract, NotificationOutboxItem; decisions §8). */
+/** One notification on its way to one notifier (docs/rules.md#delivery). */
 export const NotificationOutboxItem = Schema.Struct({
   id: OutboxId.annotateKey({ description: "Constant over all attempts, so that receivers can deduplicate." }),
   notifier: NotifierName,

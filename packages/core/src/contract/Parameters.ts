@@ -85,7 +85,7 @@ export const CheckPathParameters = Schema.Struct({ agent_id: inPath(AgentId), ch
 
 /**
  * Path of one blacklist row. `key_id` is any text of 64 characters: one that is no BlacklistId matches no row, which
- * is no error (decisions §10).
+ * is no error (docs/rules.md#lists).
  */
 export const BlacklistPathParameters = Schema.Struct({
   key_id: Schema.String.check(
@@ -120,7 +120,7 @@ export type CheckListParameters = typeof CheckListParameters.Type
 export const EventListParameters = Schema.Struct({ ...checkFilter, ...paging })
 export type EventListParameters = typeof EventListParameters.Type
 
-/** Query of GET /api/v1/incidents (contract, incident list parameters). */
+/** Query of GET /api/v1/incidents (docs/rules.md#lists). */
 export const IncidentListParameters = Schema.Struct({
   state: Schema.optionalKey(IncidentState),
   severity: Schema.optionalKey(Severity),
@@ -133,7 +133,7 @@ export const IncidentListParameters = Schema.Struct({
 })
 export type IncidentListParameters = typeof IncidentListParameters.Type
 
-/** Query of GET /api/v1/notifiers/outbox (contract, outbox list parameters). */
+/** Query of GET /api/v1/notifiers/outbox (docs/rules.md#lists). */
 export const OutboxListParameters = Schema.Struct({
   state: Schema.optionalKey(OutboxState),
   notifier: Schema.optionalKey(NotifierKind),

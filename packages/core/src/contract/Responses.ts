@@ -8,14 +8,14 @@ import { NonNegativeInteger } from "./NonNegativeInteger.ts"
 import { NotificationOutboxItem } from "./NotificationOutboxItem.ts"
 import { StoredCheckResultEvent } from "./StoredCheckResultEvent.ts"
 
-/** The service runs, or is ready (contract, HealthResponse). */
+/** The service runs, or is ready. */
 export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate({
   identifier: "HealthResponse",
   description: "The service is well.",
 })
 export type HealthResponse = typeof HealthResponse.Type
 
-/** What a heartbeat is answered with (contract, AcceptedResponse; decisions §3). */
+/** What a heartbeat is answered with (docs/rules.md#agent-keys). */
 export const AcceptedResponse = Schema.Struct({
   accepted: Schema.Boolean.annotate({
     description: "Whether an operator has accepted the key that was used.",
@@ -23,20 +23,20 @@ export const AcceptedResponse = Schema.Struct({
 }).annotate({ identifier: "AcceptedResponse", description: "The heartbeat was taken." })
 export type AcceptedResponse = typeof AcceptedResponse.Type
 
-/** What a batch is answered with; the two counts add up to its events (contract, EventBatchAcceptedResponse; decisions §6). */
+/** What a batch is answered with; the two counts add up to its events (docs/rules.md#events). */
 export const EventBatchAcceptedResponse = Schema.Struct({
   accepted: NonNegativeInteger.annotate({ description: "Events that produced a new status-change row." }),
   deduplicated: NonNegativeInteger.annotate({ description: "Events not stored as a change." }),
 }).annotate({ identifier: "EventBatchAcceptedResponse", description: "The batch was applied." })
 export type EventBatchAcceptedResponse = typeof EventBatchAcceptedResponse.Type
 
-/** What an operator's action is answered with (contract, ActionCountResponse). */
+/** What an operator's action is answered with. */
 export const ActionCountResponse = Schema.Struct({
   count: NonNegativeInteger.annotate({ description: "How many rows the action concerned." }),
 }).annotate({ identifier: "ActionCountResponse", description: "The action was carried out." })
 export type ActionCountResponse = typeof ActionCountResponse.Type
 
-/** The body of every error (contract, errors). */
+/** The body of every error (docs/rules.md#order-of-checks). */
 export const ErrorResponse = Schema.Struct({
   error: Schema.Struct({
     code: ErrorCode,

@@ -3,7 +3,7 @@ import { CheckResultEvent } from "./EventBatchRequest.ts"
 import { AgentId } from "./Identifiers.ts"
 import { timestamp } from "./timestamp.ts"
 
-/** A result that changed its check, as the history keeps it (contract, StoredCheckResultEvent). */
+/** A result that changed its check, as the history keeps it. */
 export const StoredCheckResultEvent = Schema.Struct({
   ...CheckResultEvent.fields,
   agent_id: AgentId,

@@ -4,7 +4,7 @@ import { timestamp } from "./timestamp.ts"
 
 const count = (description: string) => NonNegativeInteger.annotate({ description })
 
-/** How many of what there is, at one moment; its size does not depend on the rows (contract, SystemSummaryResponse). */
+/** How many of what there is, at one moment; its size does not depend on the rows. */
 export const SystemSummary = Schema.Struct({
   agents_online: count("Accepted agents that are alive."),
   agents_offline: count("Accepted agents that are stale or dead."),

@@ -78,7 +78,7 @@ const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string 
  * "events[3].observed_at must be …". `whole` stands for the input itself.
  *
  * It holds no value of the input, so no secret; names of fields that the sender chose are cut to 64 characters, and
- * cleaned of what cannot be shown (decisions §1). A check's `message` annotation is the sentence without its subject,
+ * cleaned of what cannot be shown (docs/rules.md#bodies). A check's `message` annotation is the sentence without its subject,
  * its `expected` annotation what follows "must be".
  */
 export const describeIssue = (issue: SchemaIssue.Issue, whole: string): string => {

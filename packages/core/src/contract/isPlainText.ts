@@ -15,7 +15,7 @@ export const plainText = ({ min, max }: TextLength): RegExp =>
 
 /**
  * The check of a text of `min` to `max` Unicode code points without C0 controls (NUL included) and lone
- * surrogates, so that every storage keeps it alike (decisions §2).
+ * surrogates, so that every storage keeps it alike (docs/rules.md#numbers-and-text).
  */
 export const isPlainText = (length: TextLength) => {
   const { min, max } = length

@@ -17,7 +17,7 @@ const MAY_HOLD_SECRET_SEGMENT = /pass|pwd|auth|jwt|session/iu
 
 /**
  * Whether the key of a label names something that is usually a secret, so that its value must not be stored
- * (decisions §4): "db.password", "apiKey" and "X-Auth" do, "compass" and "author" do not.
+ * (docs/rules.md#secret-like-labels): "db.password", "apiKey" and "X-Auth" do, "compass" and "author" do not.
  */
 export const isSecretLikeLabelKey = (key: string): boolean =>
   SECRET_WORD.test(key.replace(SEPARATORS, "")) ||

@@ -4,7 +4,7 @@ import type { IncidentState, Severity } from "../contract/Status.ts"
 
 /**
  * Where an incident's key comes from: `named` by an event, or `automatic` from its agent and check. The two never meet,
- * even when equal as text (decisions §7).
+ * even when equal as text (docs/rules.md#incidents).
  */
 export type IncidentKind = "named" | "automatic"
 
@@ -19,10 +19,10 @@ export interface IncidentRecord extends IncidentRef {
   readonly id: IncidentId
   readonly state: IncidentState
   readonly severity: Severity
-  /** The single member's agent; absent with several members (decisions §7). */
+  /** The single member's agent; absent with several members (docs/rules.md#incidents). */
   readonly agent_id: AgentId | undefined
   readonly check_id: CheckId | undefined
-  /** The check that opened it; fixed for the incident's life (decisions §9, alert_router). */
+  /** The check that opened it; fixed for the incident's life (alert_router, docs/rules.md#alertmanager). */
   readonly opener_agent_id: AgentId
   readonly opener_check_id: CheckId
   readonly opened_at: Instant

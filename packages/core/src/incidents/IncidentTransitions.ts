@@ -1,6 +1,6 @@
 import type { Transition } from "../TransitionTable.ts"
 
-/** Moves of an incident (decisions §7). A resolved incident never reopens: the next trouble opens a new one. */
+/** Moves of an incident (docs/rules.md#incidents). A resolved incident never reopens: the next trouble opens a new one. */
 export const IncidentTransitions = [
   {
     from: "absent",

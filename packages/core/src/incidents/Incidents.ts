@@ -141,7 +141,7 @@ export class Incidents {
       this.#workspace.incidents.put({ ...incident, summary: worst.summary })
   }
 
-  /** A member leaves; the incident resolves when it was the last, and keeps what it showed until then (decisions §7). */
+  /** A member leaves; the incident resolves when it was the last, and keeps what it showed until then (docs/rules.md#incidents). */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
     const workspace = this.#workspace
     if (!workspace.incidents.isLoaded(ref.incident_id) || !workspace.members.isLoaded(ref))

@@ -9,7 +9,7 @@ export interface MemberRef {
   readonly check_id: CheckId
 }
 
-/** The membership of one check in one incident, kept after it left: filters find past members too (decisions §7). */
+/** The membership of one check in one incident, kept after it left: filters find past members too (docs/rules.md#incidents). */
 export interface MemberRecord extends MemberRef {
   readonly severity: Severity
   /** Which change of the incident's membership it owes its severity to; of equally severe members the latest speaks. */

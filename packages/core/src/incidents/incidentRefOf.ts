@@ -3,7 +3,7 @@ import type { IncidentRef } from "./IncidentRecord.ts"
 
 const LONGEST_KEY = 256
 
-/** The incident of an agent's event: that of the key it names, otherwise the automatic one of its check (decisions §7). */
+/** The incident of an agent's event: that of the key it names, otherwise the automatic one of its check (docs/rules.md#incidents). */
 export const incidentRefOf = (
   agentId: AgentId,
   event: { readonly check_id: CheckId; readonly incident_key?: IncidentKey | undefined },

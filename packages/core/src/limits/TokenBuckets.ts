@@ -24,7 +24,7 @@ const MICROS_PER_SECOND = 1_000_000
 /**
  * Token buckets by name, in bounded memory: of more than `capacity` names the one not used for longest is forgotten, which
  * can only be generous to it. A limit of 0 a minute allows everything. Not shared between processes: each replica limits
- * what it takes itself (decisions §4).
+ * what it takes itself (docs/rules.md#rate-limits).
  */
 export class TokenBuckets {
   // A Map keeps insertion order, so that its first entry is the one not used for longest.

@@ -36,7 +36,7 @@ const checksum = <L extends ListName>(
   )
 }
 
-/** An opaque, URL-safe cursor of at most 512 characters for a position in a query's order (decisions §10). */
+/** An opaque, URL-safe cursor of at most 512 characters for a position in a query's order (docs/rules.md#lists). */
 export const encodeCursor = <L extends ListName>(
   query: ListQuery<L>,
   side: CursorSide,
@@ -69,7 +69,7 @@ const fromWire = (column: SortColumn<never>, value: string | number | undefined)
   }
 }
 
-/** Reads a cursor back. Fails where it is malformed, was changed, or is of another query or side (decisions §10). */
+/** Reads a cursor back. Fails where it is malformed, was changed, or is of another query or side (docs/rules.md#lists). */
 export const decodeCursor = <L extends ListName>(
   query: ListQuery<L>,
   side: CursorSide,

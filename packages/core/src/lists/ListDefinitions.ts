@@ -40,7 +40,7 @@ export interface ListFilters {
   readonly incidents: {
     readonly state?: IncidentState | undefined
     readonly severity?: Severity | undefined
-    /** Finds every incident in which such a check is or was a member, one member matching both ids (decisions §7). */
+    /** Finds every incident in which such a check is or was a member, one member matching both ids (docs/rules.md#incidents). */
     readonly agent_id?: AgentId | undefined
     readonly check_id?: CheckId | undefined
   }
@@ -62,7 +62,7 @@ export interface SortColumn<Row> {
   readonly of: (row: Row) => SortValue
 }
 
-/** Stands for a `resolved_at` that is not there, later than every instant (decisions §10). */
+/** Stands for a `resolved_at` that is not there, later than every instant (docs/rules.md#tokens). */
 export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
 
 const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })
@@ -82,7 +82,7 @@ const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opene
 const outboxId = text<OutboxRecord>("id", (row) => row.id)
 
 /**
- * The orders of every list (decisions §10). All columns of an order run in one direction, and the last one makes it total;
+ * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and the last one makes it total;
  * a position in it is the list of a row's values. Ranks: open above resolved, critical above unknown above warning.
  */
 export const ListOrders = {

@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from "./Cursor.ts"
 import { type ListName, type ListRows, orderColumns } from "./ListDefinitions.ts"
 import type { ListQuery, Position } from "./PageRequest.ts"
 
-/** The shared list parameters (contract, Shared list parameters). */
+/** The shared list parameters (docs/rules.md#lists). */
 export interface PageParameters {
   readonly cursor?: string | undefined
   readonly back?: boolean | undefined
@@ -21,7 +21,7 @@ export interface Page<Row> {
 
 /**
  * Reads one page of a list. One row more than asked for tells whether there is another page that way; the other way
- * there is one wherever a cursor led here (decisions §10: `back=true` without a cursor is the first page).
+ * there is one wherever a cursor led here (`back=true` without a cursor is the first page, docs/rules.md#lists).
  */
 export const readPage = Effect.fnUntraced(function* <L extends ListName>(
   storage: Storage["Service"],

@@ -1,6 +1,6 @@
 import * as Instant from "../contract/Instant.ts"
 
-/** The sign of life that all replicas share: a gap between marks is an outage of the service itself (decisions §5). */
+/** The sign of life that all replicas share: a gap between marks is an outage of the service itself (docs/rules.md#outages-of-the-service). */
 export interface MarkRecord {
   readonly name: "service"
   readonly marked_at: Instant.Instant

@@ -1,4 +1,4 @@
-/** The counts of the summary (contract, SystemSummaryResponse); pending agents are neither online nor offline. */
+/** The counts of the summary; pending agents are neither online nor offline. */
 export interface SystemCounts {
   readonly agents_online: number
   readonly agents_offline: number

@@ -14,7 +14,7 @@ export interface StatusContext {
 
 /**
  * Whether an agent was heard of lately: alive before the stale threshold has passed, stale before the dead one, dead
- * after; but no more than stale while agents may still be on their way back after an outage of the service (decisions §5).
+ * after; but no more than stale while agents may still be on their way back after an outage of the service (docs/rules.md#outages-of-the-service).
  * By server time only, so it needs no job to be right.
  */
 export const agentStatus = (

@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace/Workspace.ts"
 /** The member of a heartbeat incident: no check of that name can exist, since `@` is in no check id. */
 export const HEARTBEAT = "@heartbeat" as CheckId // Not made by its schema, which refuses it by design.
 
-/** The key of the incident that says an agent is dead (decisions §5). */
+/** The key of the incident that says an agent is dead (docs/rules.md#heartbeat-incidents). */
 export const heartbeatRef = (agentId: AgentId): IncidentRef => ({
   kind: "automatic",
   incident_key: IncidentKey.make(`${agentId}/${HEARTBEAT}`),

@@ -7,7 +7,7 @@ import type { MarkRecord } from "./MarkRecord.ts"
 
 /**
  * Whether agents may still be on their way back after an outage of the service: until a dead threshold has passed since
- * its end, none is called dead (decisions §5).
+ * its end, none is called dead (docs/rules.md#outages-of-the-service).
  */
 export const isInGrace = (
   mark: MarkRecord | undefined,

@@ -23,7 +23,7 @@ export const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.
 
 /**
  * One bounded piece of the sweep: opens an incident for each of these agents that has turned dead indeed, unless the service
- * itself was away until lately (decisions §5). Safe with several replicas.
+ * itself was away until lately (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
 export const sweepDeadAgents =
   (input: SweepInput): Command<WorkOnMany> =>

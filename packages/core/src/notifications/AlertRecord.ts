@@ -10,7 +10,7 @@ export interface AlertRef {
 
 /**
  * A label set that the alert router was sent and that has to be sent again: firing every minute while the incident has
- * that severity, then as ended for five minutes (decisions §9).
+ * that severity, then as ended for five minutes (docs/rules.md#alertmanager).
  */
 export interface AlertRecord extends AlertRef {
   readonly next_at: Instant

@@ -21,7 +21,7 @@ export interface OutboxRecord {
   /** Until when the claim of an item that is `sending` holds, by the storage's clock; absent in every other state. */
   readonly leased_until: Instant | undefined
   readonly created_at: Instant
-  /** From when its age counts: when it was created, or replayed last (decisions §8). */
+  /** From when its age counts: when it was created, or replayed last (docs/rules.md#delivery). */
   readonly counts_from: Instant
   readonly updated_at: Instant
 }

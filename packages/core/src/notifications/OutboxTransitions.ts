@@ -26,7 +26,7 @@ const discarded = <From extends "pending" | "retry">(from: From) =>
     },
   ] as const
 
-/** Moves of an outbox item (decisions §8). */
+/** Moves of an outbox item (docs/rules.md#delivery). */
 export const OutboxTransitions = [
   {
     from: "absent",

@@ -10,7 +10,7 @@ import { incidentFacts } from "./incidentFacts.ts"
 import type { Notification } from "./Notification.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 
-/** A firing alert is sent again so often, because the router forgets what is not repeated (decisions §9). */
+/** A firing alert is sent again so often, because the router forgets what is not repeated (docs/rules.md#alertmanager). */
 const RESEND_EVERY = Duration.seconds(60)
 /** An ended alert is sent again for so long. */
 const RESEND_ENDED_FOR = Duration.minutes(5)

@@ -30,7 +30,7 @@ export interface ClaimedItem {
 
 /**
  * Claims outbox items that are due: each becomes `sending` for this worker alone, until its lease ends. Items whose lease
- * ran out are taken back first: to be retried by the schedule, or failed (decisions §8).
+ * ran out are taken back first: to be retried by the schedule, or failed (docs/rules.md#delivery).
  */
 export const claimOutbox =
   (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>

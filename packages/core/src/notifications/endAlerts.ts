@@ -5,7 +5,7 @@ import type { AlertRecord } from "./AlertRecord.ts"
 
 /**
  * Ends the label sets at the alert router that no longer are the incident's: all when it is resolved, that of another
- * severity while it is open, in whose place the present one is sent. All of it at once (decisions §9). Nothing happens
+ * severity while it is open, in whose place the present one is sent. All of it at once (docs/rules.md#alertmanager). Nothing happens
  * where the router was told nothing.
  */
 export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant): void => {

@@ -51,7 +51,7 @@ const firingsOf = (workspace: Workspace, incident: Pick<IncidentRecord, "id">): 
 
 /**
  * Enqueues a firing for each enabled notifier that was not told of this incident at its present severity or a higher
- * one; a discarded row told nobody (decisions §8).
+ * one; a discarded row told nobody (docs/rules.md#outbox).
  */
 export const enqueueFirings = (
   workspace: Workspace,
@@ -105,7 +105,7 @@ export const settleResolved = (
 
 /**
  * Settles the outbox of an incident whose last member's agent was deleted or blocked: unsent firings are discarded;
- * where one was sent, or is being sent, a resolved follows (decisions §3).
+ * where one was sent, or is being sent, a resolved follows (docs/rules.md#deleting-an-agent).
  */
 export const settleAbandoned = (
   workspace: Workspace,

@@ -1,4 +1,4 @@
-/** Longest text of an output that leaves the system, in characters (decisions §7, §9). */
+/** Longest text of an output that leaves the system, in characters (docs/rules.md#incidents, docs/rules.md#notifiers). */
 const FIRST_LINE_CHARACTERS = 512
 
 /** The first line of an output, at most 512 characters; `undefined` where there is no text in it. */

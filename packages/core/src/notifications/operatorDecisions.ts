@@ -10,7 +10,7 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
-/** Items that nobody claimed for so long belong to a notifier that is configured nowhere (decisions §8). */
+/** Items that nobody claimed for so long belong to a notifier that is configured nowhere (docs/rules.md#delivery). */
 const UNCLAIMED_FOR = Duration.hours(24)
 
 /** What became of a replay. */
@@ -21,7 +21,7 @@ export type ReplayOutcome =
   | "firing_of_resolved"
   | "incident_expired"
 
-/** Gives a dead letter another life: same id, attempts 0, its age counted from now (decisions §8). */
+/** Gives a dead letter another life: same id, attempts 0, its age counted from now (docs/rules.md#delivery). */
 export const replay =
   (id: OutboxId): Command<ReplayOutcome> =>
   (workspace, now) =>

@@ -1,8 +1,8 @@
 import { Duration } from "effect"
 
-/** An item is not tried more often than that (decisions §8). */
+/** An item is not tried more often than that (docs/rules.md#delivery). */
 export const MAX_ATTEMPTS = 14
-/** An item older than that is not tried again (decisions §8). */
+/** An item older than that is not tried again (docs/rules.md#delivery). */
 export const MAX_AGE = Duration.hours(24)
 
 const LONGEST_RETRY_AFTER = Duration.hours(1)
@@ -32,7 +32,7 @@ export interface RetryInput {
 
 /**
  * How long to wait before the next attempt: by the schedule, give or take a fifth, or what the receiver asked for if that
- * is later, but no more than an hour of it (decisions §8).
+ * is later, but no more than an hour of it (docs/rules.md#delivery).
  */
 export const retryDelay = ({ attempts, random, retryAfterSeconds }: RetryInput): Duration.Duration => {
   const scheduled = Duration.times(DELAYS[attempts - 1] ?? LAST_DELAY, 1 - JITTER + 2 * JITTER * random)

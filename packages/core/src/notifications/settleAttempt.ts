@@ -37,7 +37,7 @@ export const LEASE_EXPIRED = {
   error: "the attempt was never finished: its lease ran out",
 } as const satisfies AttemptResult
 
-/** An item after its attempt, by the rules of decisions §8. */
+/** An item after its attempt, by the rules of docs/rules.md#delivery. */
 export const attempted = (
   item: Sending,
   result: AttemptResult,

@@ -11,11 +11,11 @@ export interface KeyIdentity {
 export class Hashing extends Context.Service<
   Hashing,
   {
-    /** SHA-256 (HMAC with the pepper where one is set) and fingerprint of an agent key (decisions §3). */
+    /** SHA-256 (HMAC with the pepper where one is set) and fingerprint of an agent key (docs/rules.md#what-is-stored-of-a-key). */
     readonly identify: (key: Redacted.Redacted) => KeyIdentity
     /** SHA-256 of the UTF-8 bytes of `text`, in lower-case hex. */
     readonly sha256: (text: string) => string
-    /** Tells one pepper from another without revealing it; equal for equal peppers, and for none (decisions §3). */
+    /** Tells one pepper from another without revealing it; equal for equal peppers, and for none (docs/rules.md#what-is-stored-of-a-key). */
     readonly pepperCheck: string
   }
 >()("@tocsin/core/ports/Hashing") {}

@@ -4,7 +4,7 @@ import type { ClaimedAlert } from "../notifications/alertDecisions.ts"
 import type { Notification } from "../notifications/Notification.ts"
 
 /**
- * What became of one attempt (decisions §8). `error` is kept as the item's `last_error` and shown to operators: one
+ * What became of one attempt (docs/rules.md#delivery). `error` is kept as the item's `last_error` and shown to operators: one
  * sentence without an address, a secret or the receiver's text beyond its status.
  */
 export type DeliveryResult =
@@ -32,7 +32,7 @@ export interface Notifier {
   readonly send: (notification: Notification) => Effect.Effect<DeliveryResult>
   /**
    * Sends label sets again to a receiver that forgets what is not repeated; absent where the receiver does not
-   * (decisions §9, alert_router). Those with `ended_at` are sent as ended. Never fails, like `send`.
+   * (alert_router, docs/rules.md#alertmanager). Those with `ended_at` are sent as ended. Never fails, like `send`.
    */
   readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
   /** Sends a message that is marked as a test. */

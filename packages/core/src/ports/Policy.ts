@@ -5,25 +5,25 @@ import type { RateLimit } from "../limits/TokenBuckets.ts"
 
 /** The numbers and choices that the rules depend on; the defaults are those of the decisions. */
 export interface PolicyOptions {
-  /** Notifiers that are told of incidents (decisions §8). */
+  /** Notifiers that are told of incidents (docs/rules.md#outbox). */
   readonly notifiers: ReadonlyArray<NotifierName>
-  /** Fingerprints of keys that are accepted on sight (decisions §3). */
+  /** Fingerprints of keys that are accepted on sight (docs/rules.md#what-is-stored-of-a-key). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
-  /** Registrations beyond this many pending agents are refused (decisions §3). */
+  /** Registrations beyond this many pending agents are refused (docs/rules.md#what-is-stored-of-a-key). */
   readonly maxPendingAgents: number
-  /** Heartbeats of one key (decisions §4). */
+  /** Heartbeats of one key (docs/rules.md#rate-limits). */
   readonly heartbeatRate: RateLimit
-  /** Registrations of unknown keys from one client address (decisions §4). */
+  /** Registrations of unknown keys from one client address (docs/rules.md#rate-limits). */
   readonly registrationRate: RateLimit
   /** Bytes that keys which are not accepted may send from one client address. */
   readonly unknownKeyVolume: RateLimit
   /** Failed authentications from one client address. */
   readonly failedAuthenticationRate: RateLimit
-  /** A pending key that was silent for so long gives way to another one (decisions §3). */
+  /** A pending key that was silent for so long gives way to another one (docs/rules.md#agent-keys). */
   readonly pendingKeySilence: Duration.Duration
-  /** An agent not heard of for so long is stale (decisions §5). */
+  /** An agent not heard of for so long is stale (docs/rules.md#agent-status). */
   readonly staleAfter: Duration.Duration
-  /** An agent not heard of for so long is dead (decisions §5). */
+  /** An agent not heard of for so long is dead (docs/rules.md#heartbeat-incidents). */
   readonly deadAfter: Duration.Duration
 }
 

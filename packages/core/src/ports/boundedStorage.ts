@@ -9,7 +9,7 @@ const timedOut = Effect.fail(
 )
 
 /**
- * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT, decisions §1). A command that was given
+ * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT, docs/rules.md#failures-of-the-storage). A command that was given
  * up may still be kept: callers are told that it failed, and repeat it if it is safe to repeat.
  */
 export const boundedStorage = (limit: Duration.Duration) =>

@@ -29,7 +29,7 @@ export interface SentNotification {
 
 /** All keys have it, so that the policy accepts agents on sight. */
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
-/** As often as housekeeping looks for dead agents (decisions §5). */
+/** As often as housekeeping looks for dead agents (docs/rules.md#heartbeat-incidents). */
 const SWEEP_EVERY = 5_000_000n
 const CLAIMED_AT_ONCE = 500
 const LEASE = Duration.seconds(60)

@@ -27,7 +27,7 @@ const hasBothKeys = ({ accepted_key_hash, pending_key_hash }: AgentRecord): bool
 
 const isBlacklistId = Schema.is(BlacklistId)
 
-/** What operators decide about agents and their keys (contract, admission endpoints; decisions §3). */
+/** What operators decide about agents and their keys (docs/rules.md#agent-keys, docs/rules.md#what-is-stored-of-a-key). */
 export class Admission extends Context.Service<
   Admission,
   {
@@ -95,7 +95,7 @@ export class Admission extends Context.Service<
       })
 
       const unblock = Effect.fnUntraced(function* (keyId: string) {
-        // Any 64 characters are a valid key_id (decisions §10); those that are no id of ours match no row.
+        // Any 64 characters are a valid key_id (docs/rules.md#lists); those that are no id of ours match no row.
         return isBlacklistId(keyId)
           ? { count: yield* storage.transact(actions.unblock([keyId])) }
           : { count: 0 }

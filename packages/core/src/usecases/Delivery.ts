@@ -26,7 +26,7 @@ const FINISH_WITHIN = Duration.seconds(4)
 
 /**
  * Delivers the outbox for as long as the layer lives, one worker for each configured notifier, so that a dead receiver
- * holds up its own items alone. When the layer closes, attempts under way end or are given back (decisions §8).
+ * holds up its own items alone. When the layer closes, attempts under way end or are given back (docs/rules.md#delivery).
  */
 export const layer: Layer.Layer<never, never, Storage | OutboxSignal | Notifiers> = Layer.effectDiscard(
   Effect.gen(function* () {

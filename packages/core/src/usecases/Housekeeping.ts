@@ -11,7 +11,7 @@ import { type RetentionName, RetentionRules } from "../retention/RetentionRules.
 import { incidentOptions } from "./incidentOptions.ts"
 import { sweepSilentAgents } from "./sweepSilentAgents.ts"
 
-/** How long ended rows are kept; an absent time keeps them for ever (decisions §10). */
+/** How long ended rows are kept; an absent time keeps them for ever (docs/rules.md#retention). */
 export interface RetentionOptions {
   readonly history: Duration.Duration | undefined
   readonly incidents: Duration.Duration | undefined
@@ -19,7 +19,7 @@ export interface RetentionOptions {
   readonly pending: Duration.Duration | undefined
 }
 
-/** The times of decisions §10. */
+/** The times of docs/rules.md#retention. */
 export const defaultRetention: RetentionOptions = {
   history: Duration.days(93),
   incidents: Duration.days(365),
@@ -35,7 +35,7 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
 // A piece is short enough that ingestion beside it waits for milliseconds; between pieces ingestion goes first.
 const PIECE = 500
 const BETWEEN_PIECES = Duration.millis(20)
-// A dead agent opens its incident within 15 s (decisions §5).
+// A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents).
 const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
 const EXPIRE_EVERY = Duration.minutes(10)

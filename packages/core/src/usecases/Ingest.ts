@@ -37,7 +37,7 @@ export class Ingest extends Context.Service<
     readonly bodies: Pick<BodyAdmission, "tryEnter" | "enterHeartbeat" | "enterEvents">
     /**
      * Takes a heartbeat; registers a key that is unknown. Safe to repeat. Durable when it succeeds. `address` names
-     * whom registrations are counted for (decisions §4); without one they are not limited by it.
+     * whom registrations are counted for (docs/rules.md#rate-limits); without one they are not limited by it.
      */
     readonly heartbeat: (
       key: Redacted.Redacted,

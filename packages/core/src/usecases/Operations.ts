@@ -47,7 +47,7 @@ const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | Stat
   }),
 }
 
-/** What operators do beyond the contract (decisions §6, §8; /ops/v1). */
+/** What operators do beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
 export class Operations extends Context.Service<
   Operations,
   {

@@ -36,7 +36,7 @@ type Sorted<L extends ListName> = Narrowed<L> & {
   readonly direction: "asc" | "desc"
 }
 
-/** What operators read (contract, list endpoints; decisions §10). */
+/** What operators read (docs/rules.md#lists, docs/rules.md#tokens). */
 export class Queries extends Context.Service<
   Queries,
   {

@@ -21,7 +21,7 @@ export interface Explanation {
   readonly received_at: Instant.Instant
   /** How long ago that was, in seconds. */
   readonly age_seconds: number
-  /** Arrival minus `observed_at` of that result, in seconds: negative where the agent's clock is ahead (decisions §6). */
+  /** Arrival minus `observed_at` of that result, in seconds: negative where the agent's clock is ahead (docs/rules.md#clocks-in-the-future). */
   readonly skew_seconds: number
   /** The result that last changed (status, exit_code); null where retention removed it. */
   readonly last_change: StoredCheckResultEvent | null

@@ -51,7 +51,7 @@ export const tooMuchOfUnknownKeys = limited(
 
 const taken = (accepted: boolean) => Effect.succeed<AcceptedResponse>({ accepted })
 
-/** What each outcome of a heartbeat is answered with (decisions §3, §4). */
+/** What each outcome of a heartbeat is answered with (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export const heartbeatReplies: Readonly<
   Record<
     Exclude<HeartbeatOutcome, "unknown_key">,

@@ -16,7 +16,7 @@ interface ResendInput {
 // One post's worth: some hundred kilobytes at most.
 const ALERTS_AT_ONCE = 100
 
-/** Sends label sets again to a receiver that forgets what is not repeated, and never ends (decisions §9). */
+/** Sends label sets again to a receiver that forgets what is not repeated, and never ends (docs/rules.md#alertmanager). */
 export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underWay }: ResendInput) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal

@@ -45,7 +45,7 @@ export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEve
   return event
 }
 
-/** An incident as the contract shows it. One that says an agent is dead has no check (decisions §5). */
+/** An incident as the contract shows it. One that says an agent is dead has no check (docs/rules.md#heartbeat-incidents). */
 export const toIncident = (record: IncidentRecord): Incident => ({
   id: record.id,
   incident_key: record.incident_key,

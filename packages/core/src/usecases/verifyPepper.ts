@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { Hashing } from "../ports/Hashing.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 
-/** The pepper is another than the one that the stored key hashes were made with (decisions §3). */
+/** The pepper is another than the one that the stored key hashes were made with (docs/rules.md#what-is-stored-of-a-key). */
 export class PepperChanged extends Schema.TaggedError<PepperChanged>()("PepperChanged", {
   message: Schema.String,
 }) {}

@@ -22,7 +22,7 @@ interface Resource {
   readonly schema: Schema.ConstraintCodec<unknown, unknown>
   readonly required: Readonly<Record<string, unknown>>
   readonly optional: Readonly<Record<string, unknown>>
-  /** Optional fields that may be null (contract, resources). */
+  /** Optional fields that may be null. */
   readonly nullable: ReadonlyArray<string>
   /** Optional fields that decoding fills in. */
   readonly defaults?: Readonly<Record<string, unknown>>

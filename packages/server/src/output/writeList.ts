@@ -22,7 +22,7 @@ export interface ShownList<Item, E, R> {
   readonly of: string
 }
 
-/** The largest page that the port promises to read at any depth without ado (contract, shared list parameters). */
+/** The largest page that the port promises to read at any depth without ado (docs/rules.md#lists). */
 const LARGEST_PAGE = 500
 
 /** Takes rows one page after the other. */

@@ -10,7 +10,7 @@ const ADDRESSES = [
   "SERVICE_BEAT_URL",
 ] as const
 
-/** Addresses that notifiers and beats must not call, or cannot use (decisions §9). */
+/** Addresses that notifiers and beats must not call, or cannot use (docs/rules.md#targets). */
 export const refusedTargets = (values: Partial<Settings>): ReadonlyArray<SettingProblem> => {
   const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
   return ADDRESSES.flatMap((name) => {

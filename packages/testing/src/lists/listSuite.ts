@@ -218,7 +218,7 @@ const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
   )
 })
 
-/** What each list holds and in which order, by the words of decisions §7 and §10 rather than by the core's tables. */
+/** What each list holds and in which order, by the words of docs/rules.md#incidents and docs/rules.md#lists rather than by the core's tables. */
 export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("lists", () => {
     it.effect("agents and checks in the order of their bytes", () =>

@@ -166,7 +166,7 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
   )
 }
 
-/** Keyset paging (decisions §10), whatever happens between two pages. */
+/** Keyset paging (docs/rules.md#lists), whatever happens between two pages. */
 export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("paging", () => {
     describeWalks(subject)

@@ -6,7 +6,7 @@ import { failed, type Findings, ok } from "./Finding.ts"
 
 const CHECK = "beat"
 
-/** Where beats go, as far as it may be shown (decisions §9); with `isTested` one is sent, which counts there as any other. */
+/** Where beats go, as far as it may be shown (docs/rules.md#notifiers); with `isTested` one is sent, which counts there as any other. */
 export const examineBeat = Effect.fnUntraced(function* (settings: Settings, isTested: boolean) {
   const receiver = beatReceiver(settings)
   const address = settings.SERVICE_BEAT_URL

@@ -10,7 +10,7 @@ const nameOf = (kind: NotifierName): string => `notifier ${kind}`
 
 const TELEGRAM = "Telegram"
 
-/** Where a notifier sends, as far as it may be shown (decisions §9): its origin. */
+/** Where a notifier sends, as far as it may be shown (docs/rules.md#targets): its origin. */
 const targetOf = (kind: NotifierName, settings: Settings): string => {
   const addresses: Readonly<Record<NotifierName, Redacted.Redacted | undefined>> = {
     webhook: settings.SERVICE_WEBHOOK_URL,
