@@ -12,6 +12,8 @@ export interface TableStatistics {
   readonly n_tup_upd: bigint
   /** Updates whose new version stayed in its page, so that no index was touched. */
   readonly n_tup_hot_upd: bigint
+  /** Updates whose page had no room left, which depends on what else runs; not counted before PostgreSQL 16. */
+  readonly n_tup_newpage_upd: bigint | null
   readonly n_tup_del: bigint
 }
 
@@ -23,8 +25,9 @@ export const tableStatistics = Effect.fnUntraced(function* ({ sql }: Replica) {
   `
   yield* eventually(Effect.map(others, (rows) => rows[0]?.count === 0))
   const rows = yield* sql<TableStatistics>`
-    SELECT relname AS name, seq_scan, coalesce(idx_tup_fetch, 0) AS idx_tup_fetch, n_tup_upd, n_tup_hot_upd, n_tup_del
-    FROM pg_stat_user_tables
+    SELECT relname AS name, seq_scan, coalesce(idx_tup_fetch, 0) AS idx_tup_fetch, n_tup_upd, n_tup_hot_upd, n_tup_del,
+      (to_jsonb(counted) ->> 'n_tup_newpage_upd')::int8 AS n_tup_newpage_upd
+    FROM pg_stat_user_tables AS counted
   `
   return new Map(rows.map((row) => [row.name, row]))
 })
