@@ -3,58 +3,72 @@ import { metricSubjects } from "@tocsin/core/metrics/metricDefinitions"
 
 const HEAD = `# Metrics
 
-Made from \`packages/core/src/metrics/metricDefinitions.ts\` by \`node scripts/renderMetrics.ts\`: change that file, not this one.
+This page is generated from \`packages/core/src/metrics/metricDefinitions.ts\`. Change that file, then
+run \`node scripts/renderMetrics.ts\`.
 
-A server tells its metrics at \`/metrics\`, in Prometheus' text format. Beside them stand, in this repository:
+A server serves its metrics at \`/metrics\` in Prometheus' text format. The repository contains:
 
-- [\`deploy/prometheus/prometheus.yml\`](../deploy/prometheus/prometheus.yml): how Prometheus scrapes it;
-- [\`deploy/prometheus/tocsin.rules.yml\`](../deploy/prometheus/tocsin.rules.yml): alert rules, each with a runbook in [operations.md](operations.md), and their unit tests
-  (\`promtool test rules tocsin.rules.test.yml\`);
-- [\`deploy/grafana/tocsin.json\`](../deploy/grafana/tocsin.json): a dashboard to import (Dashboards → New → Import), which asks for the data source.
+| file | use |
+| --- | --- |
+| [\`deploy/prometheus/prometheus.yml\`](../deploy/prometheus/prometheus.yml) | a scrape configuration |
+| [\`deploy/prometheus/tocsin.rules.yml\`](../deploy/prometheus/tocsin.rules.yml) | alert rules, each with a runbook in [Operations](operations.md#the-alerts). Run their unit tests with \`promtool test rules tocsin.rules.test.yml\` |
+| [\`deploy/grafana/tocsin.json\`](../deploy/grafana/tocsin.json) | a dashboard: import it with Dashboards → New → Import, and choose the data source |
 
-Traces and logs are another page: [traces-and-logs.md](traces-and-logs.md).
+For traces and logs, see [Traces and logs](traces-and-logs.md).
 
-## Set it up
+## Set up Prometheus
 
-Tocsin gets a token for it by \`SERVICE_METRICS_TOKEN_FILE\`, and Prometheus the same one. Where Prometheus came from a package:
+These steps are for a Prometheus installed from a package.
 
-\`\`\`sh elsewhere
-openssl rand -hex 32 > tocsin-token
-sudo install -m 640 -g prometheus tocsin-token /etc/prometheus/tocsin-token
-sudo install -m 644 deploy/prometheus/tocsin.rules.yml /etc/prometheus/tocsin.rules.yml
-\`\`\`
+1. Create a token, and install it with the alert rules:
 
-Take the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` into \`/etc/prometheus/prometheus.yml\`; servers of another database get a job of their own whose name begins with \`tocsin\`: the alert rules tell installations apart by the job (and the namespace), and TocsinDown looks for those names. Then:
+   \`\`\`sh elsewhere
+   openssl rand -hex 32 > tocsin-token
+   sudo install -m 640 -g prometheus tocsin-token /etc/prometheus/tocsin-token
+   sudo install -m 644 deploy/prometheus/tocsin.rules.yml /etc/prometheus/tocsin.rules.yml
+   \`\`\`
 
-\`\`\`sh elsewhere
-promtool check config /etc/prometheus/prometheus.yml
-sudo systemctl reload prometheus
-curl -s --data-urlencode 'query=up{job="tocsin"}' http://127.0.0.1:9090/api/v1/query
-\`\`\`
+2. Give Tocsin the same token: set \`SERVICE_METRICS_TOKEN_FILE\` to its file.
+3. Copy the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` to
+   \`/etc/prometheus/prometheus.yml\`. Give the servers of each further database a job of their own,
+   with a name that begins with \`tocsin\`: the alert rules distinguish installations by job and
+   namespace.
+4. Check the configuration, reload it, and query Prometheus. A value of \`"1"\` means that it scrapes
+   Tocsin.
 
-A value of \`"1"\` means that Tocsin is scraped. Try an alert: two minutes after Tocsin is stopped, TocsinDown fires at \`http://127.0.0.1:9090/alerts\`. Prometheus hands alerts to its own Alertmanager (\`alerting\` in
-its configuration), so they arrive while Tocsin is down too.
+   \`\`\`sh elsewhere
+   promtool check config /etc/prometheus/prometheus.yml
+   sudo systemctl reload prometheus
+   curl -s --data-urlencode 'query=up{job="tocsin"}' http://127.0.0.1:9090/api/v1/query
+   \`\`\`
 
-## Who may read them
+5. Test an alert: stop Tocsin. After two minutes TocsinDown fires at \`http://127.0.0.1:9090/alerts\`.
 
-| \`SERVICE_METRICS_TOKEN\` | \`/metrics\` takes |
+Prometheus sends alerts to its own Alertmanager (\`alerting\` in its configuration), so they arrive
+while Tocsin is down.
+
+## Access
+
+| \`SERVICE_METRICS_TOKEN\` | \`/metrics\` accepts |
 | --- | --- |
 | unset | a token of \`SERVICE_AUTH_TOKEN\` or \`SERVICE_READ_TOKEN\` |
-| a token | that one too; it opens nothing else |
-| \`open\` | no token: for networks that only Prometheus reaches |
+| a token | that token as well; it grants nothing else |
+| \`open\` | every request: only for networks that Prometheus alone reaches |
 
-The token is a bearer token (\`authorization.credentials_file\` in Prometheus). Without it the answer is 401, as everywhere in the API. A program that embeds Tocsin
-turns \`/metrics\` on with the option \`metrics\` of \`createMonitor\`.
+Send the token as a bearer token (\`authorization.credentials_file\` in Prometheus). Without a valid
+one, Tocsin answers 401. In the library, enable \`/metrics\` with \`createMonitor\`'s option \`metrics\`.
 
-## How to read them
+## Interpretation
 
-- What is counted is counted since the process started, by each process for itself: add replicas up (\`sum\`).
-- State (agents, checks, incidents, notifications) is read from the storage at a scrape, which every replica does: take the greatest (\`max\`). Scrapes within a second share one
-  reading. While the storage is away these metrics are absent, \`tocsin_storage_up\` is 0, and all others are told.
-- Labels have few values: routes are templates such as \`/api/v1/agents/:agent_id\`, or \`unmatched\` where there is nothing; no metric names an agent, a check or an incident.
-- Counts of what may grow without bound stop at 10000. Notifications that are sent or discarded are not among them: \`tocsin_notifier_attempts_total\` counts them.
-- An agent is dead here once it has a heartbeat incident, up to 15 s after its time.
-- The time of an agent's request runs from its whole body to its answer, that of others from their headers.
+| metrics | meaning |
+| --- | --- |
+| counters and histograms | each process counts for itself, from its start: add replicas up (\`sum\`) |
+| state (agents, checks, incidents, notifications) | every replica reads it from the storage at a scrape: take the maximum (\`max\`). Scrapes within a second share one reading |
+| while the storage is unreachable | the state metrics are absent, \`tocsin_storage_up\` is 0, and all others are present |
+| labels | have few values. Routes are templates such as \`/api/v1/agents/:agent_id\`, or \`unmatched\`. No metric names an agent, a check or an incident |
+| unbounded counts | stop at 10000. They exclude notifications that were sent or discarded: \`tocsin_notifier_attempts_total\` counts those |
+| dead agents | an agent counts as dead once it has a heartbeat incident, up to 15 s after its threshold |
+| request duration | runs to the answer, from an agent's whole body, or from the headers of any other request |
 `
 
 const typeOf = ({ type, buckets }: MetricDefinition): string =>
@@ -71,7 +85,7 @@ export const metricsPage = (): string => {
     ({ title, definitions }) => `
 ## ${title}
 
-| metric | type | labels | what it is |
+| metric | type | labels | meaning |
 | --- | --- | --- | --- |
 ${Object.values<MetricDefinition>(definitions).map(rowOf).join("\n")}
 `,
