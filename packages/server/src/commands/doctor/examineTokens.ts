@@ -4,7 +4,7 @@ import { attention, type Findings } from "./Finding.ts"
 
 const NAMES = ["SERVICE_AUTH_TOKEN", "SERVICE_READ_TOKEN"] as const
 
-/** Guesses are not limited, so a token has to be beyond guessing: sixteen characters of any kind are. */
+/** A correct guess passes however many were wrong, so a token has to be beyond guessing: sixteen characters are. */
 const SHORTEST_TOKEN = 16
 
 /** Tokens that somebody could guess. */
