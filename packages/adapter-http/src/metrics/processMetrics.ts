@@ -123,6 +123,8 @@ const kindOf = (entry: PerformanceEntry): string => {
 
 const collections = Effect.gen(function* () {
   const durations = new Histograms(metrics.gcDuration)
+  // A kind that has not happened yet is 0, not absent: rates begin with the first one.
+  for (const kind of GC_KINDS.values()) durations.of(kind)
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       const observer = new PerformanceObserver((list) => {

@@ -1,0 +1,15 @@
+import { assert, it } from "@effect/vitest"
+import { metricDefinitions } from "@tocsin/core/metrics/metricDefinitions"
+import { Effect } from "effect"
+import { processMetrics } from "../../src/metrics/processMetrics.ts"
+
+it.live("collections of every kind are told of before the first one", () =>
+  Effect.gen(function* () {
+    const families = yield* yield* processMetrics("1.2.3")
+    const { readings } = families.find(({ definition }) => definition === metricDefinitions.gcDuration) ?? {}
+    assert.sameMembers(
+      (readings ?? []).map(({ labels }) => labels[0]),
+      ["major", "minor", "incremental", "weakcb"],
+    )
+  }).pipe(Effect.scoped),
+)
