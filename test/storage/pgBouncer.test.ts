@@ -1,6 +1,8 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import { describe } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { checkRemovalSuite } from "@tocsin/testing/checkRemovalSuite"
 import { claimSuite } from "@tocsin/testing/claimSuite"
 import { ingestRaceSuite } from "@tocsin/testing/ingestRaceSuite"
@@ -30,4 +32,19 @@ describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skipped}`, ()
   checkRemovalSuite(subject)
   rollbackSuite(subject)
   ingestRaceSuite(subject)
+
+  it.live("time limits hold behind the pooler, on a session that another client has used", () =>
+    Effect.gen(function* () {
+      const { url } = yield* EmptiedPostgres
+      const limitOf = (limits: { readonly statementTimeout?: Duration.Duration }) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const [row] = yield* sql<{ limit: string }>`SELECT current_setting('statement_timeout') AS "limit"`
+          return row?.limit
+        }).pipe(Effect.provide(PgClient.layer({ url, ...limits })))
+      assert.strictEqual(yield* limitOf({ statementTimeout: Duration.seconds(7) }), "7s")
+      assert.strictEqual(yield* limitOf({}), "0")
+      assert.strictEqual(yield* limitOf({ statementTimeout: Duration.seconds(3) }), "3s")
+    }).pipe(Effect.provide(place), Effect.scoped),
+  )
 })
