@@ -6,6 +6,7 @@ import { storageSuite } from "@tocsin/testing/storageSuite"
 
 storageSuite({
   name: "SQLite without remembered rows",
+  noHints: "one server has its file to itself",
   place: ScratchFolder.layer,
   client: Layer.unwrap(
     Effect.map(ScratchFolder, ({ path }) =>

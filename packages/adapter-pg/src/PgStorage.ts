@@ -2,7 +2,8 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
+import type { Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
@@ -10,6 +11,8 @@ import type { PgStatement } from "./client/PgConnection.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
 import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
+import { Announcer } from "./hints/Announcer.ts"
+import { hintsOfOthers } from "./hints/hintsOfOthers.ts"
 import { expire } from "./housekeeping/expire.ts"
 import { readRows } from "./lists/readRows.ts"
 import { migrate } from "./migrate.ts"
@@ -135,10 +138,21 @@ export const layer = ({
           migrate(sql),
         ),
       )
+      const listener = yield* connect({ ...defaults, ...options, maxConnections: 1, host })
       const instruments = yield* CurrentInstruments
-      yield* instruments.addSource(poolMetrics({ commands: database, groups: groupDatabase, probe: prober }))
-      const groups = yield* GroupCommit.start({ database, groupDatabase, lanes, cachedRows, instruments })
-      return make({ groups, database, prober, groupDatabase })
+      yield* instruments.addSource(
+        poolMetrics({ commands: database, groups: groupDatabase, probe: prober, hints: listener }),
+      )
+      const announcer = new Announcer()
+      const groups = yield* GroupCommit.start({
+        database: { ...database, announcer },
+        groupDatabase: { ...groupDatabase, announcer },
+        lanes,
+        cachedRows,
+        instruments,
+      })
+      const hints = yield* hintsOfOthers(listener.pg, announcer.sender)
+      return make({ groups, database, prober, groupDatabase, hints })
     }),
   )
 
@@ -157,9 +171,10 @@ interface Connected {
   readonly prober: Database
   /** Its plans use indexes. */
   readonly groupDatabase: Database
+  readonly hints: Stream.Stream<void>
 }
 
-const make = ({ database, groupDatabase, groups, prober }: Connected): Storage["Service"] => {
+const make = ({ database, groupDatabase, groups, hints, prober }: Connected): Storage["Service"] => {
   const { pg, sql } = database
   const findOne = <A>(
     statement: PgStatement,
@@ -184,8 +199,7 @@ const make = ({ database, groupDatabase, groups, prober }: Connected): Storage["
       ),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (notifiers, now) => retryTransient(untilNextDue(groupDatabase.pg, notifiers, now)),
-    // Each replica looks for itself, at what it enqueued at once; and NOTIFY would make all commits wait for one lock.
-    hints: Stream.never,
+    hints,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], decodeCheck),
     incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
     mark: findOne(findMark, ["service"], decodeMark),

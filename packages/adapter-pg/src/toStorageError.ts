@@ -92,7 +92,7 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     {
       reason: "unavailable",
       message:
-        "PostgreSQL has no connection left: raise its max_connections, or run fewer replicas, each of which takes up to 18",
+        "PostgreSQL has no connection left: raise its max_connections, or run fewer replicas, each of which takes up to 19",
     },
   ],
   ["55000", starting],

@@ -17,8 +17,14 @@ export interface StorageUnderTest<Place, E = unknown> {
    * print this. Absent where it can.
    */
   readonly onlyOneClient?: string
+  /** Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do. */
+  readonly noHints?: string
 }
 
 /** Why tests of two clients are skipped, as the end of their names; nothing where they run. */
 export const because = ({ onlyOneClient }: { readonly onlyOneClient?: string }): string =>
-  onlyOneClient === undefined ? "" : ` (skipped: ${onlyOneClient})`
+  skippedFor(onlyOneClient)
+
+/** The end of the name of a test that is skipped for a reason; nothing where it runs. */
+export const skippedFor = (reason: string | undefined): string =>
+  reason === undefined ? "" : ` (skipped: ${reason})`

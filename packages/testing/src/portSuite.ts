@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { Effect, Exit, Fiber, Stream } from "effect"
+import { Effect, Exit, Fiber, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "./assertSame.ts"
 import { race } from "./race.ts"
@@ -10,7 +10,7 @@ import { agentRecord, blockedKeyRecord, incidentIdOf, incidentRecord, keyHashOf,
 import { newPlace, openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send, start, START_MILLIS } from "./samples.ts"
-import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
+import { because, skippedFor, type StorageUnderTest } from "./StorageUnderTest.ts"
 
 const a = AgentId.make("a")
 const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -147,6 +147,28 @@ const describeHints = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* Fiber.interrupt(watching)
       assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(watching)))
     }),
+  )
+
+  const missing = subject.onlyOneClient ?? subject.noHints
+  it.live.skipIf(missing !== undefined)(
+    `hints: follow each notification that another client enqueues${skippedFor(missing)}`,
+    () =>
+      Effect.gen(function* () {
+        const open = yield* newPlace(subject)
+        const [watcher, writer] = yield* Effect.all([open, open])
+        const heard = yield* Queue.unbounded<void>()
+        yield* Effect.forkScoped(
+          Stream.runForEach(watcher.storage.hints, () => Queue.offer(heard, undefined)),
+        )
+        yield* enroll(writer, "a")
+        // A storage may emit a few times by itself, for what it may have missed before it listened.
+        for (const n of [1, 2, 3, 4]) {
+          yield* Queue.clear(heard)
+          yield* send(writer, "a", [eventOf(n, { check_id: `check-${n}` })])
+          yield* Queue.take(heard)
+          assert.strictEqual((yield* rowsOf(watcher, "outbox")).length, n)
+        }
+      }),
   )
 }
 

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
-import type { Schema } from "effect"
+import type { Schema, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import * as Driver from "@effect/sql-pg/PgClient"
 import { SqlClient } from "effect/sql"
@@ -34,6 +34,10 @@ export class PgClient extends Context.Service<
       statement: PgStatement,
       value: Schema.Json,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
+    /** Takes a connection for itself and listens on a channel: succeeds with the payloads from now on. */
+    readonly listen: (
+      channel: string,
+    ) => Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope>
     readonly poolStatus: Effect.Effect<PgPoolStatus>
   }
 >()("@tocsin/adapter-pg/client/PgClient") {
@@ -80,6 +84,10 @@ const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
       PgClient.of({
         query,
         queryJson: (statement, value) => Effect.suspend(() => query(statement, [JSON.stringify(value)])),
+        listen: (channel) =>
+          Effect.flatMap(Effect.uninterruptibleMask(pool.acquire), (connection) =>
+            connection.listen(channel),
+          ),
         poolStatus: Effect.sync(() => pool.status),
       }),
     ),

@@ -1,5 +1,5 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
-import { type Context, Effect, Stream } from "effect"
+import { type Context, Effect, Scope, Stream } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import type { PgLease } from "./PgPool.ts"
 import { outlivesStatement } from "./sqlStates.ts"
@@ -109,6 +109,29 @@ export class PgConnection implements SqlConnection.Connection {
   /** Runs BEGIN, COMMIT and the like, unprepared, and tells what PostgreSQL says that it did. */
   control(text: string, operation: PgOperation): Effect.Effect<string, SqlError.SqlError> {
     return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
+  }
+
+  /**
+   * Listens on a channel until the scope closes, and gives the connection back then. What is returned are the payloads
+   * from now on; it fails when the connection is lost.
+   */
+  listen(
+    channel: string,
+  ): Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope> {
+    return Effect.gen({ self: this }, function* () {
+      // The driver would end it by UNLISTEN, and wait for an answer without a limit. A lease that ends first spares that: the
+      // connection is closed.
+      const listening = yield* Scope.make()
+      yield* Effect.addFinalizer((exit) => Effect.andThen(this.close, Scope.close(listening, exit)))
+      const notifications = yield* this.#run(
+        "execute",
+        Scope.provide(this.#session.listen(channel), listening),
+      )
+      return Stream.fromQueue(notifications).pipe(
+        Stream.map(({ payload }) => payload),
+        Stream.mapError((error) => toSqlError(error, { operation: "execute", isLate: false })),
+      )
+    })
   }
 
   /** Gives the connection back. */

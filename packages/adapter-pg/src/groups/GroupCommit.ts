@@ -7,7 +7,7 @@ import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
 import { CachedGroup } from "../cache/CachedGroup.ts"
 import { type Written, writeIfFresh } from "../cache/verifyingUpdate.ts"
-import type { Database } from "../Database.ts"
+import type { CommandDatabase } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { retryTransient } from "../transactions/retryTransient.ts"
 import { transactAlone } from "../transactions/transactAlone.ts"
@@ -43,9 +43,9 @@ const closed = Effect.fail(
 
 interface GroupCommitOptions {
   /** For commands that have a transaction of their own. */
-  readonly database: Database
+  readonly database: CommandDatabase
   /** For groups, so that nobody else keeps them waiting for a connection; its plans use indexes. */
-  readonly groupDatabase: Database
+  readonly groupDatabase: CommandDatabase
   /** How many groups are decided on locked rows at a time; an agent's commands are always in the same lane. */
   readonly lanes: number
   readonly cachedRows: number

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
-import type { Database } from "../Database.ts"
+import type { CommandDatabase } from "../Database.ts"
 import { decide } from "../transactions/decide.ts"
 import { loadScope } from "../transactions/loadScope.ts"
 import { persistChanges, type TransactionMark } from "../transactions/persistChanges.ts"
@@ -46,11 +46,12 @@ const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 /** Decides commands one after the other on shared rows, in one transaction. Succeeds once that is durable. */
 export const groupTransaction = <Asked extends GroupScope>(
-  { pg, sql }: Database,
+  database: CommandDatabase,
   kind: GroupKind<Asked>,
   group: Pick<Attempt<Asked>, "members" | "evict">,
 ): Effect.Effect<ReadonlyArray<Replied<Asked>>, SqlError.SqlError | StorageError> =>
   Effect.suspend(() => {
+    const { pg, sql } = database
     const workspace = new Workspace()
     const attempt: Attempt<Asked> = { pg, workspace, ...group }
     const body = Effect.gen(function* () {
@@ -64,11 +65,12 @@ export const groupTransaction = <Asked extends GroupScope>(
         }
         replies.push({ member, reply: yield* decide(member.command(workspace, now), load) })
       }
-      return { reply: replies, mark: yield* persistChanges(pg, workspace.changes(), "inserted") }
+      const mark = yield* persistChanges(pg, workspace.changes(), "inserted")
+      return { reply: replies, mark, leavesDelivery: workspace.leavesDelivery }
     })
     const begin = <A, E>(effect: Effect.Effect<A, E>) =>
       Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, BEGIN)
-    return Effect.map(settledTransaction(pg, begin, body), ({ mark, reply }) => {
+    return Effect.map(settledTransaction(database, begin, body), ({ mark, reply }) => {
       if (mark !== undefined) kind.committed(attempt, mark)
       return reply
     })

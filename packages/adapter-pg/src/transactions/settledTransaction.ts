@@ -2,6 +2,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
+import type { CommandDatabase } from "../Database.ts"
 import type { TransactionMark } from "./persistChanges.ts"
 import { settleCommit } from "./settleCommit.ts"
 
@@ -9,6 +10,8 @@ import { settleCommit } from "./settleCommit.ts"
 export interface Decided<A> {
   readonly reply: A
   readonly mark: TransactionMark | undefined
+  /** Whether other processes should hear of it. */
+  readonly leavesDelivery: boolean
 }
 
 /**
@@ -16,17 +19,16 @@ export interface Decided<A> {
  * that was done: it succeeds if so, and otherwise fails as any transaction that was not kept.
  */
 export const settledTransaction = <A>(
-  pg: PgClient["Service"],
+  { announcer, pg }: CommandDatabase,
   begin: (body: Effect.Effect<Decided<A>, SqlError.SqlError>) => Effect.Effect<Decided<A>, SqlError.SqlError>,
   body: Effect.Effect<Decided<A>, SqlError.SqlError>,
 ): Effect.Effect<Decided<A>, SqlError.SqlError | StorageError> =>
-  Effect.suspend(() => {
+  announcer.attempt((announce) => {
     let decided: Decided<A> | undefined
-    const noted = Effect.tap(body, (made) =>
-      Effect.sync(() => {
-        decided = made
-      }),
-    )
+    const noted = Effect.tap(body, (made) => {
+      decided = made
+      return made.leavesDelivery ? announce(pg) : Effect.void
+    })
     return Effect.catchIf(begin(noted), isLostCommit, (error) =>
       decided === undefined ? Effect.fail(error) : afterLostCommit(pg, decided, error),
     )

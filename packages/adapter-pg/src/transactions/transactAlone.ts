@@ -3,7 +3,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
-import type { Database } from "../Database.ts"
+import type { CommandDatabase } from "../Database.ts"
 import { decide } from "./decide.ts"
 import { indexedTransaction } from "./indexedTransaction.ts"
 import { loadScope } from "./loadScope.ts"
@@ -12,14 +12,18 @@ import { retryTransient } from "./retryTransient.ts"
 import { settledTransaction } from "./settledTransaction.ts"
 
 /** Runs a command in a transaction of its own; see `Storage.transact`. */
-export const transactAlone = <A>(database: Database, command: Command<A>): Effect.Effect<A, StorageError> => {
+export const transactAlone = <A>(
+  database: CommandDatabase,
+  command: Command<A>,
+): Effect.Effect<A, StorageError> => {
   const { pg } = database
   const body = Effect.gen(function* () {
     const workspace = new Workspace()
     const now = yield* Instant.now
     const reply = yield* decide(command(workspace, now), (scope) => loadScope(pg, workspace, scope, now))
-    return { reply, mark: yield* persistChanges(pg, workspace.changes(), "upserted") }
+    const mark = yield* persistChanges(pg, workspace.changes(), "upserted")
+    return { reply, mark, leavesDelivery: workspace.leavesDelivery }
   })
-  const attempt = settledTransaction(pg, (made) => indexedTransaction(database, made), body)
+  const attempt = settledTransaction(database, (made) => indexedTransaction(database, made), body)
   return retryTransient(Effect.map(attempt, ({ reply }) => reply))
 }

@@ -115,7 +115,10 @@ export class Storage extends Context.Service<
       notifiers: ReadonlyArray<NotifierName>,
       now: Instant,
     ) => Effect.Effect<Duration.Duration | undefined, StorageError>
-    /** Emits when another process may have enqueued something: a hint, sometimes late, wrong or missing. */
+    /**
+     * Emits when another process may have left something to deliver: a hint, sometimes late, wrong or missing. A look
+     * that follows it finds what it stands for. Fails never, and ends where there is nothing to hear.
+     */
     readonly hints: Stream.Stream<void>
     /** Reads one check of an agent that exists. */
     readonly check: (

@@ -9,6 +9,7 @@ import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { AlertRecord } from "../notifications/AlertRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { OutboxState } from "../contract/Status.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { Standings } from "./Standings.ts"
 import { Table } from "./Table.ts"
@@ -204,6 +205,14 @@ export class Workspace {
     return this.outbox.isChanged || this.alerts.isChanged
   }
 
+  /**
+   * Whether it leaves something that any process may deliver: an item that waits, or one that another item waited for. A
+   * claim does not, and what was sent is followed up by its sender.
+   */
+  get leavesDelivery(): boolean {
+    return this.outbox.changes().some(({ after }) => after !== undefined && isForAnyone.has(after.state))
+  }
+
   /** Everything that the storage has to write, and nothing else. */
   changes() {
     return {
@@ -231,6 +240,8 @@ export class Workspace {
 
 /** What a transaction has to write; see {@link Workspace.changes}. */
 export type WorkspaceChanges = ReturnType<Workspace["changes"]>
+
+const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "discarded"])
 
 const pendingCount = (agent: AgentRecord | undefined): number =>
   agent?.admission_state === "pending" ? 1 : 0

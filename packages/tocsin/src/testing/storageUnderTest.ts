@@ -44,6 +44,7 @@ export const storageUnderTest = <Made>({
 }: StoragePlaces<Made>): StorageUnderTest<Place, StorageError> => ({
   name,
   ...(onlyOneClient !== undefined && { onlyOneClient }),
+  noHints: "no storage in terms of promises gives any",
   place: Layer.effect(
     Place,
     Effect.map(

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { PgClient } from "../../src/client/PgClient.ts"
+import { Announcer } from "../../src/hints/Announcer.ts"
+
+/** An announcer, and what it has sent. */
+const make = () => {
+  const announcer = new Announcer()
+  const sent: Array<unknown> = []
+  const unused = Effect.die(new Error("not used"))
+  const pg: PgClient["Service"] = {
+    query: (_statement, parameters) =>
+      Effect.sync(() => {
+        sent.push(parameters[1])
+        return []
+      }),
+    queryJson: () => unused,
+    listen: () => unused,
+    poolStatus: unused,
+  }
+  const attempt = (end: Effect.Effect<void, string>) =>
+    Effect.exit(announcer.attempt((announce) => Effect.andThen(Effect.orDie(announce(pg)), end)))
+  return { announcer, sent, attempt }
+}
+
+describe("an announcer", () => {
+  it.effect("announces once a second, however much there is", () =>
+    Effect.gen(function* () {
+      const { announcer, attempt, sent } = make()
+      yield* Effect.replicateEffect(attempt(Effect.void), 50, { concurrency: "unbounded", discard: true })
+      yield* TestClock.adjust(999)
+      yield* attempt(Effect.void)
+      assert.deepStrictEqual(sent, [announcer.sender])
+      yield* TestClock.adjust(1)
+      yield* Effect.replicateEffect(attempt(Effect.void), 50, { concurrency: "unbounded", discard: true })
+      assert.strictEqual(sent.length, 2)
+    }),
+  )
+
+  it.effect("announces with the next transaction what one that failed did not", () =>
+    Effect.gen(function* () {
+      const { attempt, sent } = make()
+      yield* attempt(Effect.fail("rolled back"))
+      yield* attempt(Effect.void)
+      assert.strictEqual(sent.length, 2)
+      // One that announces nothing changes nothing by its failure.
+      yield* attempt(Effect.fail("rolled back"))
+      yield* attempt(Effect.void)
+      assert.strictEqual(sent.length, 2)
+    }),
+  )
+
+  it.effect("is not made to repeat itself by a failure that comes after its next announcement", () =>
+    Effect.gen(function* () {
+      const { attempt, sent } = make()
+      const end = yield* Deferred.make<void, string>()
+      const slow = yield* Effect.forkChild(attempt(Deferred.await(end)), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* attempt(Effect.void)
+      yield* Deferred.fail(end, "rolled back")
+      yield* Fiber.join(slow)
+      yield* attempt(Effect.void)
+      assert.strictEqual(sent.length, 2)
+    }),
+  )
+})
