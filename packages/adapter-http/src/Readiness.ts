@@ -1,9 +1,10 @@
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { leaveMark } from "@tocsin/core/liveness/outage"
+import { idlePause } from "@tocsin/core/ports/IdlePause"
 import { Policy } from "@tocsin/core/ports/Policy"
 import { Storage, type StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import { Context, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Option } from "effect"
 
 const PROBE_INTERVAL = Duration.seconds(1)
 const PROBE_LIMIT = Duration.millis(1500)
@@ -92,7 +93,7 @@ export class Readiness extends Context.Service<
         Effect.suspend(() => (canAnswer && writes === "in doubt" ? mark : Effect.void)),
       )
       yield* probe
-      yield* Effect.forkScoped(Effect.repeat(Effect.delay(watch, PROBE_INTERVAL), Schedule.forever))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(idlePause(PROBE_INTERVAL), watch)))
       return Context.make(
         Readiness,
         Readiness.of({

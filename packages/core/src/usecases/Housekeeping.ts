@@ -3,6 +3,7 @@ import { removeIdlePending } from "../admission/removeIdlePending.ts"
 import * as Instant from "../contract/Instant.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { discardUnclaimed } from "../notifications/operatorDecisions.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
@@ -43,7 +44,7 @@ const EXPIRE_EVERY = Duration.minutes(10)
 /** One kind of work: a bounded piece that says whether there is more, and is repeated soon while there is. */
 interface Chore {
   readonly name: string
-  readonly every: Duration.Duration
+  readonly pause: Effect.Effect<void>
   readonly piece: Effect.Effect<boolean, StorageError>
 }
 
@@ -54,14 +55,14 @@ export const layer: Layer.Layer<never, never, Storage | Ids | Notifiers> = Layer
   }),
 )
 
-const round = ({ name, every, piece }: Chore) =>
+const round = ({ name, pause, piece }: Chore) =>
   piece.pipe(
-    Effect.map((isMore) => (isMore ? BETWEEN_PIECES : every)),
+    Effect.map((isMore) => (isMore ? Effect.sleep(BETWEEN_PIECES) : pause)),
     // What a mistake makes it throw does not end it either.
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), every),
+      Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), pause),
     ),
-    Effect.flatMap(Effect.sleep),
+    Effect.flatten,
   )
 
 /** Whether a piece did as much as it may, so that there may be more. */
@@ -87,17 +88,17 @@ const chores = Effect.gen(function* () {
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
-      every: markEvery(policy),
+      pause: idlePause(markEvery(policy)),
       piece: Effect.as(storage.transact(leaveMark(policy)), false),
     },
     {
       name: "looking for dead agents",
-      every: SWEEP_EVERY,
+      pause: idlePause(SWEEP_EVERY),
       piece: Effect.map(sweepSilentAgents(storage, { policy, incidents, limit: PIECE }), isWhole),
     },
     {
       name: "removing the rows of deleted agents",
-      every: PURGE_EVERY,
+      pause: idlePause(PURGE_EVERY),
       piece: expiry(storage, "deleted_agents", Duration.zero),
     },
     ...(["history", "outbox", "incidents"] as const).flatMap((rule) => {
@@ -105,13 +106,13 @@ const chores = Effect.gen(function* () {
       if (time === undefined) return []
       return {
         name: `removing ${RetentionRules[rule].subject} after its retention`,
-        every: EXPIRE_EVERY,
+        pause: Effect.sleep(EXPIRE_EVERY),
         piece: expiry(storage, rule, time),
       }
     }),
     {
       name: "removing pending agents that went silent",
-      every: EXPIRE_EVERY,
+      pause: Effect.sleep(EXPIRE_EVERY),
       piece:
         retention.pending === undefined
           ? Effect.succeed(false)
@@ -122,7 +123,7 @@ const chores = Effect.gen(function* () {
     },
     {
       name: "discarding notifications that no replica sends",
-      every: EXPIRE_EVERY,
+      pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.flatMap(storage.census, ({ backlog }) => {
         const waited = new Set(backlog.map(({ notifier }) => notifier))
         const foreign = Array.from(waited).filter((notifier) => !configured.has(notifier))

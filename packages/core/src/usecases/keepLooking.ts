@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 
@@ -30,6 +31,9 @@ export const waitForMore = Effect.fnUntraced(function* (
   const storage = yield* Storage
   const signal = yield* OutboxSignal
   const untilDue = yield* storage.untilNextDue(notifiers, yield* Instant.now)
-  const wait = Duration.min(untilDue ?? LOOK_AT_LEAST_EVERY, LOOK_AT_LEAST_EVERY)
-  yield* Effect.race(signal.after(seen), Effect.sleep(wait))
+  const wait =
+    untilDue !== undefined && Duration.isLessThan(untilDue, LOOK_AT_LEAST_EVERY)
+      ? Effect.sleep(untilDue)
+      : idlePause(LOOK_AT_LEAST_EVERY)
+  yield* Effect.race(signal.after(seen), wait)
 })

@@ -27,7 +27,7 @@ export interface SendContext {
  * `send` resolves (with nothing) when the receiver has it. It rejects when something went wrong: the reason goes to the log
  * and the attempt is repeated later, up to 14 times within a day. To say more, resolve with a {@link SendResult}; any other
  * value counts as deferred, so do not return the receiver's `Response`. `send` may be called again with the same `id`, and
- * for up to eight notifications at once.
+ * for up to `deliveryConcurrency` notifications at once (32 unless given).
  *
  * @example
  * ```ts

@@ -1,6 +1,11 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
-import { Clock, Duration, Effect, Layer, Option, Random } from "effect"
+import { IdlePause } from "@tocsin/core/ports/IdlePause"
+import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { MemoryTables } from "@tocsin/core/tables/MemoryTables"
+import { Clock, Context, Duration, Effect, Layer, Option, Random } from "effect"
 import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
@@ -9,9 +14,11 @@ import type { NotifierOption } from "../notifiers/NotifierOption.ts"
 import { logLayer } from "../options/logLayer.ts"
 import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.ts"
 import { readOptions } from "../options/readOptions.ts"
-import { memory } from "../storages/storages.ts"
 import { TocsinError } from "../TocsinError.ts"
+import { advance } from "./advance.ts"
 import * as CountingIds from "./CountingIds.ts"
+import { momentRandom } from "./MomentRandom.ts"
+import { type IdleWork, nextDue } from "./nextDue.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
 
@@ -26,7 +33,7 @@ export interface TestMonitor extends Monitor {
   /**
    * Moves the clock by so much, and does on the way whatever is due, each at its moment: looking for dead agents, sending and
    * sending again, retention. Resolves when all of it is done. The same calls give the same ids, times and retries in every
-   * run. An hour takes about a tenth of a second.
+   * run. Costs time only where there is work: ninety quiet days take a few seconds.
    *
    * @example
    * ```ts
@@ -46,7 +53,6 @@ export interface TestMonitor extends Monitor {
 const START = "2026-01-01T00:00:00.000Z"
 const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
-const SEED = "tocsin"
 
 /**
  * Starts a monitor for a test: in memory, on a clock of its own, with ids and retries that are the same in every run. It
@@ -61,12 +67,14 @@ const SEED = "tocsin"
  * assert.equal(monitor.notifications.length, 1)
  * ```
  */
-export const createTestMonitor = async ({
-  startAt = START,
-  notifiers = [],
-  log = false,
-  ...options
-}: TestMonitorOptions = {}): Promise<TestMonitor> => {
+export const createTestMonitor = (options: TestMonitorOptions = {}): Promise<TestMonitor> =>
+  makeTestMonitor(options, nextDue)
+
+/** A test monitor whose idle loops sleep until something is due. */
+export const makeTestMonitor = async (
+  { startAt = START, notifiers = [], log = false, ...options }: TestMonitorOptions,
+  dueOf: typeof nextDue,
+): Promise<TestMonitor> => {
   const started = Instant.parse(startAt)
   if (started === undefined)
     throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
@@ -74,9 +82,11 @@ export const createTestMonitor = async ({
   const settling = new Settling(clock)
   const notifications: Array<Notification> = []
   const capture: CustomNotifier = { name: "debug", send: (sent) => void notifications.push(sent) }
+  const tables = new MemoryTables()
+  const storage = MemoryStorage.make(tables)
   const read = readOptions({
     ...options,
-    storage: memory(),
+    storage: Layer.succeed(Storage, storage),
     // What is no notifier is refused by its place in the options.
     notifiers: Array.isArray(notifiers)
       ? [...notifiers.map((notifier) => followed(notifier, settling)), capture]
@@ -84,13 +94,24 @@ export const createTestMonitor = async ({
   })
   const deterministic = Layer.mergeAll(
     Layer.succeed(Clock.Clock, clock),
-    Layer.effect(Random.Random, Random.withSeed(Random.Random, SEED)),
+    Layer.succeed(
+      Random.Random,
+      momentRandom(() => clock.currentTimeNanosUnsafe()),
+    ),
+    Layer.succeed(IdlePause, clock.idle),
   )
   const { services, scope } = await start(
     { ...read, tocsin: { ...read.tocsin, clock: deterministic, ids: CountingIds.layer } },
     logLayer(log),
   )
   await settling.settle()
+  const idle: IdleWork = {
+    tables,
+    storage,
+    notifiers: Array.from(Context.get(services, Notifiers).keys()),
+    deadAfter: read.keepsHouse ? { ...defaultPolicy, ...read.tocsin.policy }.deadAfter : undefined,
+  }
+  const dueFrom = (now: Instant.Instant) => Effect.runSync(dueOf(idle, now))
   // One after another: the clock goes only forward.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (move: () => Promise<void>): Promise<void> => {
@@ -102,7 +123,7 @@ export const createTestMonitor = async ({
     ...assemble(read, services, scope),
     advance: async (time) => {
       const nanos = lengthOf(time)
-      await inTurn(() => advance(clock, settling, nanos))
+      await inTurn(() => advance({ clock, settling, tables, dueFrom }, nanos))
     },
     settle: () => inTurn(() => settling.settle()),
     now: () => Instant.format(Effect.runSync(Effect.provideService(Instant.now, Clock.Clock, clock))),
@@ -151,17 +172,4 @@ const lengthOf = (time: DurationOption): bigint => {
     "options",
     'advance takes a time that is not negative, such as "5 minutes" or a number of milliseconds',
   )
-}
-
-const advance = async (clock: SteppedClock, settling: Settling, nanos: bigint): Promise<void> => {
-  const target = clock.currentTimeNanosUnsafe() + nanos
-  await settling.settle()
-  for (;;) {
-    const next = clock.nextWake
-    if (next === undefined || next > target) break
-    clock.moveTo(next)
-    await settling.settle()
-  }
-  clock.moveTo(target)
-  await settling.settle()
 }

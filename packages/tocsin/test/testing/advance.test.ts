@@ -1,0 +1,258 @@
+import { assert, describe, it } from "@effect/vitest"
+import { NotifierName } from "@tocsin/core/contract/Status"
+import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
+import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import type { CheckResultEvent } from "../../src/index.ts"
+import type { BuiltInNotifier, NotifierOption } from "../../src/notifiers/NotifierOption.ts"
+import { makeTestMonitor, type TestMonitor } from "../../src/testing/createTestMonitor.ts"
+import { nextDue } from "../../src/testing/nextDue.ts"
+
+/** Something is always due, so that no loop ever sleeps through a round. */
+const always: typeof nextDue = Effect.fnUntraced(function* (_, now) {
+  return yield* Effect.succeed(now)
+})
+
+/** What a receiver makes of its attempts, one after the other, again and again. */
+type Answer = "delivered" | "deferred" | "later" | "refused" | "thrown"
+
+interface Step {
+  readonly act: "heartbeat" | "result" | "accept" | "remove" | "replay" | "nothing"
+  readonly agent: string
+  readonly status: CheckResultEvent["status"]
+  /** How long nothing is done afterwards. */
+  readonly seconds: number
+}
+
+interface Story {
+  readonly thresholds: readonly [staleAfter: number, deadAfter: number]
+  readonly lease: number
+  readonly answers: ReadonlyArray<Answer>
+  /** How many attempts get no answer, before all others. */
+  readonly silences: number
+  readonly steps: ReadonlyArray<Step>
+}
+
+const CHECK = "disk"
+const DEFERRED = { outcome: "deferred", error: "The receiver is busy." } as const
+
+const stories: fc.Arbitrary<Story> = fc.record({
+  thresholds: fc.constantFrom([2, 3.5], [7, 20], [120, 300], [61.001, 900.007]),
+  lease: fc.constantFrom(7, 60, 180),
+  answers: fc.array(fc.constantFrom<Answer>("delivered", "deferred", "later", "refused", "thrown"), {
+    minLength: 1,
+    maxLength: 6,
+  }),
+  // Each costs a second of real time.
+  silences: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  steps: fc.array(
+    fc.record({
+      act: fc.oneof(
+        { weight: 3, arbitrary: fc.constantFrom<Step["act"]>("heartbeat", "result") },
+        { weight: 1, arbitrary: fc.constantFrom<Step["act"]>("accept", "remove", "replay", "nothing") },
+      ),
+      agent: fc.constantFrom("a", "b"),
+      status: fc.constantFrom("ok", "warning", "critical"),
+      seconds: fc.oneof(
+        fc.constantFrom(0, 1, 5, 300, 600),
+        fc.integer({ min: 1, max: 1_200_000 }).map((millis) => millis / 1_000),
+      ),
+    }),
+    { minLength: 1, maxLength: 10 },
+  ),
+})
+
+const BEGINNING: ReadonlyArray<Step> = [
+  { act: "heartbeat", agent: "a", status: "ok", seconds: 1 },
+  { act: "heartbeat", agent: "b", status: "ok", seconds: 0 },
+  { act: "accept", agent: "a", status: "ok", seconds: 0 },
+  { act: "result", agent: "a", status: "warning", seconds: 0 },
+]
+
+/** Tells a story to a monitor, and everything that anybody can see of it afterwards. */
+const tell = async (story: Story, due: typeof nextDue): Promise<ReadonlyArray<unknown>> => {
+  const seen: Array<unknown> = []
+  let now = () => ""
+  const note = (what: unknown) => seen.push([now(), what])
+  const receivers = [pager(story, note), router(story, note)]
+  const [staleAfter, deadAfter] = story.thresholds
+  await using monitor = await makeTestMonitor(
+    {
+      notifiers: receivers,
+      staleAfter: staleAfter * 1_000,
+      deadAfter: deadAfter * 1_000,
+      deliveryLease: story.lease * 1_000,
+      retention: {
+        history: "15 minutes",
+        incidents: "25 minutes",
+        outbox: "20 minutes",
+        pending: "10 minutes",
+      },
+      log: ({ level, message }) => seen.push([now(), level, message]),
+    },
+    due,
+  )
+  now = monitor.now
+  for (const [index, step] of [...BEGINNING, ...story.steps].entries()) {
+    await act(monitor, step, index)
+    await monitor.advance(step.seconds * 1_000)
+    seen.push(now(), ...(await visible(monitor)))
+  }
+  return seen
+}
+
+const act = async (
+  monitor: TestMonitor,
+  { act: what, agent, status }: Step,
+  results: number,
+): Promise<void> => {
+  const observed_at = monitor.now()
+  const key = `key-of-${agent}`
+  // What is refused, such as a result of an unknown agent, is refused to both.
+  switch (what) {
+    case "heartbeat":
+      return void (await monitor
+        .heartbeat(key, {
+          agent_id: agent,
+          observed_at,
+          hostname: agent,
+          features: { push: true, metrics: false },
+        })
+        .outcome())
+    case "result": {
+      const event_id = `01900000-0000-7000-8000-${String(results).padStart(12, "0")}`
+      const event = {
+        event_id,
+        check_id: CHECK,
+        observed_at,
+        status,
+        exit_code: 0,
+        duration_ms: 1,
+        output: status,
+      }
+      return void (await monitor.events(key, { agent_id: agent, events: [event] }).outcome())
+    }
+    case "accept":
+      return void (await monitor.agents.acceptAll().outcome())
+    case "remove":
+      return void (await monitor.agents.remove(agent).outcome())
+    case "replay": {
+      const [item] = (await monitor.outbox.list({ state: "failed" })).items
+      if (item !== undefined) await monitor.outbox.replay(item.id).outcome()
+      return
+    }
+    case "nothing":
+      return
+  }
+}
+
+const visible = async (monitor: TestMonitor): Promise<ReadonlyArray<unknown>> => {
+  const incidents = (await monitor.incidents.list()).items
+  const explained = ["a", "b"].map((agent) =>
+    monitor.checks.explain({ agent_id: agent, check_id: CHECK }).outcome(),
+  )
+  return [
+    structuredClone(monitor.notifications),
+    (await monitor.agents.list()).items,
+    (await monitor.checks.list()).items,
+    (await monitor.history.list()).items,
+    incidents,
+    await Promise.all(incidents.map(({ id }) => monitor.incidents.get(id))),
+    (await monitor.outbox.list()).items,
+    await monitor.summary(),
+    await Promise.all(explained),
+  ]
+}
+
+const inTurn = (answers: ReadonlyArray<Answer>) => {
+  let attempts = 0
+  return () => answers[attempts++ % answers.length] ?? "delivered"
+}
+
+const pager = ({ answers, silences }: Story, note: (what: unknown) => void): NotifierOption => {
+  const next = inTurn(answers)
+  let unanswered = silences
+  return {
+    name: "pager",
+    send: ({ id, event_type, severity, attempt }, { signal }) => {
+      const answer = unanswered-- > 0 ? "silent" : next()
+      note(["pager", id, event_type, severity, attempt, answer])
+      switch (answer) {
+        case "thrown":
+          throw new Error("the receiver is away")
+        case "silent":
+          // Its time ends by the clock of the monitor, unless the monitor closes before.
+          return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+        case "later":
+          return { ...DEFERRED, retryAfterSeconds: 90 }
+        case "deferred":
+          return DEFERRED
+        case "refused":
+          return { outcome: "refused", error: "The receiver knows nobody." }
+        case "delivered":
+          return
+      }
+    },
+  }
+}
+
+/** A receiver that is sent again what it may have forgotten. */
+const router = ({ answers }: Story, note: (what: unknown) => void): BuiltInNotifier => {
+  const next = inTurn(answers)
+  const answer = (): DeliveryResult => (next() === "deferred" ? DEFERRED : { outcome: "delivered" })
+  const kind = NotifierName.make("alert_router")
+  return {
+    name: "alert_router",
+    factory: "router",
+    check: () => {},
+    make: () =>
+      Effect.succeed({
+        kind,
+        send: ({ id }) =>
+          Effect.sync(() => {
+            note(["router", id])
+            return answer()
+          }),
+        resend: (alerts) =>
+          Effect.sync(() => {
+            note(["router again", alerts.map(({ alert }) => alert)])
+            return answer()
+          }),
+        test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
+      }),
+  }
+}
+
+describe("advance", () => {
+  it("has the same outcomes as a walk through every round of every loop", async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, async (story) => {
+        assert.deepStrictEqual(await tell(story, nextDue), await tell(story, always))
+      }),
+      {
+        numRuns: propertyRuns(20),
+        // Shrinking a story that fails ends before the test's own limit, so that the seed is reported.
+        interruptAfterTimeLimit: 60_000 * RUNS_FACTOR,
+      },
+    )
+  })
+
+  it("stops in 90 days only where retention looks, and where something happens", async () => {
+    let stops = 0
+    await using monitor = await makeTestMonitor({}, (idle, now) => {
+      stops += 1
+      return nextDue(idle, now)
+    })
+    await act(monitor, { act: "heartbeat", agent: "a", status: "ok", seconds: 0 }, 0)
+    await monitor.agents.acceptAll()
+    await monitor.advance("90 days")
+    assert.strictEqual(monitor.now(), "2026-04-01T00:00:00.000Z")
+    assert.deepStrictEqual(
+      monitor.notifications.map(({ created_at }) => created_at),
+      ["2026-01-01T00:05:00.000Z"],
+    )
+    const looksOfRetention = 90 * 24 * 6
+    assert.isBelow(stops, looksOfRetention + 20)
+  })
+})
