@@ -14,6 +14,8 @@ export interface FaultyNetwork {
   readonly passReplies: Effect.Effect<void>
   /** The connections there are carry nothing any more, and are not closed: their host is gone. New ones work. */
   readonly vanish: Effect.Effect<void>
+  /** The same, but those connections stay that have carried this text. */
+  readonly vanishBut: (text: string) => Effect.Effect<void>
 }
 
 /** Opens a way to the server of a URL, through a port of this machine; closed with the scope. */
@@ -23,12 +25,14 @@ export const faultyNetwork = Effect.fnUntraced(function* (
   const target = new URL(Redacted.value(url))
   const pairs = new Map<Socket, Socket>()
   const vanished = new WeakSet<Socket>()
+  const sent = new WeakMap<Socket, string>()
   let held = false
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || "5432"), target.hostname)
     pairs.set(client, upstream)
     if (held) upstream.pause()
     client.on("data", (chunk) => {
+      sent.set(upstream, `${sent.get(upstream) ?? ""}${chunk.toString("latin1")}`)
       if (!vanished.has(upstream)) upstream.write(chunk)
     })
     upstream.on("data", (chunk) => {
@@ -53,9 +57,15 @@ export const faultyNetwork = Effect.fnUntraced(function* (
         else upstream.resume()
       }
     })
+  const vanishBut = (text: string) =>
+    Effect.sync(() => {
+      for (const upstream of pairs.values()) {
+        if (sent.get(upstream)?.includes(text) !== true) vanished.add(upstream)
+      }
+    })
   const vanish = Effect.sync(() => {
     for (const upstream of pairs.values()) vanished.add(upstream)
   })
   const through = yield* throughLoopback(server, target, cut)
-  return { url: through, cut, holdReplies: hold(true), passReplies: hold(false), vanish }
+  return { url: through, cut, holdReplies: hold(true), passReplies: hold(false), vanish, vanishBut }
 })

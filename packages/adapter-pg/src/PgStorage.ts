@@ -102,10 +102,12 @@ const groupsWait = new StorageError({
 
 const probeOf = (prober: Database, groups: Database): Effect.Effect<void, StorageError> =>
   Effect.gen(function* () {
-    const { waitedMillis } = yield* groups.pg.poolStatus
+    const { idle, waitedMillis } = yield* groups.pg.poolStatus
     if (waitedMillis > LONGEST_GROUP_WAIT_MILLIS) return yield* groupsWait
     const [row] = yield* prober.pg.query(probe, [])
     if (row?.["is_read_only"] === true) yield* prober.pg.query(writeNothing, [])
+    // Their host may be gone while the prober's answers; who has not asked it anything would not notice before they do.
+    if (idle > 0) yield* groups.pg.sound
   }).pipe(Effect.mapError((error) => (error._tag === "SqlError" ? toStorageError(error) : error)))
 
 /**

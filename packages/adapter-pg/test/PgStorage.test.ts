@@ -95,6 +95,20 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
+  it.effect("vanishes fails the probe, though nobody writes and the probe's own connection answers", () =>
+    Effect.gen(function* () {
+      const { url } = yield* ScratchPostgres
+      const network = yield* faultyNetwork(url)
+      const storage = yield* openStorage({ url: network.url })
+      yield* storage.transact(write)
+      yield* storage.probe
+      yield* network.vanishBut("transaction_read_only")
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
+      yield* storage.probe
+      yield* storage.transact(write)
+    }),
+  )
+
   it.effect("keeps writes waiting fails the probe, though a new connection answers", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
@@ -102,7 +116,6 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const storage = yield* openStorage({ url: network.url })
       yield* storage.transact(write)
       yield* network.vanish
-      yield* storage.probe
       const fiber = yield* Effect.forkChild(Effect.flip(storage.transact(write)))
       yield* eventually(Effect.isFailure(storage.probe))
       assert.include((yield* Effect.flip(storage.probe)).message, "has not written anything for seconds")

@@ -39,6 +39,8 @@ export class PgClient extends Context.Service<
       channel: string,
     ) => Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope>
     readonly poolStatus: Effect.Effect<PgPoolStatus>
+    /** Fails where a connection that nobody uses has no server at its other end; then those like it are given up. */
+    readonly sound: Effect.Effect<void, SqlError.SqlError>
   }
 >()("@tocsin/adapter-pg/client/PgClient") {
   /**
@@ -89,6 +91,7 @@ const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
             connection.listen(channel),
           ),
         poolStatus: Effect.sync(() => pool.status),
+        sound: pool.use((connection) => connection.sound),
       }),
     ),
   )

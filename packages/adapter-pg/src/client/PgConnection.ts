@@ -21,6 +21,9 @@ export type PgTransaction = Context.Service<
   readonly [connection: PgConnection, depth: number]
 >
 
+/** What costs nothing is answered at once, or not at all. */
+const SOUND_MILLIS = 500
+
 type Rows = ReadonlyArray<SqlConnection.Row>
 type TransformRows = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
@@ -44,9 +47,10 @@ export class PgConnection implements SqlConnection.Connection {
   #run<A>(
     operation: PgOperation,
     statement: Effect.Effect<A, SqlError.SqlError>,
+    withinMillis?: number,
   ): Effect.Effect<A, SqlError.SqlError> {
     return Effect.suspend(() => {
-      const watch = this.#lease.expectAnswer()
+      const watch = this.#lease.expectAnswer(withinMillis)
       return Effect.onExit(
         Effect.mapError(statement, (error) => {
           const failure = toSqlError(error, { operation, isLate: watch.isLate })
@@ -132,6 +136,11 @@ export class PgConnection implements SqlConnection.Connection {
         Stream.mapError((error) => toSqlError(error, { operation: "execute", isLate: false })),
       )
     })
+  }
+
+  /** Finds out whether there is a server at its other end. */
+  get sound(): Effect.Effect<void, SqlError.SqlError> {
+    return Effect.asVoid(this.#run("execute", this.#session.query("SELECT", [], true), SOUND_MILLIS))
   }
 
   /** Gives the connection back. */

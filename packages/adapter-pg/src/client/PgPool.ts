@@ -1,9 +1,10 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import * as Sessions from "@effect/sql-pg/PgPool"
-import { Duration, Effect, Exit, Option, Scope } from "effect"
+import { Duration, Effect, Exit, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
+import { counted, type Opened } from "./Opened.ts"
 import { PgConnection } from "./PgConnection.ts"
 import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
 import { settingStatement } from "./script.ts"
@@ -22,6 +23,9 @@ const IDLE_TIMEOUT = Duration.seconds(30)
 
 /** A connection that says nothing for so long is asked, once a second, and lost after ten questions. */
 const KEEP_ALIVE = Duration.seconds(2)
+
+/** What was heard of within this time of a loss is there still. */
+const HEARD_LATELY_MILLIS = 500
 
 /** Each is a plan kept on every connection: some tens of kB, so all of them are a few MB a connection. */
 const PREPARED_STATEMENTS = 200
@@ -46,8 +50,8 @@ interface Watch {
 
 /** One user's hold of a connection. */
 export interface PgLease {
-  /** Begins the time of a statement. */
-  readonly expectAnswer: () => Watch
+  /** Begins the time of a statement: `replyTimeout`, or less where that is given. */
+  readonly expectAnswer: (withinMillis?: number) => Watch
   /** Keeps the connection from being lent again. */
   readonly discard: () => void
   readonly close: Effect.Effect<void>
@@ -92,11 +96,11 @@ export class PgPool {
   readonly #maxConnections: number
   readonly #setUp: string | undefined
   readonly #host: PgHost
-  readonly #open: { readonly count: number }
+  readonly #open: Readonly<Opened>
   #waiting = 0
   #onAllReturned: (() => void) | undefined
 
-  private constructor(sessions: Sessions.PgPool, open: { readonly count: number }, options: PgPoolOptions) {
+  private constructor(sessions: Sessions.PgPool, open: Readonly<Opened>, options: PgPoolOptions) {
     const settings = settingsOf(options)
     this.#sessions = sessions
     this.#open = open
@@ -115,7 +119,7 @@ export class PgPool {
     options: PgPoolOptions,
   ): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
     const { password, ssl, url } = yield* readDatabaseUrl(options.url)
-    const open = { count: 0 }
+    const open = { count: 0, lastAt: -Infinity }
     const sessions = yield* inRealTime(
       Sessions.make({
         url,
@@ -174,7 +178,7 @@ export class PgPool {
     scope: Scope.Closeable,
     restore: Restore,
   ): Effect.fn.Return<PgConnection, SqlError.SqlError> {
-    const known = this.#known.get(session) ?? { heardAt: performance.now(), isSetUp: false }
+    const known = this.#known.get(session) ?? { heardAt: this.#open.lastAt, isSetUp: false }
     if (known.heardAt <= this.#host.silentSince) {
       yield* this.#sessions.invalidate(session)
       yield* Scope.close(scope, Exit.void)
@@ -211,7 +215,7 @@ export class PgPool {
 
   #lease(session: Session.PgConnection, known: Known, scope: Scope.Closeable): PgLease {
     let isDiscarded = false
-    const expectAnswer = (): Watch => {
+    const expectAnswer = (withinMillis = this.#replyMillis): Watch => {
       const sentAt = performance.now()
       const watch = {
         sentAt,
@@ -225,9 +229,10 @@ export class PgPool {
       // A connection that is taken from a user who waits for an answer is closed at once.
       const timer = setTimeout(() => {
         watch.isLate = true
-        this.#host.silentSince = Math.max(this.#host.silentSince, sentAt)
+        const lately = performance.now() - HEARD_LATELY_MILLIS
+        this.#host.silentSince = Math.max(this.#host.silentSince, sentAt, lately)
         Effect.runFork(Scope.close(scope, Exit.void))
-      }, this.#replyMillis)
+      }, withinMillis)
       this.#watches.add(watch)
       return watch
     }
@@ -270,21 +275,3 @@ const noneFree = Effect.fail(
     operation: "connect",
   }),
 )
-
-/** Counts what lives in the current scope. */
-const counted = (open: { count: number }): Effect.Effect<void> =>
-  Effect.flatMap(
-    Effect.serviceOption(Scope.Scope),
-    Option.match({
-      onNone: () => Effect.void,
-      onSome: (scope) => {
-        open.count++
-        return Scope.addFinalizer(
-          scope,
-          Effect.sync(() => {
-            open.count--
-          }),
-        )
-      },
-    }),
-  )

@@ -3,8 +3,8 @@ import { Duration, type Redacted } from "effect"
 /** What is known of a host on which several pools have connections. */
 export interface PgHost {
   /**
-   * When the last statement was sent whose answer did not come, by `performance.now`. Connections that have not been heard of
-   * since may be as dead.
+   * Until when connections may have answered and be dead all the same, by `performance.now`: an answer did not come. What has
+   * not been heard of since is given up.
    */
   silentSince: number
 }

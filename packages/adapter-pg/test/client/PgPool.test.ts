@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import type { PgHost } from "../../src/client/PgPoolOptions.ts"
 import { eventually } from "./eventually.ts"
 
 const backend = ({ sql }: Replica) =>
@@ -192,6 +193,48 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
         concurrency: 4,
       })
       assert.deepStrictEqual((yield* answers).flat(), [{ one: 1 }, { one: 2 }, { one: 3 }, { one: 4 }])
+    }),
+  )
+
+  it.effect("gives up connections of a host that vanished after they answered last, too", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const network = yield* faultyNetwork(scratch.url)
+      const subject = yield* scratch.replica({
+        url: network.url,
+        maxConnections: 2,
+        replyTimeout: "1 second",
+      })
+      yield* Effect.scoped(exhaust(subject, 2))
+      const waiting = yield* Effect.forkChild(Effect.flip(subject.sql`SELECT pg_sleep(60)`))
+      yield* eventually(Effect.map(subject.pg.poolStatus, ({ waitedMillis }) => waitedMillis > 20))
+      yield* subject.sql`SELECT 1`
+      yield* network.vanish
+      assert.include((yield* Fiber.join(waiting)).message, "did not answer in time")
+      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+    }),
+  )
+
+  it.effect("gives up a connection of a host that vanished before anybody had used it", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const network = yield* faultyNetwork(scratch.url)
+      const host: PgHost = { silentSince: -Infinity }
+      const options = { url: network.url, host, maxConnections: 1, replyTimeout: "1 second" } as const
+      const applicationName = "not used yet"
+      const subject = yield* scratch.replica({ ...options, applicationName })
+      const other = yield* scratch.replica(options)
+      const opened = other.sql`
+        SELECT FROM pg_stat_activity WHERE application_name = ${applicationName} AND state = 'idle'
+      `
+      const total = Effect.map(subject.pg.poolStatus, (status) => status.total)
+      const fiber = yield* Effect.forkChild(subject.sql`SELECT 1`)
+      yield* eventually(Effect.map(total, (count) => count === 1))
+      yield* Fiber.interrupt(fiber)
+      yield* eventually(Effect.map(opened, ({ length }) => length === 1))
+      yield* network.vanish
+      yield* Effect.flip(other.sql`SELECT 1`)
+      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
     }),
   )
 

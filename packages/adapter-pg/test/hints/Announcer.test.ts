@@ -17,6 +17,7 @@ const make = () => {
       }),
     queryJson: () => unused,
     listen: () => unused,
+    sound: Effect.void,
     poolStatus: unused,
   }
   const attempt = (end: Effect.Effect<void, string>) =>
