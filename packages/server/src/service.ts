@@ -1,3 +1,4 @@
+import process from "node:process"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
@@ -18,7 +19,7 @@ export const service = (settings: Settings) =>
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
       const secrets = new Secrets(settings)
-      const tokens = yield* uiTokens(settings)
+      const tokens = yield* uiTokens(settings, process.stderr.isTTY === true)
       const services = Tocsin.services({
         storage: storageLayer(settings),
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,

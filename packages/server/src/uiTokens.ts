@@ -9,14 +9,17 @@ const OWNER_ONLY = 0o600
 
 const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toString("base64url")))
 
-// A bare word on standard output, which scripts can read, and never in the log. The log says what it is.
+// A person at a terminal reads it whatever SERVICE_LOG_LEVEL is; readers of a log get only its records.
+const tell = (text: string, isTerminal: boolean) => (isTerminal ? Console.error(text) : Effect.logInfo(text))
+
+// A bare word on standard output, which scripts can read, and never in the log.
 const print = (token: Redacted.Redacted, label: Effect.Effect<void>) =>
   Effect.andThen(label, Console.log(Redacted.value(token)))
 
 // A process that starts at the same moment has made the file and is about to write its one line.
 const LOOKS = { schedule: Schedule.spaced("20 millis"), times: 50 }
 
-const kept = Effect.fnUntraced(function* (path: string) {
+const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
   const files = yield* FileSystem.FileSystem
   const failed = (cause: unknown) =>
     new StartFailure({
@@ -38,7 +41,7 @@ const kept = Effect.fnUntraced(function* (path: string) {
   if (isNew) {
     yield* print(
       token,
-      Effect.logInfo(`your operator token follows on standard output, this once; it is stored in ${path}`),
+      tell(`your operator token follows on standard output, this once; it is stored in ${path}`, isTerminal),
     )
     return token
   }
@@ -46,19 +49,24 @@ const kept = Effect.fnUntraced(function* (path: string) {
     .readFileString(path)
     .pipe(Effect.repeat({ ...LOOKS, while: (read) => read === "" }), Effect.mapError(failed))
   if (!/^[\x21-\x7e]{1,512}$/.test(text.trim())) return yield* failed("it does not hold one token")
-  yield* Effect.logInfo(`the operator token is in ${path}`)
+  yield* tell(`the operator token is in ${path}`, isTerminal)
   return Redacted.make(text.trim())
 })
 
-/** The operators' tokens: those that are set, or else one that is generated (kept beside the embedded database). */
-export const uiTokens = Effect.fnUntraced(function* (settings: Settings) {
+/**
+ * The operators' tokens: those that are set, or else one that is generated (kept beside the embedded database).
+ * `isTerminal`: whether standard error is a terminal.
+ */
+export const uiTokens = Effect.fnUntraced(function* (settings: Settings, isTerminal: boolean) {
   if (settings.SERVICE_AUTH_TOKEN !== undefined) return settings.SERVICE_AUTH_TOKEN
-  if (settings.DATABASE_URL === undefined) return [yield* kept(join(settings.SERVICE_DATA_DIR, "ui-token"))]
+  if (settings.DATABASE_URL === undefined)
+    return [yield* kept(join(settings.SERVICE_DATA_DIR, "ui-token"), isTerminal)]
   const token = yield* generate
   yield* print(
     token,
-    Effect.logInfo(
+    tell(
       "your operator token follows on standard output; it ends with this process, so set SERVICE_AUTH_TOKEN to keep one",
+      isTerminal,
     ),
   )
   return [token]

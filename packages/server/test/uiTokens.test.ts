@@ -13,21 +13,30 @@ const scratchFolder = Effect.acquireRelease(
 )
 
 /** Asks for the tokens as so many processes at once do. Gives what each got and all that was printed. */
-const ask = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>, processes = 1) {
+const ask = Effect.fnUntraced(function* (
+  environment: Readonly<Record<string, string>>,
+  { processes = 1, isTerminal = false } = {},
+) {
   const settings = yield* Effect.fromResult(checkedSettings(environment))
   const printed: Array<string> = []
   const logged: Array<string> = []
   const logger = Logger.make(({ message }) => void logged.push(String(message)))
-  const console = { ...globalThis.console, log: (text: string) => printed.push(text) }
+  const noted: Array<string> = []
+  const console = {
+    ...globalThis.console,
+    log: (text: string) => printed.push(text),
+    error: (text: string) => noted.push(text),
+  }
   const tokens = yield* Effect.all(
-    Array.from({ length: processes }, () => uiTokens(settings)),
+    Array.from({ length: processes }, () => uiTokens(settings, isTerminal)),
     { concurrency: processes },
   ).pipe(
     Effect.provideService(Console.Console, console),
     Effect.provide([NodeServices.layer, Logger.layer([logger])]),
   )
-  for (const token of tokens.flat()) assert.notInclude(logged.join(), Redacted.value(token))
-  return { tokens: tokens.map((held) => held.map((token) => Redacted.value(token)).join()), printed, logged }
+  for (const token of tokens.flat()) assert.notInclude([...logged, ...noted].join(), Redacted.value(token))
+  const values = tokens.map((held) => held.map((token) => Redacted.value(token)).join())
+  return { tokens: values, printed, logged, noted }
 })
 
 describe("the operators' token", () => {
@@ -47,13 +56,29 @@ describe("the operators' token", () => {
         tokens: first.tokens,
         printed: [],
         logged: [`the operator token is in ${file}`],
+        noted: [],
       })
+    }),
+  )
+
+  it.live("is named to a person at a terminal in plain words, which no log level hides", () =>
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      const file = join(folder, "ui-token")
+      const first = yield* ask({ SERVICE_DATA_DIR: folder }, { isTerminal: true })
+      assert.lengthOf(first.printed, 1)
+      assert.deepStrictEqual(first.noted, [
+        `your operator token follows on standard output, this once; it is stored in ${file}`,
+      ])
+      const second = yield* ask({ SERVICE_DATA_DIR: folder }, { isTerminal: true })
+      assert.deepStrictEqual(second.noted, [`the operator token is in ${file}`])
+      assert.deepStrictEqual([...first.logged, ...second.logged], [])
     }),
   )
 
   it.live("is the same for processes that start at the same moment, and printed by one of them", () =>
     Effect.gen(function* () {
-      const { tokens, printed } = yield* ask({ SERVICE_DATA_DIR: yield* scratchFolder }, 20)
+      const { tokens, printed } = yield* ask({ SERVICE_DATA_DIR: yield* scratchFolder }, { processes: 20 })
       assert.lengthOf(printed, 1)
       assert.deepStrictEqual(Array.from(new Set(tokens)), printed)
     }),
@@ -78,7 +103,7 @@ describe("the operators' token", () => {
   it.live("is nobody's business where one is set, and is kept nowhere without a data folder", () =>
     Effect.gen(function* () {
       const set = yield* ask({ SERVICE_AUTH_TOKEN: "one, two" })
-      assert.deepStrictEqual(set, { tokens: ["one,two"], printed: [], logged: [] })
+      assert.deepStrictEqual(set, { tokens: ["one,two"], printed: [], logged: [], noted: [] })
       const { tokens, printed, logged } = yield* ask({ DATABASE_URL: "memory:" })
       assert.deepStrictEqual(tokens, printed)
       assert.match(
