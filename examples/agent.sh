@@ -1,21 +1,21 @@
 #!/bin/sh
-# A ready sender for cron: runs one Nagios-style check command and reports its result to Tocsin.
+# A sender for cron: runs one Nagios-style check command and reports its result to Tocsin.
 #
 #   agent.sh [-n] [-k INCIDENT_KEY] CHECK_ID COMMAND [ARGUMENT...]     report what COMMAND says
 #   agent.sh                                                           send a heartbeat only
 #
-#   -n  report silently: state and incidents are kept, nobody is told
-#   -k  join checks of several agents in one incident of this key
+#   -n  report silently: keep state and incidents, but send no notifications
+#   -k  group checks of several agents into one incident with this key
 #
-# Exit code of COMMAND: 0 ok, 1 warning, 2 critical, anything else unknown. Its output is the text that people read.
+# Exit code of COMMAND: 0 ok, 1 warning, 2 critical, anything else unknown. Its output appears in notifications.
 #
 # Environment:
-#   TOCSIN_URL        where the service listens        (http://127.0.0.1:8080)
-#   TOCSIN_AGENT_ID   the name of this host            (its host name)
-#   TOCSIN_STATE_DIR  key and unsent results are here  ($HOME/.tocsin-agent)
+#   TOCSIN_URL        the address of the service       (http://127.0.0.1:8080)
+#   TOCSIN_AGENT_ID   the ID of this agent             (the hostname)
+#   TOCSIN_STATE_DIR  folder for key, unsent results   ($HOME/.tocsin-agent)
 #
-# The first run makes a key and registers it; an operator accepts it once, comparing the fingerprint that is printed.
-# Results that cannot be sent wait in the state folder for the next run; sending one twice does no harm.
+# The first run generates a key and prints its fingerprint. An operator compares it and accepts the agent once.
+# Unsent results stay in the state folder until the next run; sending one twice does no harm.
 # Needs a POSIX shell, curl, awk, od, and sha256sum or shasum or openssl.
 #
 # A crontab line, every minute:
@@ -97,12 +97,12 @@ post() {
 }
 
 unreachable() { # after post; curl says why in the last line
-  printf 'no answer from %s; see that the service runs there (%s)' "$url" "$(printf %s "$answer" | tail -n 1)"
+  printf 'no answer from %s; check that the service is running (%s)' "$url" "$(printf %s "$answer" | tail -n 1)"
 }
 
 prepare() {
   command -v curl >/dev/null 2>&1 || die 'curl is not installed; install it and run again'
-  mkdir -p "$state/spool" "$state/rejected" || die "cannot write to $state; set TOCSIN_STATE_DIR to a folder that is yours"
+  mkdir -p "$state/spool" "$state/rejected" || die "cannot write to $state; set TOCSIN_STATE_DIR to a folder that you can write to"
   if [ ! -s "$state/authorization" ]; then
     key=$(random_hex 32)
     printf 'Authorization: Bearer %s\n' "$key" >"$state/authorization.$$" &&
@@ -122,9 +122,9 @@ send_heartbeat() { # NUMBER OF ARGUMENTS
   rm -f "$body"
   case $status:$answer in
     202:*true*) ;;
-    202:*) printf 'agent.sh: %s waits to be accepted; its key has the fingerprint %s\n' "$agent_id" "$(fingerprint)" >&2 ;;
+    202:*) printf 'agent.sh: %s is pending admission with key fingerprint %s\n' "$agent_id" "$(fingerprint)" >&2 ;;
     000:*) [ "$1" -gt 0 ] || die "$(unreachable)" 2 ;; # with results, the one line is theirs
-    *) printf 'agent.sh: the heartbeat was not taken: %s %s\n' "$status" "$answer" >&2 ;;
+    *) printf 'agent.sh: the service refused the heartbeat: %s %s\n' "$status" "$answer" >&2 ;;
   esac
 }
 

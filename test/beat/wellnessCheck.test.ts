@@ -71,7 +71,9 @@ describe("a service is well", () => {
       const { process, check } = yield* open(refused)
       yield* report(process, critical)
       yield* TestClock.adjust(Duration.minutes(5))
-      assert.deepStrictEqual(faultsOf(yield* check), ["webhook gave up a notification 5 minutes ago"])
+      assert.deepStrictEqual(faultsOf(yield* check), [
+        "webhook failed to deliver a notification 5 minutes ago",
+      ])
       yield* TestClock.adjust(Duration.hours(1))
       assert.deepStrictEqual(yield* check, { state: "well" })
     }),

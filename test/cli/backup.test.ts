@@ -81,7 +81,7 @@ describe.concurrent("tocsin backup", () => {
       )
       const nowhere = yield* tocsin(place, "backup", "nowhere/copy.db")
       assert.strictEqual(nowhere.code, EXIT_CODES.storage.code)
-      assert.match(nowhere.stderr, /^tocsin: there is no folder nowhere: make it, /)
+      assert.match(nowhere.stderr, /^tocsin: there is no folder nowhere: create it, /)
       assert.deepStrictEqual(readdirSync(place.cwd).toSorted(), ["copy.db", "data"])
     }),
   )

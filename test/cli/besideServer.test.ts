@@ -42,7 +42,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         assert.deepStrictEqual(accepted, {
           code: EXIT_CODES.not_found.code,
           stdout: "web-1: accepted\ndb-1: accepted\n",
-          stderr: "tocsin: there is no agent web; ids that begin with it: web-1, web-2, web-3\n",
+          stderr: "tocsin: there is no agent web; IDs that start with it: web-1, web-2, web-3\n",
         })
         assert.deepStrictEqual(yield* jsonOf(place, "agents", "accept", "web-1"), {
           items: [{ agent_id: "web-1", count: 0, error: null }],
@@ -101,10 +101,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
           has_more: false,
         })
         const examined = yield* tocsin(notifying, "doctor")
-        assert.match(
-          examined.stdout,
-          /\ndelivery +attention +a notification for webhook was given up \d+s ago: /,
-        )
+        assert.match(examined.stdout, /\ndelivery +attention +a notification for webhook failed \d+s ago: /)
         isRefusing = false
         assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "replay", failed.id), {
           items: [{ id: failed.id, count: 1, error: null }],
@@ -115,7 +112,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         )
         const again = yield* tocsin(notifying, "outbox", "replay", failed.id)
         assert.deepStrictEqual([again.code, again.stdout], [EXIT_CODES.refused.code, ""])
-        assert.match(again.stderr, /only failed outbox items can be replayed/)
+        assert.match(again.stderr, /this outbox item has not failed/)
 
         const summary = (yield* jsonOf(notifying, "summary")) as Record<string, unknown>
         const told = (yield* answerOf(server, "/api/v1/system-summary")) as Record<string, unknown>

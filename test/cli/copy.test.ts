@@ -80,14 +80,14 @@ describe.concurrent("tocsin copy", () => {
       const server = yield* startServer(serverAt(target))
       const inUse = yield* tocsin(from, "copy", "--to", "env:TARGET")
       assert.deepStrictEqual([inUse.code, inUse.stdout], [EXIT_CODES.refused.code, ""])
-      assert.match(inUse.stderr, /^tocsin: a server works on the database: stop it first/)
+      assert.match(inUse.stderr, /^tocsin: a server is using the database: stop it/)
       yield* populate(server)
       yield* server.stop
       const marked = yield* tocsin(from, "copy", "--to", "env:TARGET")
       assert.strictEqual(marked.code, EXIT_CODES.refused.code)
       const file = yield* tocsin(source, "copy", "--to", "sqlite:data/tocsin.db")
       assert.strictEqual(file.code, EXIT_CODES.refused.code)
-      assert.match(file.stderr, /data\/tocsin.db exists already/)
+      assert.match(file.stderr, /data\/tocsin.db already exists/)
       const nobody = yield* Effect.result(call(server, "GET", "/api/v1/health"))
       assert.strictEqual(nobody._tag, "Failure")
     }),
@@ -99,7 +99,10 @@ describe.concurrent("tocsin copy", () => {
       const server = yield* startServer(serverAt(source))
       const live = yield* tocsin(source, "copy", "--to", "sqlite:live.db")
       assert.strictEqual(live.code, EXIT_CODES.attention.code)
-      assert.match(live.stderr, /^tocsin: a server works on SQLite in data\/tocsin.db, and what it has taken/)
+      assert.match(
+        live.stderr,
+        /^tocsin: a server is writing to SQLite in data\/tocsin.db, and the copy lacks/,
+      )
       yield* server.stop
 
       const { environment, url } = yield* emptyPostgres

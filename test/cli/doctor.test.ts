@@ -109,7 +109,7 @@ describe.concurrent("the doctor", () => {
       }
       const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment })
       assert.deepStrictEqual(notOk(findings), ["settings: failed", "settings: attention", "storage: failed"])
-      assert.match(messageOf(findings, "storage"), /^PostgreSQL cannot be reached: /)
+      assert.match(messageOf(findings, "storage"), /^PostgreSQL is unreachable: /)
       assert.strictEqual(code, EXIT_CODES.usage.code)
     }),
   )
@@ -177,10 +177,7 @@ describe.concurrent("the doctor", () => {
         chmodSync(join(place.cwd, "data"), 0o555)
         const { code, findings } = yield* examine(isRoot ? { ...place, uid: NOBODY } : place)
         assert.deepStrictEqual(notOk(findings), ["storage: failed", "disk: failed"])
-        assert.match(
-          messageOf(findings, "storage"),
-          /cannot be written: let the user that runs Tocsin write it$/,
-        )
+        assert.match(messageOf(findings, "storage"), /is not writable: give Tocsin's user write access$/)
         assert.strictEqual(code, EXIT_CODES.storage.code)
         chmodSync(join(place.cwd, "data"), 0o755)
       }),
@@ -196,7 +193,7 @@ describe.concurrent("the doctor", () => {
       yield* sql.unsafe(`ALTER DATABASE ${row?.name} SET default_transaction_read_only = on`)
       const { code, findings } = yield* examine(place)
       assert.include(notOk(findings), "permissions: failed")
-      assert.match(messageOf(findings, "permissions"), /^the database takes no changes: /)
+      assert.match(messageOf(findings, "permissions"), /^the database is read-only: /)
       assert.strictEqual(code, EXIT_CODES.storage.code)
     }),
   )

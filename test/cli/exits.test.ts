@@ -30,8 +30,8 @@ const refused = Effect.fnUntraced(function* (place: Place, line: string) {
 describe.concurrent("exit codes", () => {
   it.live.each<readonly [line: string, message: string]>([
     ["agents accept", "name at least one agent, or use --all"],
-    ["agents accept web-1 --all", "name agents, or use --all, but not both"],
-    ["agents remove web/1", "cannot be the id of an agent"],
+    ["agents accept web-1 --all", "name agents or use --all, but not both"],
+    ["agents remove web/1", "is not a valid agent ID"],
     ["agents list --limit 0", "Invalid value for flag --limit"],
     ["incidents show 17", "Invalid value for argument <INCIDENT>"],
     [`summary postgres://${secretOf("user")}:${secretOf("password")}@host/db`, "postgres://…@host/db"],
@@ -54,9 +54,9 @@ describe.concurrent("exit codes", () => {
       assert.deepStrictEqual(yield* refused({ cwd, environment }, "summary"), {
         code: EXIT_CODES.usage.code,
         stderr:
-          "tocsin: these settings cannot be used (see tocsin serve --help):\n" +
-          '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535\n' +
-          '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error\n',
+          "tocsin: these settings are not valid (see tocsin serve --help):\n" +
+          '  SERVICE_PORT is set to "eighty", but must be a whole number from 0 to 65535\n' +
+          '  SERVICE_LOG_LEVEL is set to "loud", but must be trace, debug, info, warn or error\n',
       })
     }),
   )
@@ -67,13 +67,13 @@ describe.concurrent("exit codes", () => {
       assert.deepStrictEqual(yield* refused(place, "agents list"), {
         code: EXIT_CODES.storage.code,
         stderr:
-          "tocsin: there is nothing of Tocsin in data/tocsin.db: start the server on it once, or run tocsin migrate, or set SERVICE_DATA_DIR to its folder\n",
+          "tocsin: found no Tocsin data in data/tocsin.db: start the server on it once, or run tocsin migrate, or set SERVICE_DATA_DIR to the server's folder\n",
       })
       const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
       assert.deepStrictEqual(yield* refused({ ...place, environment }, "agents list"), {
         code: EXIT_CODES.storage.code,
         stderr:
-          "tocsin: PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port\n",
+          "tocsin: PostgreSQL is unreachable: check that it is running, and check the host and port in the database URL\n",
       })
     }),
   )
@@ -87,7 +87,7 @@ describe.concurrent("exit codes", () => {
       assert.match((yield* tocsin(place, "migrate")).stdout, /: nothing to do\n$/)
       const { code, stderr } = yield* refused(place, "incidents show 01900000-0000-7000-8000-000000000001")
       assert.strictEqual(code, EXIT_CODES.not_found.code)
-      assert.match(stderr, /tocsin incidents shows those there are\n$/)
+      assert.match(stderr, /list incidents with tocsin incidents\n$/)
     }),
   )
 })

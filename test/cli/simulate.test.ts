@@ -45,7 +45,7 @@ describe("tocsin simulate", () => {
         "--notifier",
         "webhook",
       )
-      assert.strictEqual(stderr, "line 3: a line must be JSON\n")
+      assert.strictEqual(stderr, "line 3: a line must be valid JSON\n")
       assert.match(stdout, /^web-1\/disk {2}C{88}$/m)
       assert.match(stdout, /^2026-01-31T08:30:00\.000Z {2}webhook {3}firing {4}critical {2}web-1\/disk$/m)
       assert.match(stdout, /^1 incident and 2 notifications from 2 results of 1 agent$/m)
@@ -60,7 +60,7 @@ describe("tocsin simulate", () => {
         from: "2026-01-31T08:30:00.000Z",
         incidents: [{ incident_key: "web-1/disk", state: "resolved" }],
         notifications: [{ notifier: "debug" }, { notifier: "debug", event_type: "resolved" }],
-        refused: [{ line: 3, reason: "a line must be JSON" }],
+        refused: [{ line: 3, reason: "a line must be valid JSON" }],
       })
     }),
   )
@@ -74,7 +74,7 @@ describe("tocsin simulate", () => {
       writeFileSync(join(place.cwd, "other.txt"), "hello\n")
       const other = yield* tocsin(place, "simulate", "other.txt")
       assert.strictEqual(other.code, 2)
-      assert.match(other.stderr, /holds no line that can be simulated/)
+      assert.match(other.stderr, /contains no line to simulate/)
     }),
   )
 })

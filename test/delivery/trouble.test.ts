@@ -110,7 +110,7 @@ describe("a mistake in the program", () => {
       yield* settled
       assert.deepInclude(itemsOf(site)[0], {
         state: "retry",
-        last_error: "the notifier failed unexpectedly; the log has the cause",
+        last_error: "the notifier failed unexpectedly; see the log",
       })
       yield* TestClock.adjust(Duration.seconds(6))
       assert.strictEqual(receivers.attempts.length, 2)

@@ -138,7 +138,7 @@ describe.skipIf(unsupported !== undefined)(
         assert(Exit.isFailure(started))
         assert.include(
           Cause.pretty(started.cause),
-          "SERVICE_AUTH_TOKEN_FILE names a file that the user who runs Tocsin may not read",
+          "SERVICE_AUTH_TOKEN_FILE names a file that Tocsin's user cannot read",
         )
       }),
     )

@@ -86,7 +86,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     ["the storage does not answer (…)", "`the storage does not answer (${readFailure})`"],
     ["the storage refuses writes (…)", "`the storage refuses writes (${writeFailure})`"],
     ["… has not delivered a notification for …", "has not delivered a notification for ${"],
-    ["… gave up a notification … ago", " gave up a notification ${"],
+    ["… failed to deliver a notification … ago", " failed to deliver a notification ${"],
   ].map(([wording = "", code = ""]) => ({
     file: "packages/core/src/wellness/WellnessConditions.ts",
     wording,
@@ -94,8 +94,8 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   })),
   {
     file: "packages/core/src/contract/overfullBody.ts",
-    wording: "the request body must hold at most … values; send at most 200 events and 32 labels",
-    code: "`the request body must hold at most ${MAX_VALUES} values; send at most 200 events and 32 labels`",
+    wording: "the request body must contain at most … values; send at most 200 events and 32 labels",
+    code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events and 32 labels`",
   },
   {
     file: "packages/core/src/usecases/Beats.ts",
@@ -104,7 +104,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   },
   ...[
     "Tocsin cannot start with these settings (see --help):",
-    "these settings cannot be used (see tocsin serve --help):",
+    "these settings are not valid (see tocsin serve --help):",
   ].map((wording) => ({
     file: "packages/server/src/settings/checkedSettings.ts",
     wording,

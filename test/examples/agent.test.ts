@@ -84,7 +84,7 @@ describe("examples/agent.sh", () => {
       for (const flag of ["--help", "-h"]) {
         const { exitCode, stdout, stderr } = yield* agent(flag)
         assert.deepStrictEqual([exitCode, stderr], [0, ""])
-        assert.match(stdout, /^A ready sender for cron/)
+        assert.match(stdout, /^A sender for cron/)
         assert.include(stdout, "TOCSIN_STATE_DIR")
       }
       assert.isFalse(existsSync(state()))
@@ -97,7 +97,7 @@ describe("examples/agent.sh", () => {
       const heartbeat = yield* agentCutOff()
       const report = yield* agentCutOff("disk", "true")
       const reason =
-        /^agent\.sh: no answer from http:\/\/127\.0\.0\.1:1; see that the service runs there \(curl: [^\n]*\)/
+        /^agent\.sh: no answer from http:\/\/127\.0\.0\.1:1; check that the service is running \(curl: [^\n]*\)/
       for (const { exitCode, stderr } of [heartbeat, report]) {
         assert.strictEqual(exitCode, 2)
         assert.match(stderr, reason)

@@ -94,7 +94,7 @@ describe("beat", () => {
   it("takes an address that notifiers could have, and does not repeat it", async () => {
     for (const beat of [{}, { url: "secret" }, { url: "ftp://secret/" }, { url: 7 }]) {
       const message = await refusalOf({ beat })
-      assert.match(message, /^beat\.url must be an address that begins with http/)
+      assert.match(message, /^beat\.url must be a URL that begins with http/)
       assert.notInclude(message, "secret")
     }
     assert.match(

@@ -124,7 +124,7 @@ describe("a notifier of one's own", () => {
     const [item] = (await collect(monitor.outbox.all({ state: "retry" }))).filter(
       (one) => one.notifier === "pager",
     )
-    assert.strictEqual(item?.last_error, "No answer came within 6s.")
+    assert.strictEqual(item?.last_error, "The receiver did not answer within 6s.")
   })
 
   it.each([

@@ -124,9 +124,9 @@ describe("errors", () => {
       await failureOf(monitor.notifiers.test("pager")),
     ].map(({ code, message }) => `${code}: ${message}`)
     assert.deepStrictEqual(messages, [
-      "not_found: there is no agent with this agent_id; monitor.agents.list() shows those there are",
-      "not_found: there is no incident with this id; monitor.incidents.list() shows those there are",
-      'not_found: there is no outbox item with this id; monitor.outbox.list({ state: "failed" }) shows what can be replayed',
+      "not_found: no agent has this agent_id; list agents with monitor.agents.list()",
+      "not_found: no incident has this id; list incidents with monitor.incidents.list()",
+      'not_found: no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
       "not_found: there is no notifier of this name; give it to createMonitor first",
     ])
     await enroll(monitor, "a")
@@ -314,9 +314,9 @@ describe("a start", () => {
     [postgres(5 as never), "storage: postgres(url) takes an address such as postgres://"],
     [
       keyValue({} as never),
-      "storage: keyValue: name must be a text that is not empty\nstorage: keyValue: open must be",
+      "storage: keyValue: name must be a string that is not empty\nstorage: keyValue: open must be",
     ],
-    [keyValue(undefined as never), "storage: keyValue: name must be a text"],
+    [keyValue(undefined as never), "storage: keyValue: name must be a string"],
     [
       keyValue({ name: "x", opens: async () => {} } as never),
       "storage: keyValue: opens is not an option; did you mean open?",

@@ -61,7 +61,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
         yield* refusal(yield* scratchFolder, { ...inMemory, SERVICE_PORT: String(port) }),
         cannotStart(
           `listen EADDRINUSE: address already in use 127.0.0.1:${port}; ` +
-            "stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address",
+            "stop the program that listens there, or set SERVICE_HOST and SERVICE_PORT to another address",
         ),
       )
     }),
@@ -74,7 +74,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
       assert.deepStrictEqual(
         yield* refusal(folder, {}),
         cannotStart(
-          "the data folder ./data cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR",
+          "the data folder ./data cannot be created; check that no file has its name and that its parent is writable, or set SERVICE_DATA_DIR",
         ),
       )
     }),
@@ -90,7 +90,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
         const environment = { SERVICE_DATA_DIR: folder, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
         assert.deepStrictEqual(
           yield* refusal("/", environment, uid),
-          cannotStart(`${folder} cannot be written: let the user that runs Tocsin write it`),
+          cannotStart(`${folder} is not writable: give Tocsin's user write access`),
         )
         const withoutToken = { SERVICE_DATA_DIR: folder }
         assert.deepStrictEqual(
@@ -126,7 +126,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
       writeFileSync(file, damaged)
       assert.deepStrictEqual(
         yield* refusal(folder, {}),
-        cannotStart("data/tocsin.db is no SQLite database: move it away, or restore it from a backup"),
+        cannotStart("data/tocsin.db is not an SQLite database: move it away, or restore it from a backup"),
       )
       assert.isTrue(readFileSync(file).equals(damaged))
     }),
@@ -153,8 +153,8 @@ describe.concurrent("a server that cannot start says why in one message and exit
     Effect.gen(function* () {
       const { folder } = yield* usedFolder({ SERVICE_KEY_PEPPER: secretOf("pepper") })
       const message =
-        "SERVICE_KEY_PEPPER is another than when this storage was first used, so that no agent key would be known; " +
-        "set the former value (or none, if none was set)"
+        "SERVICE_KEY_PEPPER differs from the value this storage was first used with, so no agent key would match; " +
+        "set the original value (or unset it if there was none)"
       assert.deepStrictEqual(yield* refusal(folder, {}), cannotStart(message))
       assert.deepStrictEqual(
         yield* refusal(folder, { SERVICE_KEY_PEPPER: secretOf("other-pepper") }),
@@ -178,12 +178,12 @@ describe.concurrent("a server that cannot start says why in one message and exit
       }
       assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
         "Tocsin cannot start with these settings (see --help):",
-        "  SERVICE_AUTH_TOKEN holds a value that is not shown, but must be tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
-        '  SERVICE_PORT holds "eighty", but must be a whole number from 0 to 65535',
-        "  DATABASE_URL holds a value that is not shown, but must be memory: or an address that begins with postgres://",
-        "  SERVICE_WEBHOOK_URL holds a value that is not shown, but must be an address that begins with http:// or https://",
-        "  SERVICE_WEBHOOK_SECRET holds a value that is not shown, but must be whsec_ followed by 24 to 64 bytes in base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
-        '  SERVICE_LOG_LEVEL holds "loud", but must be trace, debug, info, warn or error',
+        "  SERVICE_AUTH_TOKEN is set to a value that is not shown, but must be tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
+        '  SERVICE_PORT is set to "eighty", but must be a whole number from 0 to 65535',
+        "  DATABASE_URL is set to a value that is not shown, but must be memory: or a URL that begins with postgres://",
+        "  SERVICE_WEBHOOK_URL is set to a value that is not shown, but must be a URL that begins with http:// or https://",
+        "  SERVICE_WEBHOOK_SECRET is set to a value that is not shown, but must be whsec_ followed by 24 to 64 bytes in base64 (padded, as printed by openssl rand -base64 32), several separated by spaces",
+        '  SERVICE_LOG_LEVEL is set to "loud", but must be trace, debug, info, warn or error',
         "  SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
         "  SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
         "  SERVICE_ALERT_ROUTER_URL must not be a link-local or cloud metadata address",
@@ -194,7 +194,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
   it.live("where no outage could be told by the thresholds", () =>
     Effect.gen(function* () {
       const unordered = "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER"
-      const short = 'holds "1999ms", but must be a duration such as 90s, 5m or 12h, 2s or longer'
+      const short = 'is set to "1999ms", but must be a duration such as 90s, 5m or 12h, 2s or longer'
       const cases: ReadonlyArray<readonly [environment: Readonly<Record<string, string>>, message: string]> =
         [
           [{ SERVICE_STALE_AFTER: "1999ms" }, `SERVICE_STALE_AFTER ${short}`],
@@ -216,7 +216,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
       const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
       assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
         "Tocsin cannot start with these settings (see --help):",
-        "  SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
+        "  SERVICE_AUTH_TOKEN is not set, but PostgreSQL requires it: generate a token with openssl rand -base64 32",
       ])
     }),
   )
@@ -236,7 +236,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
       const [line = ""] = yield* start(
         `postgres://tocsin:${password}@one.example:5432,two.example:5432/tocsin`,
       )
-      assert.include(line, "names several hosts: name one, that of the primary or of a proxy that knows it")
+      assert.include(line, "names several hosts: name one, either the primary or a proxy that routes to it")
       assert.notInclude(line, password)
     }),
   )
@@ -246,7 +246,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
       assert.deepStrictEqual(
         yield* start(`postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin`),
         cannotStart(
-          "PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port",
+          "PostgreSQL is unreachable: check that it is running, and check the host and port in the database URL",
         ),
       )
     }),
@@ -269,7 +269,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
       const [message = "", ...rest] = yield* start(Redacted.value(url))
       assert.match(
         message,
-        /^Tocsin cannot start: PostgreSQL is starting, stopping or closed to connections: /,
+        /^Tocsin cannot start: PostgreSQL is starting, shutting down or refusing connections: /,
       )
       assert.deepStrictEqual(rest, [])
     }),
@@ -281,12 +281,12 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
       assert.deepStrictEqual(
         yield* start(changed(url, { password: secretOf("wrong") })),
         cannotStart(
-          "PostgreSQL refuses the user or the password of the database's URL: correct them, or let them in by pg_hba.conf",
+          "PostgreSQL rejected the user or password in the database URL: correct them, or allow the user in pg_hba.conf",
         ),
       )
       assert.deepStrictEqual(
         yield* start(changed(url, { pathname: "no_such_database" })),
-        cannotStart("the database that the URL names does not exist: create it or correct the name"),
+        cannotStart("the database in the URL does not exist: create it, or correct its name"),
       )
     }),
   )

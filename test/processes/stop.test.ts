@@ -189,7 +189,7 @@ describe.concurrent("a server that is told to stop", () => {
       )
       yield* server.signal("SIGTERM")
       yield* assertStops(server, { code: 1, signal: null })
-      assert.match(server.output.stderr, /\nTocsin could not finish in time and ends as it is; [^\n]*\n$/)
+      assert.match(server.output.stderr, /\nTocsin did not shut down in time and was stopped; [^\n]*\n$/)
     }),
   )
 

@@ -46,7 +46,7 @@ describe("a server that systemd started", () => {
       })
       yield* until(
         "a line in the log",
-        Effect.sync(() => server.output.stderr.includes("systemd could not be notified") || undefined),
+        Effect.sync(() => server.output.stderr.includes("cannot notify systemd") || undefined),
       )
       assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
     }),

@@ -156,9 +156,9 @@ describe("what would have paged", () => {
       [1, 2, 3, 4, 5, 6, 8, 9, 10],
     )
     const reasons = report.refused.map(({ reason }) => reason)
-    assert.match(reasons[0] ?? "", /must be JSON/)
+    assert.match(reasons[0] ?? "", /must be valid JSON/)
     assert.match(reasons[2] ?? "", /must be a heartbeat .* or a page/)
-    assert.match(reasons[4] ?? "", /^received_at must be when the service got it/)
+    assert.match(reasons[4] ?? "", /^received_at must be the time of receipt/)
     assert.match(reasons[5] ?? "", /^hostname must be/)
     assert.match(reasons[6] ?? "", /^events\[0\]\.status must be one of ok, warning, critical, unknown/)
     assert.match(reasons[7] ?? "", /^agent_id must be/)

@@ -49,8 +49,8 @@ const turn: Effect.Effect<void> = Effect.callback((resume) => {
 const until = <E>(holds: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
   Effect.flatMap(holds, (isTrue) => (isTrue ? Effect.void : Effect.andThen(turn, until(holds))))
 
-const SPOILED = "has lost pages"
-const KEPT = "has to start over"
+const SPOILED = "has lost written pages"
+const KEPT = "must start over"
 
 const agentIds = (file: string): ReadonlySet<unknown> => {
   const database = new DatabaseSync(file, { readOnly: true })

@@ -83,7 +83,7 @@ describe("the configured notifiers", () => {
           yield* TestClock.adjust("2 seconds")
           assert.deepStrictEqual(yield* Fiber.join(attempt), {
             outcome: "deferred",
-            error: "No answer came within 2s.",
+            error: "The receiver did not answer within 2s.",
           })
         }),
       )

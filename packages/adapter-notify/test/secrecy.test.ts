@@ -111,7 +111,10 @@ for (const [name] of notifiersAt("http", "localhost")) {
     it.effect("when the connection breaks", () =>
       Effect.gen(function* () {
         const receiver = yield* startReceiver((response) => response.destroy())
-        assertSecret(yield* visible(at("http", `127.0.0.1:${receiver.port}`)), "closed before an answer came")
+        assertSecret(
+          yield* visible(at("http", `127.0.0.1:${receiver.port}`)),
+          "closed before the receiver answered",
+        )
       }),
     )
 
@@ -123,8 +126,8 @@ for (const [name] of notifiersAt("http", "localhost")) {
     )
 
     it.effect.each([
-      ["cannot be resolved", "could not be resolved"],
-      ["is refused", "not to be called"],
+      ["cannot be resolved", "does not resolve"],
+      ["is refused", "does not call"],
     ])("when its name %s", ([what, expected = ""]) =>
       visible(at("http", "planted.test")).pipe(
         Effect.provideService(NameLookup, (hostname, _options, callback) => {

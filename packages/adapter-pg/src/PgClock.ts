@@ -39,7 +39,7 @@ export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> 
       yield* Effect.sleep(MEASURE_EVERY).pipe(
         Effect.andThen(correct),
         Effect.catch((error) =>
-          Effect.logWarning("PostgreSQL's clock could not be read; the last offset counts", error),
+          Effect.logWarning("cannot read PostgreSQL's clock; using the last known offset", error),
         ),
         Effect.forever,
         Effect.forkScoped,
@@ -81,7 +81,7 @@ class CorrectedClock implements Clock.Clock {
     this.#offsetNanos = offsetNanos
     if (change < WORTH_A_WORD_NANOS && change > -WORTH_A_WORD_NANOS) return Effect.void
     return Effect.logWarning(
-      `this machine's clock differs from PostgreSQL's by ${offsetNanos / NANOS_PER_MILLI} ms, and PostgreSQL's counts: let both follow NTP`,
+      `this machine's clock differs from PostgreSQL's by ${offsetNanos / NANOS_PER_MILLI} ms; Tocsin uses PostgreSQL's: synchronize both with NTP`,
     )
   }
 }

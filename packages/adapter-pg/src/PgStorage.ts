@@ -97,7 +97,7 @@ const LONGEST_GROUP_WAIT_MILLIS = 2_000
 
 const groupsWait = new StorageError({
   reason: "unavailable",
-  message: "PostgreSQL has not written anything for seconds: see that it runs and can be reached",
+  message: "PostgreSQL has completed no write for several seconds: check that it is running and reachable",
 })
 
 const probeOf = (prober: Database, groups: Database): Effect.Effect<void, StorageError> =>

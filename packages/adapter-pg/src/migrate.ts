@@ -50,7 +50,7 @@ const CREATE_LEDGER = `CREATE TABLE schema_migration (
 const migrating = new StorageError({
   reason: "in_use",
   message:
-    "another process has been migrating the database for minutes: wait until it is done, then start again",
+    "another process has been migrating the database for minutes: wait until it finishes, then start again",
 })
 
 const newer = new StorageError({
@@ -62,7 +62,7 @@ const newer = new StorageError({
 const foreign = ({ id, name }: Migration): StorageError =>
   new StorageError({
     reason: "other",
-    message: `the database was made with another form of migration ${id} (${name}): start the build of Tocsin that made it, or restore a backup`,
+    message: `the database has a different version of migration ${id} (${name}): start the build of Tocsin that created it, or restore a backup`,
   })
 
 /** Refuses servers that would fail later, or spoil text. */
@@ -73,13 +73,13 @@ const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   if (server === undefined || server.version < OLDEST_SERVER) {
     return yield* new StorageError({
       reason: "other",
-      message: `the database's PostgreSQL is too old: upgrade it to ${OLDEST_SERVER / 10_000} or later`,
+      message: `this version of PostgreSQL is too old: upgrade it to ${OLDEST_SERVER / 10_000} or later`,
     })
   }
   if (server.encoding !== "UTF8") {
     return yield* new StorageError({
       reason: "other",
-      message: `the database's encoding is ${server.encoding}: create it anew with ENCODING 'UTF8'`,
+      message: `the database's encoding is ${server.encoding}: recreate the database with ENCODING 'UTF8'`,
     })
   }
 })

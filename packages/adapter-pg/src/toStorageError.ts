@@ -12,18 +12,18 @@ interface Explanation {
 const unreachable: Explanation = {
   reason: "unavailable",
   message:
-    "PostgreSQL cannot be reached: see that it runs and that the database's URL names its host and port",
+    "PostgreSQL is unreachable: check that it is running, and check the host and port in the database URL",
 }
 
 const starting: Explanation = {
   reason: "unavailable",
   message:
-    "PostgreSQL is starting, stopping or closed to connections: see its log, and try again once it is back",
+    "PostgreSQL is starting, shutting down or refusing connections: see its log, and try again once it is up",
 }
 
 const damaged: Explanation = {
   reason: "damaged",
-  message: "PostgreSQL reports damaged data: stop the service, look at the server's log and restore a backup",
+  message: "PostgreSQL reports damaged data: stop the service, check PostgreSQL's log and restore a backup",
 }
 
 const mixedUp: Explanation = {
@@ -38,8 +38,7 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     "25006",
     {
       reason: "read_only",
-      message:
-        "the database takes no changes: point the database's URL at the primary, or allow writes there",
+      message: "the database is read-only: point the database URL at the primary, or allow writes",
     },
   ],
   // A statement was prepared on another connection than the one it is run on, or twice on one.
@@ -49,7 +48,7 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     "3D000",
     {
       reason: "unavailable",
-      message: "the database that the URL names does not exist: create it or correct the name",
+      message: "the database in the URL does not exist: create it, or correct its name",
     },
   ],
   [
@@ -70,21 +69,21 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     "42P07",
     {
       reason: "other",
-      message: "the database holds tables of another program: give Tocsin an empty database of its own",
+      message: "the database contains another program's tables: give Tocsin its own empty database",
     },
   ],
   [
     "53100",
     {
       reason: "full",
-      message: "the database's disk is full: make room there; the service goes on by itself",
+      message: "the database's disk is full: free some space; the service then resumes automatically",
     },
   ],
   [
     "53200",
     {
       reason: "unavailable",
-      message: "PostgreSQL is out of memory: give it more, or lower its max_connections",
+      message: "PostgreSQL is out of memory: give it more memory, or lower max_connections",
     },
   ],
   [
@@ -92,7 +91,7 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
     {
       reason: "unavailable",
       message:
-        "PostgreSQL has no connection left: raise its max_connections, or run fewer replicas, each of which takes up to 19",
+        "PostgreSQL has no free connections: raise max_connections, or run fewer replicas (each uses up to 19)",
     },
   ],
   ["55000", starting],
@@ -106,12 +105,12 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map([
 
 const refusedRow: Explanation = {
   reason: "other",
-  message: "PostgreSQL refused a row: look into the service's log, and report it",
+  message: "PostgreSQL rejected a row: report this as a defect of Tocsin, with the log",
 }
 
 const busy: Explanation = {
   reason: "timed_out",
-  message: "too many requests change the same rows at once: repeat the request",
+  message: "too many concurrent requests change the same rows: repeat the request",
 }
 
 const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
@@ -119,29 +118,29 @@ const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
   AuthenticationError: {
     reason: "unavailable",
     message:
-      "PostgreSQL refuses the user or the password of the database's URL: correct them, or let them in by pg_hba.conf",
+      "PostgreSQL rejected the user or password in the database URL: correct them, or allow the user in pg_hba.conf",
   },
   AuthorizationError: {
     reason: "other",
-    message: "the user of the database's URL lacks a right: make it the owner of the database",
+    message: "the user in the database URL lacks a privilege: make it the owner of the database",
   },
   DeadlockError: busy,
   SerializationError: busy,
   UniqueViolation: refusedRow,
   LockTimeoutError: {
     reason: "timed_out",
-    message: "a lock was not free in time: look in pg_stat_activity for a transaction that stays open",
+    message: "a lock did not become free in time: find the long transaction in pg_stat_activity",
   },
   StatementTimeoutError: {
     reason: "timed_out",
-    message: "PostgreSQL did not answer in time: look at its load, its disk and its locks",
+    message: "PostgreSQL did not answer in time: check its load, disk and locks",
   },
   ConstraintError: refusedRow,
   SqlSyntaxError: {
     reason: "other",
-    message: "PostgreSQL refused a statement: look into the service's log, and report it",
+    message: "PostgreSQL rejected a statement: report this as a defect of Tocsin, with the log",
   },
-  UnknownError: { reason: "other", message: "PostgreSQL failed: look into the service's log" },
+  UnknownError: { reason: "other", message: "PostgreSQL failed: see the service's log" },
 }
 
 /** The SQLSTATE of what PostgreSQL answered, or the code of the network's error. */

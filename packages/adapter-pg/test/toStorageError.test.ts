@@ -64,8 +64,7 @@ describe("toStorageError", () => {
   })
 
   it("passes on what the client says of an address, which has no secret in it", () => {
-    const said =
-      "No database connection became free in time: look in pg_stat_activity for transactions that stay open"
+    const said = "No database connection became free in time: find long transactions in pg_stat_activity"
     const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))
     assert.strictEqual(error.message, said)
     assert.strictEqual(error.reason, "unavailable")

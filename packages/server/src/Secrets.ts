@@ -41,7 +41,9 @@ export class Secrets {
       const settings = checkedSettings(process.env)
       if (Result.isFailure(settings)) {
         return Effect.annotateLogs(
-          Effect.logError("tokens and secrets stay as they were, because a setting is bad now"),
+          Effect.logError(
+            "cannot reload tokens and secrets because a setting is invalid; keeping the current ones",
+          ),
           { problem: settings.failure.message },
         )
       }

@@ -11,7 +11,7 @@ export const ensureDataDirectory = Effect.fnUntraced(function* (path: string) {
     files.makeDirectory(path, { recursive: true, mode: OWNER_ONLY }),
     (cause) =>
       new StartFailure({
-        message: `the data folder ${path} cannot be made; see that no file has its place and that its parent can be written, or set SERVICE_DATA_DIR`,
+        message: `the data folder ${path} cannot be created; check that no file has its name and that its parent is writable, or set SERVICE_DATA_DIR`,
         cause,
       }),
   )

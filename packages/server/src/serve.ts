@@ -24,7 +24,9 @@ const tell = (cause: Cause.Cause<StartProblem>): Effect.Effect<void> => {
         Effect.logDebug("the start failed", failure.value),
         Effect.sync(() => complain(startMessage(failure.value))),
       )
-    : Effect.sync(() => complain(`Tocsin ended by a defect; report it with this:\n${Cause.pretty(cause)}`))
+    : Effect.sync(() =>
+        complain(`Tocsin crashed because of a defect; report it with this:\n${Cause.pretty(cause)}`),
+      )
 }
 
 // One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
@@ -35,7 +37,7 @@ const TIME_TO_STOP_MILLIS = 9_000
 
 const giveUp = (): void => {
   complain(
-    "Tocsin could not finish in time and ends as it is; what it acknowledged is kept, what it was sending is sent again",
+    "Tocsin did not shut down in time and was stopped; acknowledged data is safe, and unfinished notifications are sent again",
   )
   process.exit()
 }

@@ -8,17 +8,17 @@ export interface StartProblem {
 /** What is said where the address cannot be listened on, by the code of the system's error. */
 const LISTEN_MESSAGES: Readonly<Record<string, (reason: string) => string>> = {
   EADDRINUSE: (reason) =>
-    `Tocsin cannot start: ${reason}; stop what listens there, or set SERVICE_HOST and SERVICE_PORT to another address`,
+    `Tocsin cannot start: ${reason}; stop the program that listens there, or set SERVICE_HOST and SERVICE_PORT to another address`,
   EADDRNOTAVAIL: (reason) =>
-    `Tocsin cannot start: ${reason}; set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all it has`,
+    `Tocsin cannot start: ${reason}; set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all its addresses`,
   ENOTFOUND: (reason) =>
-    `Tocsin cannot start: ${reason}; set SERVICE_HOST to an address of this machine, or to a name that leads to one`,
+    `Tocsin cannot start: ${reason}; set SERVICE_HOST to an address of this machine, or to a name that resolves to one`,
   EACCES: (reason) =>
-    `Tocsin cannot start: ${reason}; set SERVICE_PORT to 1024 or more, or let the user that runs Tocsin listen below it`,
+    `Tocsin cannot start: ${reason}; set SERVICE_PORT to 1024 or more, or allow Tocsin's user to bind lower ports`,
 }
 
 const listenMessage = (reason: string): string =>
-  `Tocsin cannot start: ${reason}; set SERVICE_HOST and SERVICE_PORT to an address that can be listened on`
+  `Tocsin cannot start: ${reason}; set SERVICE_HOST and SERVICE_PORT to an address that Tocsin can listen on`
 
 const startFailureMessage = (message: string): string => `Tocsin cannot start: ${message}`
 

@@ -24,7 +24,7 @@ const notify = (message: string, { NOTIFY_SOCKET, PATH }: Environment): Effect.E
     catch: (cause) => cause,
   }).pipe(
     Effect.catch((cause) =>
-      Effect.logWarning("systemd could not be notified: see that systemd-notify can be run", cause),
+      Effect.logWarning("cannot notify systemd: check that systemd-notify can run", cause),
     ),
   )
 

@@ -241,7 +241,7 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
         for (const refused of [[], events, Array.from({ length: 10_000 }, () => 1)]) {
           const json = { agent_id: agent.agent_id, events: refused }
           const answer = yield* call("POST", "/api/v1/events", { token: agent.key, json })
-          assert.match(expectError(answer, 400, "validation"), /^events must hold 1 to 200 events/)
+          assert.match(expectError(answer, 400, "validation"), /^events must contain 1 to 200 events/)
         }
         assert.deepStrictEqual((yield* push(agent, ...events.slice(0, 200))).body, {
           accepted: 200,

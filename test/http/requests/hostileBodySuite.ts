@@ -127,7 +127,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       Effect.gen(function* () {
         for (const endpoint of ["heartbeat", "events"]) {
           const message = expectError(yield* send(newAgent(), body, endpoint), 400, "validation")
-          assert.match(message, /^the request body must be JSON/)
+          assert.match(message, /^the request body must be valid JSON/)
         }
       }),
     )

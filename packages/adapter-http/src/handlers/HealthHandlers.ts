@@ -20,7 +20,7 @@ export const layer = HttpApiBuilder.group(
         Effect.fnUntraced(function* () {
           if (yield* isReady) return ok
           return yield* new NotReady({
-            message: "the storage cannot be reached or written to, or the service is about to stop",
+            message: "the storage is unreachable or refuses writes, or the service is shutting down",
             request_id: yield* RequestId,
           })
         }),

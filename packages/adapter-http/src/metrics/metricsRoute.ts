@@ -34,7 +34,7 @@ const SOURCE_LIMIT = Duration.seconds(3)
 const refusal: Failure = {
   code: "unauthorized",
   message:
-    "send a header Authorization: Bearer with the token of SERVICE_METRICS_TOKEN, or with one of SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
+    "send the header Authorization: Bearer with a token from SERVICE_METRICS_TOKEN, SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
   headers: { "www-authenticate": "Bearer" },
 }
 

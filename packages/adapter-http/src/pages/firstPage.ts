@@ -7,27 +7,23 @@ import { stylesheet } from "./stylesheet.ts"
 
 const STATUS = {
   ok: "Up and working",
-  unwell: "Running, but something calls for a look",
-  not_ready: "Not ready: the storage cannot be reached or written to",
-  stopping: "About to stop",
+  unwell: "Running, but needs attention",
+  not_ready: "Not ready: the storage is unreachable or refuses writes",
+  stopping: "Shutting down",
 } as const
 
 const DELIVERY = {
-  in_time: "go out in time",
+  in_time: "delivering on time",
   late: "late: at least one has waited for more than 15 minutes",
-  given_up: "one was given up within the last hour",
+  given_up: "one failed within the last hour",
   unknown: "unknown while the storage does not answer",
 } as const
 
 const LINKS: ReadonlyArray<readonly [path: string, name: string, what: string]> = [
-  ["docs", "API reference", "every request and answer, to read and to try"],
-  [
-    "openapi.json",
-    "OpenAPI document",
-    "the v1 API for programs; operators' additions are in ops/v1/openapi.json",
-  ],
-  ["metrics", "Metrics", "for Prometheus; takes a token unless the service is set otherwise"],
-  ["api/v1/ready", "Readiness", "for probes: 200 while the service can work, 503 otherwise"],
+  ["docs", "API reference", "every request and response, with a console to try them"],
+  ["openapi.json", "OpenAPI document", "the v1 API; ops/v1/openapi.json describes the operator additions"],
+  ["metrics", "Metrics", "for Prometheus; requires a token unless SERVICE_METRICS_TOKEN is open"],
+  ["api/v1/ready", "Readiness", "for probes: 200 when ready, 503 otherwise"],
 ]
 
 const UNITS = [
@@ -64,7 +60,7 @@ const rowsOf = (state: ServiceState): ReadonlyArray<Row> => {
   return [
     {
       name: "Storage",
-      text: `${state.storage}: ${isKept ? "reads and writes" : "does not answer, or keeps nothing"}`,
+      text: `${state.storage}: ${isKept ? "reads and writes" : "does not answer, or refuses writes"}`,
       isBad: !isKept,
     },
     { name: "Notifications", text: DELIVERY[delivery], isBad: delivery !== "in_time" },
@@ -107,7 +103,7 @@ export const firstPage = (state: ServiceState): string => {
           </header>
           <p class="state${status === "ok" ? "" : " bad"}">${STATUS[status]}</p>
           <dl>${rowsOf(state).map(row)}</dl>
-          <h2>Where to read on</h2>
+          <h2>Documentation</h2>
           <ul>
             ${LINKS.map(link)}
           </ul>

@@ -18,15 +18,15 @@ export const announcedBytes = ({
   readonly headers: IncomingMessage["headers"] | Request["headers"]
 }): number => Number(headers["content-length"] ?? MAX_BODY_BYTES)
 
-const ENCODED = "the request body must come without a Content-Encoding"
-const CODED = "the request body must come without a Transfer-Encoding other than chunked"
-const NOT_UTF8 = "the request body must be text in UTF-8"
-const NOT_JSON = "the request body must be JSON"
+const ENCODED = "the request body must not have a Content-Encoding; send it uncompressed"
+const CODED = "the request body must not have a Transfer-Encoding other than chunked"
+const NOT_UTF8 = "the request body must be valid UTF-8"
+const NOT_JSON = "the request body must be valid JSON"
 
 const invalid = (message: string) =>
   Effect.flatMap(RequestId, (request_id) => Effect.fail(new Validation({ message, request_id })))
 
-const cutShort = invalid("the request body must be as long as its headers say")
+const cutShort = invalid("the request body ended early; send it again")
 
 const tooLarge = Effect.flatMap(RequestId, (request_id) =>
   Effect.fail(

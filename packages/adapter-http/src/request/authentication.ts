@@ -7,12 +7,13 @@ import * as BearerToken from "./BearerToken.ts"
 import { FailedAuthentications } from "./FailedAuthentications.ts"
 import { RequestId } from "../RequestId.ts"
 
-const notWellFormed = "send a header Authorization: Bearer with a token of 1 to 512 visible ASCII characters"
-const notForAgents = "this token is not an agent key; an agent uses a key of its own"
-const notValid = "this token is not valid; use one of those in SERVICE_AUTH_TOKEN"
+const notWellFormed =
+  "send the header Authorization: Bearer with a token of 1 to 512 visible ASCII characters"
+const notForAgents = "this token is not an agent key; give the agent its own key"
+const notValid = "this token is not valid; use a token from SERVICE_AUTH_TOKEN"
 const readOnly = Effect.flatMap(RequestId, (request_id) =>
   Effect.fail(
-    new Forbidden({ message: "this token may only read; use one of SERVICE_AUTH_TOKEN", request_id }),
+    new Forbidden({ message: "this token is read-only; use a token from SERVICE_AUTH_TOKEN", request_id }),
   ),
 )
 

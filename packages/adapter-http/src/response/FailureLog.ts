@@ -33,7 +33,7 @@ export interface FailureLog {
 const logEach = (report: (failure: RequestFailure) => Effect.Effect<void>): FailureLog => ({
   storage: (error, fields) =>
     report({
-      message: "a request failed because the storage did",
+      message: "a request failed because the storage failed",
       errorClass: `storage ${error.reason}`,
       cause: Cause.fail(error),
       fields: { ...fields, reason: error.reason },

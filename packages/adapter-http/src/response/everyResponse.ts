@@ -25,15 +25,15 @@ type Response = HttpServerResponse.HttpServerResponse
 const notFound = (allowed: ReadonlyArray<string>): Failure => {
   const allow = allowed.join(", ")
   return allow === ""
-    ? { code: "not_found", message: "there is nothing at this path; /openapi.json lists the paths there are" }
-    : { code: "not_found", message: `this path knows only ${allow}`, headers: { allow } }
+    ? { code: "not_found", message: "this path does not exist; see /openapi.json for all paths" }
+    : { code: "not_found", message: `this method is not allowed here; use ${allow}`, headers: { allow } }
 }
 
 const lacksHost = ({ source }: Request): boolean => source instanceof IncomingMessage && !hasOneHost(source)
 
 const withoutHost: Failure = {
   code: "validation",
-  message: "the header Host must be given once",
+  message: "send exactly one Host header",
   headers: { connection: "close" },
 }
 

@@ -55,7 +55,7 @@ const told = (error: CoreError): Told => {
   switch (error._tag) {
     case "StorageError":
       return {
-        message: "the service cannot reach its storage, or not write to it; try again later",
+        message: "the storage is unreachable or refuses writes; try again later",
         retryAfterSeconds: STORAGE_RETRY_SECONDS,
       }
     case "RateLimited":

@@ -119,8 +119,8 @@ describe("the first page", () => {
 
   it.live.each([
     ["delivery_in_time", "late", /late: at least one has waited/],
-    ["nothing_given_up", "given_up", /one was given up within the last hour/],
-    ["storage_keeps", "unknown", /does not answer, or keeps nothing/],
+    ["nothing_given_up", "given_up", /one failed within the last hour/],
+    ["storage_keeps", "unknown", /does not answer, or refuses writes/],
   ] as const)("tells that %s does not hold, and no more of it", ([name, status, words]) =>
     served(
       { wellness: unwell(name) },
@@ -129,7 +129,7 @@ describe("the first page", () => {
         assert.strictEqual(found["status"], "unwell")
         assert.deepStrictEqual(found["notifications"], { status })
         const body = yield* page
-        assert.match(body, /Running, but something calls for a look/)
+        assert.match(body, /Running, but needs attention/)
         assert.match(body, words)
         for (const text of [body, JSON.stringify(found)]) assert.notMatch(text, /webhook|secret/)
       }),
@@ -141,7 +141,7 @@ describe("the first page", () => {
     return served(
       { readiness: { isReady: Effect.succeed(false) }, looks },
       Effect.gen(function* () {
-        assert.match(yield* page, /Not ready: the storage cannot be reached or written to/)
+        assert.match(yield* page, /Not ready: the storage is unreachable or refuses writes/)
         assert.strictEqual((yield* document)["status"], "not_ready")
         assert.strictEqual(looks.count, 0)
       }),
@@ -152,7 +152,7 @@ describe("the first page", () => {
     served(
       { readiness: { isReady: Effect.succeed(false), isDraining: () => true } },
       Effect.gen(function* () {
-        assert.match(yield* page, /About to stop/)
+        assert.match(yield* page, /Shutting down/)
         assert.strictEqual((yield* document)["status"], "stopping")
       }),
     ),

@@ -124,7 +124,7 @@ layer(server, { excludeTestServices: true })("a request body", (it) => {
       const refused = yield* push(body)
       assert.strictEqual(refused.status, 400)
       assert.strictEqual(errorOf(refused).code, "validation")
-      assert.match(errorOf(refused).message, /^the request body must (?:be|hold) /)
+      assert.match(errorOf(refused).message, /^the request body must (?:be|contain) /)
     }),
   )
 

@@ -26,9 +26,9 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 }))
 
 const repeated = (unit: string): string => unit.repeat(Math.floor((MIB - 100) / unit.length))
-const WHOLE = "the request body must hold at most 5000 values; send at most 200 events and 32 labels"
-const LABELS = "labels must hold at most 32 entries"
-const EVENTS = "events must hold 1 to 200 events"
+const WHOLE = "the request body must contain at most 5000 values; send at most 200 events and 32 labels"
+const LABELS = "labels must contain at most 32 entries"
+const EVENTS = "events must contain 1 to 200 events"
 const wide = Array.from({ length: 75_000 }, (_, at) => `"${at}":"v"`).join(",")
 const deep = `${"[".repeat(500_000)}${"]".repeat(500_000)}`
 

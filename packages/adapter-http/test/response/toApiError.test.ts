@@ -117,7 +117,7 @@ layer(failing, { excludeTestServices: true })("the log line of a failed heartbea
       const headers = { ...agent, ...extra, "x-request-id": "unlucky-one" }
       const body = JSON.stringify({ ...heartbeat, agent_id })
       assert.strictEqual((yield* send("POST", "/api/v1/heartbeat", { headers, body })).status, 500)
-      const line = logs.slice(before).find((found) => found.includes("because the storage did")) ?? "{}"
+      const line = logs.slice(before).find((found) => found.includes("because the storage failed")) ?? "{}"
       assert.deepStrictEqual((JSON.parse(line) as { annotations?: unknown }).annotations, {
         request_id: "unlucky-one",
         method: "POST",

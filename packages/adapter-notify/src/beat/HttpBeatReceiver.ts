@@ -20,12 +20,12 @@ const answered = ({ status }: Answer): TestReceipt => ({
   result:
     status >= 200 && status < 300
       ? { outcome: "delivered" }
-      : { outcome: "deferred", error: `The receiver answered ${status}: check the address of the beat.` },
+      : { outcome: "deferred", error: `The receiver answered ${status}: check SERVICE_BEAT_URL.` },
 })
 
 const silent: TestReceipt = {
   status: undefined,
-  result: { outcome: "deferred", error: `No answer came within ${Duration.format(TIMEOUT)}.` },
+  result: { outcome: "deferred", error: `The receiver did not answer within ${Duration.format(TIMEOUT)}.` },
 }
 
 const messageOf = (beat: Beat) => {

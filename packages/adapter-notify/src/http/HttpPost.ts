@@ -55,7 +55,10 @@ export const makeHttpPost = Effect.fnUntraced(function* (
   const failed = ({ code }: NoAnswer): TestReceipt => ({ status: undefined, result: resultOfFailure(code) })
   const silent: TestReceipt = {
     status: undefined,
-    result: { outcome: "deferred", error: `No answer came within ${Duration.format(options.timeout)}.` },
+    result: {
+      outcome: "deferred",
+      error: `The receiver did not answer within ${Duration.format(options.timeout)}.`,
+    },
   }
   return (json, headers = {}) =>
     traceContext.pipe(

@@ -10,7 +10,7 @@ export interface Target {
   readonly authorization: string | undefined
 }
 
-const MUST_BE_HTTP = "must be an address that begins with http:// or https://"
+const MUST_BE_HTTP = "must be a URL that begins with http:// or https://"
 
 /** Reads an address; a failure completes "… must be …" and does not repeat it. Names are checked when they are resolved. */
 export const parseTarget = (
@@ -45,6 +45,6 @@ const authorizationOf = (url: URL): Result.Result<string | undefined, string> =>
       const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
       return `Basic ${Buffer.from(credentials).toString("base64")}`
     },
-    catch: () => "must have its user name and password percent-encoded (a % itself as %25)",
+    catch: () => "must have a percent-encoded user name and password (write % as %25)",
   })
 }

@@ -7,7 +7,7 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
   [403, "check the credentials in the notifier's settings"],
   [404, "check the address in the notifier's settings"],
   [405, "check the address in the notifier's settings"],
-  [410, "what received it is gone; check the address in the notifier's settings"],
+  [410, "the receiver no longer exists; check the address in the notifier's settings"],
 ])
 
 /** Statuses below 500 that are worth another attempt (docs/rules.md#delivery). */
@@ -27,25 +27,22 @@ export const resultOfStatus = (status: number, retryAfterSeconds: number | undef
   }
   const advice =
     status >= 300 && status < 400
-      ? "redirects are not followed; set the address that it leads to"
-      : (ADVICE.get(status) ?? "see its log for what it does not take")
+      ? "Tocsin does not follow redirects; set the address it redirects to"
+      : (ADVICE.get(status) ?? "see the receiver's log for the reason")
   return { outcome: "refused", error: `${answered}: ${advice}.` }
 }
 
 /** Sentences for the error codes of Node.js, first match first; what is not listed is told by its code. */
 const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
-  [
-    /^ECONNREFUSED$/,
-    "The connection was refused: see that the receiver is running and that its port is right.",
-  ],
+  [/^ECONNREFUSED$/, "The receiver refused the connection: check that it is running, and check its port."],
   [
     /^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/,
-    "The receiver's name could not be resolved: check it, and the DNS.",
+    "The receiver's host name does not resolve: check the name and the DNS.",
   ],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "The connection was closed before an answer came."],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "The connection closed before the receiver answered."],
   [
     /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/,
-    "The receiver could not be reached: check the network.",
+    "The receiver is unreachable: check the network.",
   ],
   [/^HPE_/, "The answer was not HTTP: check the address and the port."],
   [
@@ -60,8 +57,7 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
  */
 export const resultOfFailure = (code: string | undefined): DeliveryResult => {
   if (code === TARGET_REFUSED) {
-    const error =
-      "The receiver's name leads to an address that is not to be called (link-local, cloud metadata, or denied)."
+    const error = "Tocsin does not call the receiver's address: it is link-local, cloud metadata, or denied."
     return { outcome: "refused", error }
   }
   const known = FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]

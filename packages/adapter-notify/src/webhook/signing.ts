@@ -19,13 +19,13 @@ export const parseSecrets = (
 ): Result.Result<ReadonlyArray<SigningKey>, string> => {
   const keys = secrets.map((secret) => keyOf(Redacted.value(secret)))
   const valid = keys.filter((key) => key !== undefined)
-  if (keys.length === 0) return Result.fail("must hold at least one secret: whsec_ followed by base64")
+  if (keys.length === 0) return Result.fail("must contain at least one secret: whsec_ followed by base64")
   const bad = keys.indexOf(undefined) + 1
   const which = keys.length === 1 ? "" : `, which number ${bad} of ${keys.length} is not`
   return bad === 0
     ? Result.succeed(valid)
     : Result.fail(
-        `must be whsec_ followed by 24 to 64 bytes in base64 (padded, as from: openssl rand -base64 32)${which}`,
+        `must be whsec_ followed by 24 to 64 bytes in base64 (padded, as printed by openssl rand -base64 32)${which}`,
       )
 }
 

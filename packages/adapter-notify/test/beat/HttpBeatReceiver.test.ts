@@ -60,7 +60,7 @@ describe("a beat", () => {
         const { origin, requests } = yield* startReceiver(answering(status, { location: "/elsewhere" }))
         const { result } = yield* send(`${origin}/secret-path`, well)
         assert(result.outcome === "deferred")
-        assert.strictEqual(result.error, `The receiver answered ${status}: check the address of the beat.`)
+        assert.strictEqual(result.error, `The receiver answered ${status}: check SERVICE_BEAT_URL.`)
         yield* Queue.take(requests)
         assert.strictEqual(yield* Queue.size(requests), 0)
       }
@@ -72,7 +72,7 @@ describe("a beat", () => {
       const { status, result } = yield* send("http://127.0.0.1:1/secret-path", well)
       assert.isUndefined(status)
       assert(result.outcome === "deferred")
-      assert.match(result.error, /^The connection was refused/)
+      assert.match(result.error, /^The receiver refused the connection/)
     }),
   )
 
@@ -83,7 +83,10 @@ describe("a beat", () => {
       yield* Queue.take(requests)
       yield* TestClock.adjust("10 seconds")
       const { result } = yield* Fiber.join(sending)
-      assert.deepStrictEqual(result, { outcome: "deferred", error: "No answer came within 10s." })
+      assert.deepStrictEqual(result, {
+        outcome: "deferred",
+        error: "The receiver did not answer within 10s.",
+      })
     }),
   )
 

@@ -99,7 +99,7 @@ describe("what an answer means", () => {
         const post = yield* posting(`${receiver.origin}/hook`)
         const { result } = yield* post("{}")
         assert.strictEqual(result.outcome, "refused")
-        assert.include(JSON.stringify(result), "redirects are not followed")
+        assert.include(JSON.stringify(result), "does not follow redirects")
         assert.strictEqual((yield* Queue.take(receiver.requests)).path, "/hook")
         assert.strictEqual(yield* Queue.size(receiver.requests), 0)
       }),
@@ -226,7 +226,7 @@ describe("without an answer", () => {
             return yield* Fiber.join(attempt)
           }),
       )
-      assert.strictEqual(deferred(receipt), "No answer came within 15s.")
+      assert.strictEqual(deferred(receipt), "The receiver did not answer within 15s.")
       assert.isUndefined(receipt.status)
     }),
   )
@@ -246,7 +246,7 @@ describe("without an answer", () => {
     Effect.gen(function* () {
       const { port } = yield* Effect.scoped(startReceiver(answering(200)))
       const post = yield* posting(`http://127.0.0.1:${port}/`)
-      assert.match(deferred(yield* post("{}")), /^The connection was refused: /)
+      assert.match(deferred(yield* post("{}")), /^The receiver refused the connection: /)
     }),
   )
 
@@ -254,13 +254,13 @@ describe("without an answer", () => {
     Effect.gen(function* () {
       const host = yield* brokenReceiver((socket) => socket.resetAndDestroy())
       const post = yield* posting(`http://${host}/`)
-      assert.strictEqual(deferred(yield* post("{}")), "The connection was closed before an answer came.")
+      assert.strictEqual(deferred(yield* post("{}")), "The connection closed before the receiver answered.")
     }),
   )
 
   for (const [name, answer, error] of [
-    ["a closed connection", "", "The connection was closed before an answer came."],
-    ["half a head", "HTTP/1.1 200 OK\r\ncontent-", "The connection was closed before an answer came."],
+    ["a closed connection", "", "The connection closed before the receiver answered."],
+    ["half a head", "HTTP/1.1 200 OK\r\ncontent-", "The connection closed before the receiver answered."],
     ["what is not HTTP", "220 mail ESMTP\r\n", "The answer was not HTTP: check the address and the port."],
     [
       "a head without end",
@@ -270,7 +270,7 @@ describe("without an answer", () => {
     [
       "a switch of protocols",
       "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-      "The connection was closed before an answer came.",
+      "The connection closed before the receiver answered.",
     ],
   ] as const) {
     it.effect(name, () =>

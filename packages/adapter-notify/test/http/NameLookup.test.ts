@@ -41,7 +41,7 @@ describe("a name", () => {
       const post = yield* posting("http://metadata.test/", resolve)
       const { result, status } = yield* post("{}")
       assert.strictEqual(result.outcome, "refused")
-      assert.include(JSON.stringify(result), "leads to an address that is not to be called")
+      assert.include(JSON.stringify(result), "does not call the receiver's address")
       assert.notInclude(JSON.stringify(result), "metadata.test")
       assert.isUndefined(status)
       assert.strictEqual(asked(), 1)
@@ -95,7 +95,7 @@ describe("a name", () => {
         ),
       )
       const { result } = yield* post("{}")
-      const error = "The receiver's name could not be resolved: check it, and the DNS."
+      const error = "The receiver's host name does not resolve: check the name and the DNS."
       assert.deepStrictEqual(result, { outcome: "deferred", error })
     }),
   )

@@ -22,7 +22,7 @@ describe("a target", () => {
     "http://169.254.169.256/",
     "https://receiver.example:99999/",
   ])("must be http or https: %j is not", (address) => {
-    assert.strictEqual(verdict(address, false), "must be an address that begins with http:// or https://")
+    assert.strictEqual(verdict(address, false), "must be a URL that begins with http:// or https://")
   })
 
   it.each([
@@ -154,6 +154,6 @@ describe("a target", () => {
 
   it("says what to do about a % that encodes nothing, without repeating it", () => {
     const message = verdict("https://user:100%zz@receiver.example/", false)
-    assert.strictEqual(message, "must have its user name and password percent-encoded (a % itself as %25)")
+    assert.strictEqual(message, "must have a percent-encoded user name and password (write % as %25)")
   })
 })

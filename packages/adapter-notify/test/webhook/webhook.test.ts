@@ -130,7 +130,7 @@ describe("a webhook's secrets", () => {
     )
 
   it("are at least one", () => {
-    assert.strictEqual(problem(), "must hold at least one secret: whsec_ followed by base64")
+    assert.strictEqual(problem(), "must contain at least one secret: whsec_ followed by base64")
   })
 
   it.each([

@@ -271,7 +271,7 @@ export class PgPool {
 const noneFree = Effect.fail(
   sqlError("ConnectionError", {
     message:
-      "No database connection became free in time: look in pg_stat_activity for transactions that stay open, or run another replica",
+      "No database connection became free in time: find long transactions in pg_stat_activity, or add a replica",
     operation: "connect",
   }),
 )

@@ -45,14 +45,13 @@ const hasSeveralHosts = (text: string): boolean => {
 }
 
 const severalHosts = sqlError("UnknownError", {
-  message:
-    "The database's URL names several hosts: name one, that of the primary or of a proxy that knows it",
+  message: "The database URL names several hosts: name one, either the primary or a proxy that routes to it",
   operation: "connect",
 })
 
 const sessionAttributes = sqlError("UnknownError", {
   message:
-    "The database's URL asks for target_session_attrs, which does nothing here: take it out, and name the primary",
+    "The database URL contains target_session_attrs, which Tocsin does not support: remove it, and name the primary",
   operation: "connect",
 })
 
@@ -83,8 +82,8 @@ export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseU
     catch: () =>
       sqlError("UnknownError", {
         message:
-          "The database's URL cannot be used: write postgres://user:password@host:port/database, percent-encode " +
-          "what is special in user and password, and see that the certificate files it names can be read",
+          "The database URL is not valid: write postgres://user:password@host:port/database, percent-encode " +
+          "special characters in the user and password, and check that its certificate files are readable",
         operation: "connect",
       }),
   })

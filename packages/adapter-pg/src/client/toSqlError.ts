@@ -68,7 +68,7 @@ const fromAnswer = (answer: Answer, operation: PgOperation): SqlError.SqlError =
 
 const unanswered = (operation: PgOperation) =>
   sqlError("ConnectionError", {
-    message: "PostgreSQL did not answer in time: see that it runs and can be reached",
+    message: "PostgreSQL did not answer in time: check that it is running and reachable",
     operation,
   })
 
@@ -80,12 +80,12 @@ const noConnection = (words: string, operation: PgOperation): SqlError.SqlError 
     case "The server does not support TLS":
       return sqlError("ConnectionError", {
         message:
-          "The database's URL asks for TLS, and the server has none: set it up there, or take sslmode out of the URL",
+          "The database URL requires TLS, which the server does not offer: enable it there, or remove sslmode from the URL",
         operation,
       })
     default:
       return sqlError("ConnectionError", {
-        message: "The connection to PostgreSQL was lost: see that it runs, and what its log says",
+        message: "The connection to PostgreSQL was lost: check that it is running, and read its log",
         operation,
       })
   }
@@ -98,7 +98,7 @@ const noConnection = (words: string, operation: PgOperation): SqlError.SqlError 
 const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOperation): SqlError.SqlError => {
   if (_tag === "AuthenticationError") {
     return sqlError("AuthenticationError", {
-      message: "The database's URL lacks a password, or the server's proof of it failed",
+      message: "The database URL has no password, or the server could not prove that it knows it: check both",
       operation,
     })
   }
@@ -112,8 +112,8 @@ const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOpera
   const code = Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
   if (code === undefined) return noConnection(cause instanceof Error ? cause.message : "", operation)
   const message =
-    `The connection to PostgreSQL failed (${code}): see that the server runs, that the database's URL names its ` +
-    "host and port, and, with TLS, that its certificate is trusted"
+    `The connection to PostgreSQL failed (${code}): check that the server is running, check the ` +
+    "host and port in the database URL and, with TLS, check that the certificate is trusted"
   const failure = new PgFailure({ message, code })
   return new SqlError.SqlError({
     reason: new SqlError.ConnectionError({ cause: failure, message, operation }),

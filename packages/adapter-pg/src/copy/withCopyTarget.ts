@@ -54,7 +54,9 @@ const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "mark"]
 const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database, tables: ReadonlyArray<CopiedTable>) {
   const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
   if (lock?.is_free !== true) {
-    return yield* inUse("another process copies into the database, or migrates it: wait until it is done")
+    return yield* inUse(
+      "another process is copying into the database or migrating it: wait until it finishes",
+    )
   }
   yield* migrate(sql)
   yield* requireNoServer(sql)
@@ -71,12 +73,12 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database, tables: Read
     const [row] = yield* sql.unsafe<{ holds: boolean }>(`SELECT EXISTS (SELECT FROM ${name}) AS holds`)
     if (row?.holds !== true) continue
     return yield* inUse(
-      `the database holds data already (table ${name}): name an empty one, or empty it first`,
+      `the database already contains data (table ${name}): name an empty database, or empty this one`,
     )
   }
 })
 
-const STOP_SERVERS = "a server works on the database: stop it first, and start it when the copy is done"
+const STOP_SERVERS = "a server is using the database: stop it, and start it again after the copy"
 
 /** Servers show themselves by the name of their connections, as far as this user may see them. */
 const requireNoServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {

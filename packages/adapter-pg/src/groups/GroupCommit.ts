@@ -37,7 +37,7 @@ const reasonsOfAll: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_
 const closed = Effect.fail(
   new StorageError({
     reason: "unavailable",
-    message: "the storage is closed: send the request again once the service runs",
+    message: "the storage is closed: send the request again once the service is running",
   }),
 )
 

@@ -45,7 +45,7 @@ export const settleCommit = Effect.fnUntraced(function* (
     reason: "unavailable",
     isUnsettled: true,
     message:
-      "the connection to PostgreSQL was lost during a commit, and whether it was kept cannot be told: look before you repeat the request",
+      "the connection to PostgreSQL was lost during a commit, which may have succeeded: check before you repeat the request",
   })
 })
 

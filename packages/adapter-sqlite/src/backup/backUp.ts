@@ -80,7 +80,7 @@ const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOpt
   const beside = SIDE_FILES.map((suffix) => `${realFile(target)}${suffix}`).find((path) => existsSync(path))
   if (beside === undefined) return
   return yield* inUse(
-    `${target} is a database in use, for ${beside} stands beside it: name another file, or end the program that uses it`,
+    `${target} is a database in use (${beside} exists): name another file, or stop the program that uses it`,
   )
 })
 
@@ -129,7 +129,7 @@ const checkCopy = (file: string): void => {
     if (found === "ok") return
     throw new StorageError({
       reason: "damaged",
-      message: `the copy is damaged (${String(found)}), so that the database is too, or the disk of the copy: look at both disks`,
+      message: `the copy is damaged (${String(found)}): check the disks of the database and of the copy`,
     })
   } finally {
     database.close()

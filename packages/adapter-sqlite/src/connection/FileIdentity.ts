@@ -31,8 +31,8 @@ export class FileIdentity {
       reason: "unavailable",
       message:
         found === undefined
-          ? `${this.#file} was removed or moved while Tocsin runs: put it back, or stop Tocsin before you move it`
-          : `${this.#file} was replaced while Tocsin runs: stop Tocsin, remove the -wal and -shm files of the former one, and start it again`,
+          ? `${this.#file} was removed or moved while Tocsin was running: put it back, or stop Tocsin before you move it`
+          : `${this.#file} was replaced while Tocsin was running: stop Tocsin, delete the old -wal and -shm files, and start it again`,
     })
   }
 }

@@ -92,7 +92,7 @@ export class SqliteConnection {
     if (mode === "wal" || this.file === IN_MEMORY) return
     throw new StorageError({
       reason: "other",
-      message: `the file system of ${this.file} has no shared memory for SQLite: keep the file on a local disk`,
+      message: `the file system of ${this.file} does not support SQLite's shared memory: move the file to a local disk`,
     })
   }
 

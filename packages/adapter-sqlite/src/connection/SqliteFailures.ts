@@ -40,7 +40,7 @@ const isClosedError = (cause: unknown): boolean =>
 const isFileError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "errno")
 
-/** Whether another process held a lock; nothing was done then, and it can be tried again. */
+/** Whether another process held a lock; nothing was changed then, and it can be tried again. */
 export const isLocked = (cause: unknown): boolean =>
   isSqliteError(cause) && LOCKS.has(cause.errcode & PRIMARY)
 
@@ -74,14 +74,13 @@ const reasonOf = (errcode: number): StorageFailure => {
 /** What each reason means here, and what to do about it: one sentence. */
 const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } = {
   full: (file) =>
-    `there is no space left for ${file}: free some, writing then goes on by itself and nothing is lost`,
-  read_only: (file) =>
-    `${file} cannot be written: let the user that runs Tocsin write the file and its folder`,
+    `there is no disk space left for ${file}: free some; writing then resumes automatically, and nothing is lost`,
+  read_only: (file) => `${file} is not writable: give Tocsin's user write access to the file and its folder`,
   damaged: (file) => `${file} is damaged: stop Tocsin and restore the file from a backup`,
-  unavailable: (file) =>
-    `reading or writing ${file} failed: look at the disk and at the messages of the operating system`,
-  in_use: (file) => `another process has locked ${file} for too long: end it, or wait for it, and try again`,
-  timed_out: (file) => `${file} did not answer in time: look at the load of its disk`,
+  unavailable: (file) => `reading or writing ${file} failed: check the disk and the system log`,
+  in_use: (file) =>
+    `another process has locked ${file} for too long: stop that process or wait for it, then try again`,
+  timed_out: (file) => `${file} did not answer in time: check the load of its disk`,
   newer: (file) => `${file} was written by a newer version of Tocsin: start that version or a later one`,
   other: (file) => `SQLite refused an operation on ${file}: report this as a defect of Tocsin, with the log`,
 }
@@ -98,7 +97,7 @@ export class SqliteFailures {
     this.closed = Effect.fail(
       new StorageError({
         reason: "unavailable",
-        message: `${file} is closed because Tocsin is stopping: try again when it runs`,
+        message: `${file} is closed because Tocsin is shutting down: try again once it is running`,
       }),
     )
   }

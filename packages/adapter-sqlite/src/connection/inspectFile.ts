@@ -25,16 +25,18 @@ export type FoundFile = "database" | "nothing"
 export const inspectFile = (file: string): FoundFile => {
   const folder = dirname(file)
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw failed("unavailable", `${folder} is no folder: create it, or name another one`)
+    throw failed("unavailable", `${folder} is not a folder: create it, or name another one`)
   }
   const found = statSync(file, { throwIfNoEntry: false })
   if (found !== undefined && !found.isFile()) {
-    throw failed("unavailable", `${file} is no regular file: name a file for the database`)
+    throw failed("unavailable", `${file} is not a regular file: name a file for the database`)
   }
   verifyWritable(file, folder)
   if (found === undefined || found.size === 0) {
     if (fileSize(`${file}-wal`) === 0) return "nothing"
-    throw damaged(`${file} is empty although ${file}-wal holds changes of it: restore both from one backup`)
+    throw damaged(
+      `${file} is empty, but ${file}-wal contains changes to it: restore both from the same backup`,
+    )
   }
   verifyComplete(file, found.size)
   return "database"
@@ -52,7 +54,7 @@ const verifyWritable = (file: string, folder: string): void => {
     try {
       accessSync(path, constants.R_OK | constants.W_OK)
     } catch {
-      throw failed("read_only", `${path} cannot be written: let the user that runs Tocsin write it`)
+      throw failed("read_only", `${path} is not writable: give Tocsin's user write access`)
     }
   }
 }
@@ -60,7 +62,7 @@ const verifyWritable = (file: string, folder: string): void => {
 const verifyComplete = (file: string, size: number): void => {
   const header = readAt(file, 0, HEADER_BYTES)
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
-    throw damaged(`${file} is no SQLite database: move it away, or restore it from a backup`)
+    throw damaged(`${file} is not an SQLite database: move it away, or restore it from a backup`)
   }
   const field = header.readUInt16BE(PAGE_SIZE_AT)
   const pageSize = field === 1 ? LARGEST_PAGE : field
@@ -73,6 +75,6 @@ const verifyComplete = (file: string, size: number): void => {
   const expected = wal.pageCount ?? counted
   for (let page = pages + 1; page <= expected; page++) {
     if (wal.pages.has(page)) continue
-    throw damaged(`${file} was cut off (${pages} of ${expected} pages are there): restore it from a backup`)
+    throw damaged(`${file} is truncated (${pages} of ${expected} pages remain): restore it from a backup`)
   }
 }

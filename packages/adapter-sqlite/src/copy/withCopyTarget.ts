@@ -50,9 +50,7 @@ const inFileSystem = <A>(file: string, work: () => A): Effect.Effect<A, StorageE
 
 const requireNothing = Effect.fnUntraced(function* (file: string) {
   if (existsSync(file)) {
-    return yield* inUse(
-      `${file} exists already, and nothing is copied over it: move it away, or name another file`,
-    )
+    return yield* inUse(`${file} already exists: move it away, or name another file`)
   }
   yield* inFileSystem(file, () => inspectFile(file))
 })
@@ -65,7 +63,7 @@ const removeLeftover = Effect.fnUntraced(function* (unfinished: string) {
     Effect.catch((error) =>
       // Anything else is what a file looks like whose writer was killed.
       error.reason === "in_use"
-        ? inUse(`another copy is being written to ${unfinished}: wait until it is done, or end it`)
+        ? inUse(`another copy is being written to ${unfinished}: wait until it finishes, or stop it`)
         : Effect.void,
     ),
   )
@@ -112,7 +110,7 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
     if (found === "ok") return
     throw new StorageError({
       reason: "damaged",
-      message: `what was written to ${unfinished} is damaged (${String(found)}): look at its disk, and copy again`,
+      message: `the copy in ${unfinished} is damaged (${String(found)}): check its disk, and copy again`,
     })
   })
   return result

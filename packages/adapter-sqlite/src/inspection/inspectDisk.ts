@@ -36,7 +36,7 @@ export const inspectDisk = (folder: string): Effect.Effect<DiskInspection, Stora
     catch: (cause) =>
       new StorageError({
         reason: "read_only",
-        message: `nothing can be written to ${folder}: let the user that runs Tocsin write it, and see that its disk is not full`,
+        message: `nothing can be written to ${folder}: give Tocsin's user write access, and check that the disk is not full`,
         cause,
       }),
   })

@@ -105,13 +105,13 @@ export class WriteAheadLog {
     if (!this.#health.duty.takesCommands) {
       if (failure === undefined) return this.#durability.failure
       return refuse(
-        `${file}-wal has to start over after a sync that failed, and cannot (${failure}): end the process that keeps the file open, or look at its disk`,
+        `${file}-wal must start over after a failed sync, but cannot (${failure}): stop the process that keeps the file open, or check its disk`,
       )
     }
     if (!this.#isFull || failure === undefined) return undefined
     const mib = Math.round((this.#pages * PAGE_BYTES) / BYTES_PER_MIB)
     return refuse(
-      `${file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): end what keeps the file open, or look at its disk`,
+      `${file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): stop the process that keeps the file open, or check its disk`,
     )
   }
 

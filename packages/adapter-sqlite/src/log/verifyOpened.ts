@@ -10,7 +10,7 @@ import { verifyLog } from "./verifyLog.ts"
 export const spoiledLog = (file: string): StorageError =>
   new StorageError({
     reason: "damaged",
-    message: `${file}-wal has lost pages that were written to it: stop every program that has ${file} open, look at the disk, and start Tocsin again`,
+    message: `${file}-wal has lost written pages: stop every program that has ${file} open, check the disk, and start Tocsin again`,
   })
 
 /** A log that starts over while it is read looks spoiled; this often it is read again. */
@@ -29,7 +29,7 @@ export const verifyOpened = (connection: SqliteConnection): void => {
   if (found.pages >= acknowledged.pages) return
   throw new StorageError({
     reason: "damaged",
-    message: `${file}-wal has lost changes that were acknowledged: restore a backup, or remove ${noteFile(file)} to start without them`,
+    message: `${file}-wal has lost acknowledged changes: restore a backup, or delete ${noteFile(file)} to start without them`,
   })
 }
 

@@ -27,7 +27,7 @@ const appliedTo = (connection: SqliteConnection): ReadonlyArray<Applied> | undef
   }
   throw new StorageError({
     reason: "other",
-    message: `${connection.file} is the SQLite database of another program: choose another file for Tocsin`,
+    message: `${connection.file} is another program's SQLite database: choose another file for Tocsin`,
   })
 }
 
@@ -40,7 +40,7 @@ const newer = (file: string): StorageError =>
 const foreign = (file: string, { id, name }: Migration): StorageError =>
   new StorageError({
     reason: "other",
-    message: `${file} was made with another form of migration ${id} (${name}): start the build of Tocsin that made it, or restore a backup`,
+    message: `${file} has a different version of migration ${id} (${name}): start the build of Tocsin that created it, or restore a backup`,
   })
 
 /**

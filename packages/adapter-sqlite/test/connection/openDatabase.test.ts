@@ -52,31 +52,31 @@ const refusals: ReadonlyArray<Refusal> = [
   {
     name: "a file that is no database",
     reason: "damaged",
-    says: "is no SQLite database",
+    says: "is not an SQLite database",
     spoil: (file) => writeFileSync(file, "agents: none\n".repeat(100)),
   },
   {
     name: "a file too short for a header",
     reason: "damaged",
-    says: "is no SQLite database",
+    says: "is not an SQLite database",
     spoil: (file) => truncateSync(file, 50),
   },
   {
     name: "a file that was cut off",
     reason: "damaged",
-    says: "was cut off",
+    says: "is truncated",
     spoil: (file) => truncateSync(file, statSync(file).size / 2),
   },
   {
     name: "a file that lacks its last bytes",
     reason: "damaged",
-    says: "was cut off",
+    says: "is truncated",
     spoil: (file) => truncateSync(file, statSync(file).size - 1),
   },
   {
     name: "an empty file beside its log",
     reason: "damaged",
-    says: "is empty although",
+    says: "is empty, but",
     spoil: (file) => {
       writeFileSync(`${file}-wal`, readFileSync(file))
       truncateSync(file, 0)
@@ -102,7 +102,7 @@ const refusals: ReadonlyArray<Refusal> = [
   {
     name: "a database of another build",
     reason: "other",
-    says: "another form of migration 1",
+    says: "a different version of migration 1",
     spoil: (file) => withSql(file, "UPDATE schema_migration SET checksum = 'other' WHERE id = 1"),
   },
   {
@@ -148,7 +148,7 @@ describe("what is refused at the start", () => {
       mkdirSync(file)
       const folder = yield* Effect.flip(Effect.scoped(openStorage(file)))
       assert.strictEqual(folder.reason, "unavailable")
-      assert.include(folder.message, "no regular file")
+      assert.include(folder.message, "not a regular file")
       assert.isFalse(existsSync(dirname(nowhere)))
     }),
   )
@@ -212,7 +212,7 @@ describe("what looks odd at the start, and is not", () => {
       truncateSync(copy, PAGE_BYTES * 4)
       const error = yield* Effect.flip(openStorage(copy))
       assert.strictEqual(error.reason, "damaged")
-      assert.include(error.message, "was cut off")
+      assert.include(error.message, "is truncated")
     }),
   )
 })

@@ -140,7 +140,7 @@ describe("a sync that hangs", () => {
       const queued = yield* fork(storage.transact(putAgent("b")))
       const closing = yield* fork(Scope.close(scope, Exit.void))
       const late = yield* Effect.flip(storage.transact(putAgent("late")))
-      assert.include(late.message, "is stopping")
+      assert.include(late.message, "is shutting down")
       assert.isUndefined(closing.pollUnsafe())
       disk.work()
       assert.deepStrictEqual([yield* Fiber.join(written), yield* Fiber.join(queued)], ["a", "b"])
@@ -161,7 +161,7 @@ describe("a sync that fails", () => {
         disk.fail()
         for (const error of yield* Effect.forEach(waiting, (fiber) => Effect.flip(Fiber.join(fiber)))) {
           assert.strictEqual(error.reason, "unavailable")
-          assert.include(error.message, "look at the disk")
+          assert.include(error.message, "check the disk")
         }
         // The next sync would succeed without having written what the failed one did not.
         for (const use of [

@@ -53,7 +53,7 @@ const isRefusal = (probed: Result.Result<void, StorageError>, says: string): boo
 const poison = ({ file, storage, failSync }: FailingDisk) =>
   Effect.andThen(
     failSync(() => spoil(`${file}-wal`, pagesInUse(file) - 1)),
-    refusalThat(storage, "has lost pages"),
+    refusalThat(storage, "has lost written pages"),
   )
 
 const integrityOf = (file: string): unknown => {
@@ -158,7 +158,7 @@ describe("a log that does not read back", () => {
         yield* Effect.scoped(openStorage(file))
         const before = readFileSync(file)
         const { stdout, status } = spawnSync(process.execPath, [END_SPOILED, file, way], { encoding: "utf8" })
-        assert.include(stdout, "has lost pages")
+        assert.include(stdout, "has lost written pages")
         assert.strictEqual(status, 0)
         assert.isTrue(readFileSync(file).equals(before))
         assert.deepStrictEqual(
@@ -175,7 +175,7 @@ describe("a log that does not read back", () => {
         const disk = yield* openOnFailingDisk
         const { file, storage, failSync } = disk
         yield* failSync(() => spoil(`${file}-wal`, 9))
-        yield* refusalThat(storage, "has lost pages")
+        yield* refusalThat(storage, "has lost written pages")
         yield* disk.close
         for (let starts = 0; starts < 2; starts++) {
           const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))

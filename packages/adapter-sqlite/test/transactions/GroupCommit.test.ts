@@ -214,7 +214,7 @@ describe("group commit", () => {
       for (const late of [storage.transact(putAgent("late")), agentIds(storage), storage.probe]) {
         const error = yield* Effect.flip(Effect.asVoid(late))
         assert.strictEqual(error.reason, "unavailable")
-        assert.include(error.message, "is stopping")
+        assert.include(error.message, "is shutting down")
       }
       assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), names(300))
     }),

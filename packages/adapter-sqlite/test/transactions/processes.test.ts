@@ -137,12 +137,12 @@ describe("processes", () => {
         chmodSync(file, 0o444)
         chmodSync(folder, 0o777)
         assert.deepStrictEqual(yield* run(), [
-          `read_only: ${file} cannot be written: let the user that runs Tocsin write it`,
+          `read_only: ${file} is not writable: give Tocsin's user write access`,
         ])
         chmodSync(file, 0o666)
         chmodSync(folder, 0o555)
         assert.deepStrictEqual(yield* run(), [
-          `read_only: ${folder} cannot be written: let the user that runs Tocsin write it`,
+          `read_only: ${folder} is not writable: give Tocsin's user write access`,
         ])
         assert.deepStrictEqual(readdirSync(folder), ["tocsin.db"])
         rmSync(file, { force: uid !== undefined })

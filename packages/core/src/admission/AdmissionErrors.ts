@@ -18,7 +18,7 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
 /** {@link AgentNotFound} with what to do next. */
 export const agentNotFound = (): AgentNotFound =>
   new AgentNotFound({
-    message: "there is no agent with this agent_id; GET /api/v1/agents lists those there are",
+    message: "no agent has this agent_id; list agents with GET /api/v1/agents",
   })
 
 /** The heartbeat's key and agent id do not go together (docs/rules.md#order-of-checks, docs/rules.md#agent-keys). */

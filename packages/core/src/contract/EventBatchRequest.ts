@@ -31,7 +31,7 @@ export type CheckResultEvent = typeof CheckResultEvent.Type
 /** How many events a batch may hold (docs/rules.md#values). */
 export const MAX_EVENTS = 200
 /** What is said of a batch that holds none or more. */
-export const BATCH_SIZE_RULE = `must hold 1 to ${MAX_EVENTS} events`
+export const BATCH_SIZE_RULE = `must contain 1 to ${MAX_EVENTS} events`
 
 /** The check that a batch holds 1 to 200 events (docs/rules.md#values). */
 const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(

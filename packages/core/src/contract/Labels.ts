@@ -5,7 +5,7 @@ import { isPlainText, plainText } from "./isPlainText.ts"
 /** How many labels an agent may have (docs/rules.md#values). */
 export const MAX_LABELS = 32
 /** What is said of labels that are more. */
-export const TOO_MANY_LABELS = `must hold at most ${MAX_LABELS} entries`
+export const TOO_MANY_LABELS = `must contain at most ${MAX_LABELS} entries`
 
 const LABEL_KEY = /^[A-Za-z0-9._:-]{1,64}$/u
 
@@ -30,7 +30,7 @@ const hasLabelKeys = Schema.makeFilter<object>(
     identifier: "Labels",
     description:
       "What the agent says of itself, as names and values. The key service_agent_version is for agents.",
-    expected: "an object of texts",
+    expected: "an object with string values",
     toJsonSchema: () => ({
       maxProperties: MAX_LABELS,
       propertyNames: { maxLength: 64, pattern: "^[A-Za-z0-9._:-]+$" },

@@ -26,7 +26,7 @@ const expectedBy = (ast: SchemaAST.AST): string => {
   if (typeof annotated === "string") return annotated
   switch (ast._tag) {
     case "String":
-      return "a text"
+      return "a string"
     case "Number":
       return "a number"
     case "Boolean":

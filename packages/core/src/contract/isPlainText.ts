@@ -20,7 +20,7 @@ export const plainText = ({ min, max }: TextLength): RegExp =>
 export const isPlainText = (length: TextLength) => {
   const { min, max } = length
   return Schema.isPattern(plainText(length), {
-    expected: `a text of ${min === 0 ? `at most ${max}` : `${min} to ${max}`} characters without control characters`,
+    expected: `a string of ${min === 0 ? `at most ${max}` : `${min} to ${max}`} characters without control characters`,
     // No pattern: its escapes are beyond the regular expressions of many readers of an OpenAPI document.
     toJsonSchema: () => (min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }),
   })

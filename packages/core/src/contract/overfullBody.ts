@@ -88,5 +88,5 @@ export const overfullBody = (json: Uint8Array): string | undefined => {
   if (overflow === undefined) return undefined
   if (overflow.entries > MAX_EVENTS && isNamed(json, overflow, "events")) return `events ${BATCH_SIZE_RULE}`
   if (overflow.entries > MAX_LABELS && isNamed(json, overflow, "labels")) return `labels ${TOO_MANY_LABELS}`
-  return `the request body must hold at most ${MAX_VALUES} values; send at most 200 events and 32 labels`
+  return `the request body must contain at most ${MAX_VALUES} values; send at most 200 events and 32 labels`
 }

@@ -49,7 +49,7 @@ export const encodeCursor = <L extends ListName>(
 
 const REFUSED = new ValidationError({
   message:
-    "cursor must be a next_cursor of this very list, sort and filter, or its prev_cursor with back=true",
+    "cursor must be a next_cursor from the same list, sort and filter, or its prev_cursor with back=true",
 })
 
 // Anyone can make a cursor that passes its own checksum: only what a storage can compare with is let through.

@@ -23,6 +23,6 @@ export const reportPassedOver = Effect.fnUntraced(function* (
   const { agentsPassedOver } = yield* CurrentInstruments
   agentsPassedOver[work].value += agents.length
   yield* Effect.logWarning(
-    `${WORK[work]} passed over ${agents.length} held by another session, such as ${first}: find it in pg_stat_activity and end it`,
+    `${WORK[work]} skipped ${agents.length} locked by another session, such as ${first}: find that session in pg_stat_activity and end it`,
   )
 })

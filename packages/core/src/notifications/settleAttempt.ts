@@ -34,7 +34,7 @@ export const isSending = (item: OutboxRecord | undefined): item is Sending => it
 /** What an attempt counts as whose lease ran out. */
 export const LEASE_EXPIRED = {
   outcome: "deferred",
-  error: "the attempt was never finished: its lease ran out",
+  error: "the attempt did not finish before its lease expired",
 } as const satisfies AttemptResult
 
 /** An item after its attempt, by the rules of docs/rules.md#delivery. */

@@ -4,7 +4,7 @@ import { Storage, StorageError } from "./Storage.ts"
 const timedOut = Effect.fail(
   new StorageError({
     reason: "timed_out",
-    message: "the storage did not answer in time; look at its load, its disk and its locks",
+    message: "the storage did not answer in time; check its load, disk and locks",
   }),
 )
 

@@ -12,7 +12,7 @@ const parseJson = SchemaParser.decodeUnknownResult(Schema.fromJsonString(Schema.
 const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
 
 const NO_TIME =
-  "received_at must be when the service got it: an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
+  "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 const NO_KIND =
   "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items)"
 
@@ -85,6 +85,6 @@ const readFields = (fields: Fields): Entries => {
 export const readLine = (line: unknown): Entries => {
   if (typeof line !== "string") return Predicate.isObject(line) ? readFields(line) : Result.fail(NO_KIND)
   const parsed = parseJson(line)
-  if (Result.isFailure(parsed)) return Result.fail("a line must be JSON")
+  if (Result.isFailure(parsed)) return Result.fail("a line must be valid JSON")
   return Predicate.isObject(parsed.success) ? readFields(parsed.success) : Result.fail(NO_KIND)
 }

@@ -53,7 +53,7 @@ export const layer = ({
         yield* tell(next, result)
       })
       const always = Effect.catchCause(beat, (cause) =>
-        Effect.logWarning("a beat failed unexpectedly and is tried again", cause),
+        Effect.logWarning("a beat failed unexpectedly; retrying", cause),
       )
       yield* Effect.forkScoped(Effect.repeat(always, Schedule.fixed(interval)))
     }),
@@ -70,7 +70,7 @@ const onChange = () => {
     if (isWell && !wasWell) yield* Effect.logInfo("Tocsin is well again")
     if (!hasArrived && hadArrived) {
       yield* Effect.annotateLogs(
-        Effect.logWarning("the beat did not arrive; the next one is sent at its time"),
+        Effect.logWarning("the beat did not arrive; the next one follows on schedule"),
         { error: result.error },
       )
     }

@@ -60,7 +60,7 @@ const round = ({ name, pause, piece }: Chore) =>
     Effect.map((isMore) => (isMore ? Effect.sleep(BETWEEN_PIECES) : pause)),
     // What a mistake makes it throw does not end it either.
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning(`${name} failed and is tried again`, cause), pause),
+      Effect.as(Effect.logWarning(`${name} failed; Tocsin will retry`, cause), pause),
     ),
     Effect.flatten,
   )

@@ -26,24 +26,23 @@ const STORY = { members: 200, changes: STORY_CHANGES, outbox: 200 }
 
 const noSuchCheck = () =>
   new NotFound({
-    message: "there is no such check of this agent; GET /api/v1/checks?agent_id=… lists those there are",
+    message: "this agent has no such check; list its checks with GET /api/v1/checks?agent_id=…",
   })
 
 const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | StateConflict> = {
   no_such_item: new NotFound({
-    message:
-      "there is no outbox item with this id; GET /api/v1/notifiers/outbox?state=failed lists what can be replayed",
+    message: "no outbox item has this id; list failed items with GET /api/v1/notifiers/outbox?state=failed",
   }),
   not_failed: new StateConflict({
     message:
-      "only failed outbox items can be replayed, and this one is not failed; GET /api/v1/notifiers/outbox?state=failed lists them",
+      "this outbox item has not failed, so it cannot be replayed; list failed items with GET /api/v1/notifiers/outbox?state=failed",
   }),
   firing_of_resolved: new StateConflict({
-    message: "the incident of this firing is resolved meanwhile, so it is not sent any more",
+    message: "the incident of this firing has resolved, so Tocsin no longer sends the firing",
   }),
   incident_expired: new StateConflict({
     message:
-      "the incident of this outbox item has outlived its retention, so there is nothing left to tell of it",
+      "the incident of this outbox item was deleted at the end of its retention, so there is nothing to send",
   }),
 }
 
@@ -96,7 +95,7 @@ export class Operations extends Context.Service<
           const notifier = notifiers.get(kind)
           if (notifier !== undefined) return yield* notifier.test
           return yield* new NotFound({
-            message: `the notifier ${kind} is not configured here; see --help for its settings`,
+            message: `the notifier ${kind} is not configured; see tocsin serve --help for its settings`,
           })
         }),
         resetClock: (check) => onCheck(resetClock(check)),
@@ -105,7 +104,7 @@ export class Operations extends Context.Service<
           const story = yield* storage.incident(id, STORY)
           if (story !== undefined) return story
           return yield* new NotFound({
-            message: "there is no incident with this id; GET /api/v1/incidents lists those there are",
+            message: "no incident has this id; list incidents with GET /api/v1/incidents",
           })
         }),
         explain: Effect.fn("Operations.explain")(function* (name) {

@@ -61,7 +61,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     if (free > 0) yield* claim()
     yield* free > 0 ? waitForMore([kind], seen) : signal.after(seen)
   })
-  return yield* keepLooking(look, "the outbox cannot be read; delivery goes on when the storage is back")
+  return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })
 
 const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult> =>
@@ -70,13 +70,10 @@ const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult>
     onFailure: (cause): Effect.Effect<AttemptResult> =>
       Exit.hasInterrupts(exit)
         ? Effect.succeed({ outcome: "released" })
-        : Effect.as(
-            Effect.logError("a notifier failed unexpectedly; the notification is tried again", cause),
-            {
-              outcome: "deferred",
-              error: "the notifier failed unexpectedly; the log has the cause",
-            },
-          ),
+        : Effect.as(Effect.logError("a notifier failed unexpectedly; retrying the notification", cause), {
+            outcome: "deferred",
+            error: "the notifier failed unexpectedly; see the log",
+          }),
   })
 
 /**
@@ -95,10 +92,7 @@ const settle = Effect.fnUntraced(function* (
     const settled = yield* Effect.exit(storage.transact(settleAttempt(item.claim, result, random)))
     if (Exit.isSuccess(settled)) return settled.value
     if ((yield* Instant.now) >= giveUpAt) {
-      yield* Effect.logWarning(
-        "the result of an attempt could not be kept; the attempt is repeated",
-        settled.cause,
-      )
+      yield* Effect.logWarning("cannot store the result of an attempt; repeating the attempt", settled.cause)
       return "lost"
     }
     yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))

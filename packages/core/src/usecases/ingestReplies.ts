@@ -10,7 +10,7 @@ const PENDING_RETRY_SECONDS = 60
 /** The refusal of what a blocked key sends. */
 export const blocked = Effect.fail(
   new AgentBlocked({
-    message: "this agent key is blocked; deleting its blacklist row lets it register again",
+    message: "this agent key is blocked; to let it register again, delete its blacklist row",
   }),
 )
 
@@ -64,17 +64,14 @@ export const heartbeatReplies: Readonly<
   registered: taken(false),
   replacement_registered: taken(false),
   blocked,
-  superseded_key: conflict(
-    "superseded_key",
-    "this agent key was replaced by a newer one of the same agent; use the newer key",
-  ),
+  superseded_key: conflict("superseded_key", "the agent has replaced this key; use its newer key"),
   key_of_another_agent: conflict(
     "key_of_another_agent",
     "this agent key belongs to another agent_id; give each agent a key of its own",
   ),
   another_key_pending: conflict(
     "another_key_pending",
-    "another key is waiting for admission under this agent_id; accept or block it, or wait until it has been silent for an hour",
+    "another key is pending admission for this agent_id; accept or block it, or wait until it has been silent for an hour",
   ),
   too_many_pending_agents: Effect.fail(
     new RateLimited({

@@ -37,7 +37,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underW
     const posting = yield* claim()
     yield* posting === undefined ? waitForMore(["alert_router"], seen) : Fiber.await(posting)
   })
-  return yield* keepLooking(look, "alerts cannot be read; sending goes on when the storage is back")
+  return yield* keepLooking(look, "cannot read alerts; sending resumes when the storage recovers")
 })
 
 /** What the router did not take is due again when its lease ends; what was interrupted is given back. */
@@ -46,18 +46,20 @@ const settle = Effect.fnUntraced(
     const storage = yield* Storage
     if (Exit.isSuccess(exit) && exit.value.outcome !== "delivered") {
       return yield* Effect.logWarning(
-        "alerts could not be sent again; they are when their leases end",
+        "cannot resend alerts; retrying when their leases end",
         exit.value.error,
       )
     }
     if (Exit.isFailure(exit) && !Exit.hasInterrupts(exit)) {
       return yield* Effect.logError(
-        "a notifier failed unexpectedly; its alerts are sent when their leases end",
+        "a notifier failed unexpectedly; retrying its alerts when their leases end",
         exit.cause,
       )
     }
     const end = Exit.isSuccess(exit) ? settleAlert : releaseAlert
     for (const { alert } of claimed) yield* storage.transact(end(alert))
   },
-  Effect.catchCause((cause) => Effect.logWarning("alerts are sent again when their leases end", cause)),
+  Effect.catchCause((cause) =>
+    Effect.logWarning("cannot record that alerts were sent; sending them again when their leases end", cause),
+  ),
 )

@@ -16,7 +16,7 @@ export const verifyPepper: Effect.Effect<void, PepperChanged | StorageError, Sto
     if (kept === pepperCheck) return
     return yield* new PepperChanged({
       message:
-        "SERVICE_KEY_PEPPER is another than when this storage was first used, so that no agent key would be known; set the former value (or none, if none was set)",
+        "SERVICE_KEY_PEPPER differs from the value this storage was first used with, so no agent key would match; set the original value (or unset it if there was none)",
     })
   },
 )

@@ -38,10 +38,10 @@ export const WellnessConditions = [
   },
   {
     name: "nothing_given_up",
-    meaning: "no notification of a configured notifier was given up within the last hour",
+    meaning: "no notification of a configured notifier failed within the last hour",
     faultOf: ({ givenUp, now }) => {
       const lost = oldest(givenUp.filter(({ at }) => at > Instant.minus(now, GIVEN_UP_TOLD_FOR)))
-      return lost && `${lost.notifier} gave up a notification ${minutesSince(lost.at, now)} ago`
+      return lost && `${lost.notifier} failed to deliver a notification ${minutesSince(lost.at, now)} ago`
     },
   },
 ] as const satisfies ReadonlyArray<WellnessCondition>

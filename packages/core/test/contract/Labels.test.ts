@@ -13,7 +13,7 @@ const entries = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "value"]))
 
 const KEY_RULE = "must have a key of 1 to 64 letters, digits or the characters . _ : -"
-const VALUE_RULE = "must be a text of at most 256 characters without control characters"
+const VALUE_RULE = "must be a string of at most 256 characters without control characters"
 
 describe("Labels", () => {
   it("come back as they were, through JSON too", () => {
@@ -39,9 +39,9 @@ describe("Labels", () => {
   it("are at most 32", () => {
     assert.strictEqual(refusal(entries(32)), "accepted")
     assert.strictEqual(refusal({}), "accepted")
-    assert.strictEqual(refusal(entries(33)), "labels must hold at most 32 entries")
+    assert.strictEqual(refusal(entries(33)), "labels must contain at most 32 entries")
     assert.strictEqual(Object.keys(decode(entries(32))).length, 32)
-    assert.throws(() => decode(entries(33)), "must hold at most 32 entries")
+    assert.throws(() => decode(entries(33)), "must contain at most 32 entries")
   })
 
   it("have keys of 1 to 64 characters of the common pattern", () => {
@@ -87,7 +87,7 @@ describe("Labels", () => {
   })
 
   it.each([null, [], "a", 1, true])("are an object, not %j", (labels) => {
-    assert.strictEqual(refusal(labels), "labels must be an object of texts")
+    assert.strictEqual(refusal(labels), "labels must be an object with string values")
   })
 
   it.each([null, [], {}, 1, true])("have texts as values, not %j", (value) => {

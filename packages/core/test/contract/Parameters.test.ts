@@ -14,7 +14,7 @@ const LISTS = [
 const WITH_BLACKLIST = [...LISTS, ["blacklist", decode.decodeBlacklistParameters]] as const
 
 const LIMIT_RULE = "limit must be an integer from 1 to 500"
-const CURSOR_RULE = "cursor must be a text of 1 to 512 characters without control characters"
+const CURSOR_RULE = "cursor must be a string of 1 to 512 characters without control characters"
 const NAME_RULE = "must be 1 to 128 letters, digits or the characters . _ : -"
 
 describe.each(WITH_BLACKLIST)("the query of %s", (_, parameters) => {

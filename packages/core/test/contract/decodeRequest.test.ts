@@ -61,8 +61,8 @@ describe("decodeHeartbeatRequest", () => {
     [{ agent_id: 7 }, `agent_id ${NAME_RULE}`],
     [{ observed_at: "2026-01-31T08:30:00+01:00" }, `observed_at ${TIMESTAMP_RULE}`],
     [{ observed_at: 1_769_848_200 }, `observed_at ${TIMESTAMP_RULE}`],
-    [{ hostname: "" }, "hostname must be a text of 1 to 253 characters without control characters"],
-    [{ hostname: "a\0" }, "hostname must be a text of 1 to 253 characters without control characters"],
+    [{ hostname: "" }, "hostname must be a string of 1 to 253 characters without control characters"],
+    [{ hostname: "a\0" }, "hostname must be a string of 1 to 253 characters without control characters"],
   ])("refuses %j", (changes, sentence) => {
     assert.strictEqual(heartbeatVerdict(heartbeat(changes)), sentence)
   })
@@ -103,8 +103,8 @@ describe("decodeEventBatchRequest", () => {
     const of = (count: number) => batchVerdict(batch(...Array.from({ length: count }, () => event())))
     assert.strictEqual(of(1), "accepted")
     assert.strictEqual(of(200), "accepted")
-    assert.strictEqual(of(0), "events must hold 1 to 200 events")
-    assert.strictEqual(of(201), "events must hold 1 to 200 events")
+    assert.strictEqual(of(0), "events must contain 1 to 200 events")
+    assert.strictEqual(of(201), "events must contain 1 to 200 events")
     assert.strictEqual(
       batchVerdict({ agent_id: "a", events: {} }),
       "events must be an array of 1 to 200 events",
@@ -154,14 +154,14 @@ describe("decodeEventBatchRequest", () => {
     ["observed_at", TIMESTAMP_RULE, ["", "2026-02-30T00:00:00Z", "2026-01-31T08:30:00-00:00", null, 0]],
     [
       "output",
-      "must be a text of at most 8192 bytes of UTF-8",
+      "must be a string of at most 8192 bytes of UTF-8",
       ["x".repeat(8193), "ä".repeat(4097), null, 1],
     ],
     ["output_truncated", "must be true or false", ["true", null, 0]],
     ["notifications_enabled", "must be true or false", ["false", null, 1]],
     [
       "incident_key",
-      "must be a text of 1 to 256 characters without control characters",
+      "must be a string of 1 to 256 characters without control characters",
       ["", "x".repeat(257), "a\n", "\ud800", null],
     ],
     ["agent_id", "is not a known field", ["web-01"]],

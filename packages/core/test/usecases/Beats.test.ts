@@ -132,7 +132,7 @@ describe("beats", () => {
       yield* TestClock.adjust("1 minute")
       assert.lengthOf(sent, 7)
       assert.deepStrictEqual(messages(logs), [
-        "the beat did not arrive; the next one is sent at its time",
+        "the beat did not arrive; the next one follows on schedule",
         "beats arrive again",
       ])
     }),

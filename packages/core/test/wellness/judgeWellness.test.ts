@@ -108,12 +108,15 @@ describe("the service is judged", () => {
         "the storage does not answer (timed_out)",
         "the storage refuses writes (full)",
         "webhook has not delivered a notification for 47 minutes",
-        "webhook gave up a notification 1 minute ago",
+        "webhook failed to deliver a notification 1 minute ago",
       ],
     )
     const justNow = judgeWellness({ ...well, givenUp: [ago(Duration.seconds(59))] })
     assert(justNow.state === "unwell")
-    assert.strictEqual(justNow.faults[0].text, "webhook gave up a notification less than a minute ago")
+    assert.strictEqual(
+      justNow.faults[0].text,
+      "webhook failed to deliver a notification less than a minute ago",
+    )
   })
 
   it("by conditions whose names are told apart", () => {

@@ -29,17 +29,15 @@ export const backup = Command.make(
     const output = yield* Output
     const settings = yield* settingsOfCommand
     if (settings.DATABASE_URL !== undefined) {
-      return yield* refusal(
-        "this backs up the embedded database: for PostgreSQL use pg_dump, which does it online too",
-      )
+      return yield* refusal("this command backs up SQLite only: for PostgreSQL, use pg_dump")
     }
     const source = databaseFile(settings)
     if (existsSync(file) && !force)
-      return yield* refusal(`${file} exists already: name another file, or say --force`)
+      return yield* refusal(`${file} already exists: name another file, or use --force`)
     if (!existsSync(dirname(file)))
       return yield* new CommandFailure({
         exit: "storage",
-        message: `there is no folder ${dirname(file)}: make it, or name another file`,
+        message: `there is no folder ${dirname(file)}: create it, or name another file`,
       })
     const { bytes, schema } = yield* withProgress({ asLines: progress }, ({ report, enter }) =>
       backUp({

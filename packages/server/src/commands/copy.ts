@@ -32,7 +32,7 @@ const requirePresentSchema = Effect.fnUntraced(function* (from: Place) {
   if (applied === 0) {
     return yield* new CommandFailure({
       exit: "storage",
-      message: `there is nothing of Tocsin in ${from.name}: name the storage to read with --from`,
+      message: `found no Tocsin data in ${from.name}: name the storage to read with --from`,
     })
   }
   if (applied < known) {
@@ -104,7 +104,7 @@ export const copy = Command.make(
     if (yield* isServed(from, markedAt)) {
       return yield* new CommandFailure({
         exit: "attention",
-        message: `a server works on ${from.name}, and what it has taken since the copy began is not in it: stop the server, and copy again into an empty storage`,
+        message: `a server is writing to ${from.name}, and the copy lacks what it wrote since the copy began: stop the server, and copy again into an empty storage`,
       })
     }
   }),

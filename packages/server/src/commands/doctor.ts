@@ -37,9 +37,7 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
   const { pepperCheck } = yield* Effect.provide(Hashing, NodeHashing.layer({ pepper: SERVICE_KEY_PEPPER }))
   if (DATABASE_URL?.kind === "postgres") return yield* examinePostgres(DATABASE_URL.url, pepperCheck)
   if (DATABASE_URL?.kind === "memory") {
-    return [
-      attention("storage", "memory: nothing outlives the server's process; unset DATABASE_URL to keep state"),
-    ]
+    return [attention("storage", "memory: data is lost when the server stops; unset DATABASE_URL to keep it")]
   }
   return SERVICE_DATA_DIR === undefined
     ? []
@@ -83,7 +81,7 @@ const verdict = (findings: Findings) => {
     ? undefined
     : new CommandFailure({
         exit: "attention",
-        message: `it works; ${noted} of ${findings.length} checks call for a look`,
+        message: `it works; ${noted} of ${findings.length} checks need attention`,
       })
 }
 

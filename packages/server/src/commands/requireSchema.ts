@@ -28,17 +28,17 @@ const inspect = Effect.fnUntraced(function* (
       : { known: 0 }
     if (applied > 0) return { place, applied, known }
     return yield* unready(
-      `there is nothing of Tocsin in ${place}: ${NEXT}, or set SERVICE_DATA_DIR to its folder`,
+      `found no Tocsin data in ${place}: ${NEXT}, or set SERVICE_DATA_DIR to the server's folder`,
     )
   }
   if (settings.DATABASE_URL.kind === "memory") {
     return yield* usageFailure(
-      "with DATABASE_URL=memory: nothing is kept outside the server's own process; ask its API instead",
+      "with DATABASE_URL=memory: the data exists only in the server's process; use its API instead",
     )
   }
   const place = "the database of DATABASE_URL"
   const { schema, applied, known } = yield* PgInspection.inspectStorage({ url: settings.DATABASE_URL.url })
-  if (schema === "absent") return yield* unready(`there is nothing of Tocsin in ${place}: ${NEXT}`)
+  if (schema === "absent") return yield* unready(`found no Tocsin data in ${place}: ${NEXT}`)
   return { place, applied, known }
 })
 

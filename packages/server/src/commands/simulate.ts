@@ -43,7 +43,10 @@ const linesOf = Effect.fnUntraced(function* (file: string) {
     Stream.runCollect,
     Effect.mapError(
       () =>
-        new CommandFailure({ exit: "failed", message: `${file} cannot be read: is it there, and readable?` }),
+        new CommandFailure({
+          exit: "failed",
+          message: `${file} cannot be read: check that it exists and is readable`,
+        }),
     ),
   )
 })
@@ -124,7 +127,7 @@ export const simulate = Command.make(
     if (!json) yield* noteRefused(report.refused)
     if (report.from === null && report.refused.length > 0)
       return yield* usageFailure(
-        `${file} holds no line that can be simulated: tocsin simulate --help has their forms`,
+        `${file} contains no line to simulate: see tocsin simulate --help for the formats`,
       )
     yield* output.write(
       json ? `${jsonText(encode(report), output.columns !== undefined)}\n` : draw(report, output),

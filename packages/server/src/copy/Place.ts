@@ -60,7 +60,7 @@ export const postgresPlace = (url: Redacted.Redacted): Place => ({
 })
 
 const FORMS =
-  "sqlite:FILE, an address that begins with postgres://, or env:NAME for one of these in the environment variable NAME"
+  "sqlite:FILE, a URL that begins with postgres://, or env:NAME to read one of these from the environment variable NAME"
 
 /** Reads the address of a storage, as `flag` was given it. It is not repeated, for it may hold a password. */
 export const placeOf = Effect.fnUntraced(function* (flag: string, given: string) {

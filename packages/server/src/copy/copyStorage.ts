@@ -96,7 +96,7 @@ const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, repor
     const expected = written[index]
     if (found.rows === expected?.rows && found.sha256 === expected.sha256) continue
     return yield* new CopyDiffers({
-      message: `table ${table.name} was read back otherwise than it was written (${found.rows} of ${expected?.rows} rows): nothing was kept; look at the disk of the target, and report this`,
+      message: `table ${table.name} differs from its source after the copy (${found.rows} of ${expected?.rows} rows): the copy was discarded; check the target's disk, and report this`,
     })
   }
   return written

@@ -9,7 +9,7 @@ import { Output } from "./Output.ts"
 export const confirm = Effect.fnUntraced(function* (question: string, isConfirmed: boolean) {
   const output = yield* Output
   if (isConfirmed) return
-  if (!output.canAsk) return yield* refusal(`${question}: nobody can be asked here, so say --yes to do it`)
+  if (!output.canAsk) return yield* refusal(`${question}: there is no terminal to confirm on, so use --yes`)
   const answer = yield* output.ask(`${question}. Do it? [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) return yield* refusal("nothing was done")
+  if (!/^y(es)?$/i.test(answer.trim())) return yield* refusal("nothing was changed")
 })

@@ -44,7 +44,7 @@ export const readSetting = <A>(
       : JSON.stringify(effective.slice(0, LONGEST_ECHO))
     return Result.mapError(
       Schema.decodeUnknownResult(definition.schema)(effective),
-      () => `${place} holds ${held}, but must be ${definition.takes}`,
+      () => `${place} is set to ${held}, but must be ${definition.takes}`,
     )
   })
   return Result.mapError(value, (message) => ({ name, message }))

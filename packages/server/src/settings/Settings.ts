@@ -22,8 +22,8 @@ import {
 } from "./values.ts"
 
 const TOKENS_TAKE = "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas"
-const RATE_TAKES = "a rate such as 120/60 (a minute / at once), or 0 for no limit"
-const ADDRESS_TAKES = "an address that begins with http:// or https://"
+const RATE_TAKES = "a rate such as 120/60 (per minute / burst), or 0 for no limit"
+const ADDRESS_TAKES = "a URL that begins with http:// or https://"
 const THRESHOLD_TAKES = "a duration such as 90s, 5m or 12h, 2s or longer"
 const DURATION_TAKES = "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than nothing"
 
@@ -60,7 +60,7 @@ export const definitions = {
   DATABASE_URL: setting({
     schema: DatabaseUrl,
     meaning: "where state is kept: postgres://USER:PASSWORD@HOST/DATABASE, or memory: to keep nothing",
-    takes: "memory: or an address that begins with postgres://",
+    takes: "memory: or a URL that begins with postgres://",
     fallback: undefined,
     whenUnset: "embedded SQLite, tocsin.db in SERVICE_DATA_DIR",
     isSecret: true,
@@ -151,7 +151,7 @@ export const definitions = {
     schema: WebhookSecrets,
     meaning: "what webhooks are signed with (Standard Webhooks); several while rotating",
     takes:
-      "whsec_ followed by 24 to 64 bytes in base64 (padded, as from: openssl rand -base64 32), several separated by spaces",
+      "whsec_ followed by 24 to 64 bytes in base64 (padded, as printed by openssl rand -base64 32), several separated by spaces",
     fallback: undefined,
     whenUnset: "none; required with SERVICE_WEBHOOK_URL",
     isSecret: true,

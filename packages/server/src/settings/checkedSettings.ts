@@ -46,7 +46,7 @@ export const commandSettings = (environment: Environment): Result.Result<Setting
         ({ name }) => name !== "SERVICE_AUTH_TOKEN" || values.SERVICE_AUTH_TOKEN !== undefined,
       ),
     },
-    "these settings cannot be used (see tocsin serve --help):",
+    "these settings are not valid (see tocsin serve --help):",
     environment,
   )
 }

@@ -20,7 +20,7 @@ const all = (values: Values): ReadonlyArray<Contradiction> => {
     {
       names: ["SERVICE_AUTH_TOKEN", "DATABASE_URL"],
       message:
-        "SERVICE_AUTH_TOKEN is not set, but must be with PostgreSQL: tokens separated by spaces or commas",
+        "SERVICE_AUTH_TOKEN is not set, but PostgreSQL requires it: generate a token with openssl rand -base64 32",
       holds: values.DATABASE_URL?.kind === "postgres" && !has("SERVICE_AUTH_TOKEN"),
     },
     {
@@ -46,7 +46,7 @@ const all = (values: Values): ReadonlyArray<Contradiction> => {
     },
     ...(values.SERVICE_NOTIFIERS ?? []).map((kind): Contradiction => ({
       names: ["SERVICE_NOTIFIERS", ...ADDRESSES[kind]],
-      message: `SERVICE_NOTIFIERS names ${kind}, whose address is not set: set ${ADDRESSES[kind].join(" or ")}, or leave it out`,
+      message: `SERVICE_NOTIFIERS names ${kind}, which has no address: set ${ADDRESSES[kind].join(" or ")}, or leave it out`,
       holds: !configuredKinds(values).has(kind),
     })),
   ]

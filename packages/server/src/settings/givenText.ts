@@ -14,16 +14,13 @@ export const fileVariableOf = (name: string): string => `${name}_FILE`
 const isGiven = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
 
 const READ_FAILURES: Readonly<Record<string, (variable: string) => string>> = {
-  ENOENT: (variable) =>
-    `${variable} names a file that is not there: correct its path, or see that it is mounted`,
-  EACCES: (variable) =>
-    `${variable} names a file that the user who runs Tocsin may not read: make that user its owner`,
+  ENOENT: (variable) => `${variable} names a file that does not exist: correct the path, or mount the file`,
+  EACCES: (variable) => `${variable} names a file that Tocsin's user cannot read: make that user its owner`,
   EISDIR: (variable) => `${variable} names a folder, but must name a file`,
 }
 
 const readFailureMessage = (variable: string, code: string): string =>
-  READ_FAILURES[code]?.(variable) ??
-  `${variable} names a file that cannot be read (${code}): look at its disk`
+  READ_FAILURES[code]?.(variable) ?? `${variable} names a file that cannot be read (${code}): check its disk`
 
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
@@ -34,7 +31,7 @@ const fileText = (variable: string, path: string): Result.Result<string, string>
   if (Result.isFailure(read)) return Result.fail(readFailureMessage(variable, codeOf(read.failure)))
   return isGiven(read.success)
     ? Result.succeed(read.success)
-    : Result.fail(`${variable} names a file that is empty: write the setting into it, or unset ${variable}`)
+    : Result.fail(`${variable} names an empty file: write the setting into it, or unset ${variable}`)
 }
 
 /**
@@ -51,7 +48,7 @@ export const givenText = (
   const variable = fileVariableOf(name)
   const path = isSecret ? environment[variable] : undefined
   if (!isGiven(path)) return Result.succeed({ text: isGiven(own) ? own.trim() : undefined, place: name })
-  if (isGiven(own)) return Result.fail(`${name} and ${variable} are both set; keep one of them`)
+  if (isGiven(own)) return Result.fail(`${name} and ${variable} are both set; unset one of them`)
   return Result.map(fileText(variable, path.trim()), (text) => ({
     text: text.trim(),
     place: `the file that ${variable} names`,

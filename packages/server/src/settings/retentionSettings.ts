@@ -1,7 +1,7 @@
 import { setting } from "./Setting.ts"
 import { KeepFor } from "./values.ts"
 
-const KEEP_TAKES = "a duration such as 12h or 93d, or 0 to keep for ever"
+const KEEP_TAKES = "a duration such as 12h or 93d, or 0 to keep forever"
 
 /** How long rows are kept that nothing needs any more. */
 export const retentionSettings = {

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { setting } from "./Setting.ts"
 import { Flag, Fraction, KeyValues, SecretAddress, SecretKeyValues, Word } from "./values.ts"
 
-const ADDRESS_TAKES = "an address that begins with http:// or https://"
+const ADDRESS_TAKES = "a URL that begins with http:// or https://"
 const PAIRS_TAKE = "pairs such as name=value, separated by commas, their values percent-encoded"
 
 const endpoint = (meaning: string, whenUnset: string) =>

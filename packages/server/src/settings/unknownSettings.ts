@@ -24,7 +24,7 @@ export const unknownSettings = (
         name,
         message:
           nearest === undefined
-            ? `${name} is not a setting and has no effect; tocsin serve --help lists all`
+            ? `${name} is not a setting and has no effect; see tocsin serve --help for all settings`
             : `${name} is not a setting and has no effect; did you mean ${nearest}?`,
       }
     })

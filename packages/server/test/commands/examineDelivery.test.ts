@@ -19,14 +19,13 @@ describe("the doctor", () => {
       {
         check: "delivery",
         level: "attention",
-        message:
-          "a notification for webhook of 40m ago is not delivered: tocsin outbox --state retry says why",
+        message: "a notification for webhook of 40m ago is not delivered: see tocsin outbox --state retry",
       },
       {
         check: "delivery",
         level: "attention",
         message:
-          "a notification for webhook was given up 23h ago: mend what tocsin outbox --state failed tells, then tocsin outbox replay --all",
+          "a notification for webhook failed 23h ago: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all",
       },
     ])
   })

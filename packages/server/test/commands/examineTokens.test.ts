@@ -15,7 +15,7 @@ describe("the doctor", () => {
         check: "tokens",
         level: "attention",
         message:
-          "SERVICE_AUTH_TOKEN has a token of fewer than 16 characters, which can be guessed: make one with openssl rand -base64 32",
+          "SERVICE_AUTH_TOKEN has a token of fewer than 16 characters, which is easy to guess: generate one with openssl rand -base64 32",
       },
     ])
   })

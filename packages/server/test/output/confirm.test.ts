@@ -21,7 +21,7 @@ describe("what cannot be undone", () => {
 
   it.effect.each(["", "n", "yesterday"])("is not done where a person answers %j", (answer) =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* outcomeOf(answer, false)).outcome, "nothing was done")
+      assert.strictEqual((yield* outcomeOf(answer, false)).outcome, "nothing was changed")
     }),
   )
 

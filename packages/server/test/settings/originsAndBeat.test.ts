@@ -27,7 +27,7 @@ describe("SERVICE_ALLOWED_ORIGINS", () => {
       const message = complaint({ SERVICE_ALLOWED_ORIGINS: text })
       assert.include(
         message,
-        `SERVICE_ALLOWED_ORIGINS holds ${JSON.stringify(text)}, but must be origins as browsers`,
+        `SERVICE_ALLOWED_ORIGINS is set to ${JSON.stringify(text)}, but must be origins as browsers`,
       )
     }
   })
@@ -45,9 +45,9 @@ describe("SERVICE_BEAT_URL", () => {
 
   it("is refused where notifiers must not send either, and never shown", () => {
     for (const [url, words] of [
-      ["ftp://secret.example/ping", "holds a value that is not shown, but must be an address"],
+      ["ftp://secret.example/ping", "is set to a value that is not shown, but must be a URL"],
       ["http://169.254.169.254/secret", "must not be a link-local or cloud metadata address"],
-      ["http://secret%zz:x@hc.example/", "must have its user name and password percent-encoded"],
+      ["http://secret%zz:x@hc.example/", "must have a percent-encoded user name and password"],
     ] as const) {
       const message = complaint({ SERVICE_BEAT_URL: url })
       assert.include(message, `SERVICE_BEAT_URL ${words}`)

@@ -51,14 +51,14 @@ describe("secrets in files", () => {
   it("are a mistake beside the setting itself", () => {
     assert.strictEqual(
       complaint({ SERVICE_AUTH_TOKEN: "direct", SERVICE_AUTH_TOKEN_FILE: fileWith("in a file") }),
-      "SERVICE_AUTH_TOKEN and SERVICE_AUTH_TOKEN_FILE are both set; keep one of them",
+      "SERVICE_AUTH_TOKEN and SERVICE_AUTH_TOKEN_FILE are both set; unset one of them",
     )
   })
 
   it("are told of where they cannot be read, without the path, which may be the secret itself", () => {
     assert.strictEqual(
       complaint({ SERVICE_KEY_PEPPER_FILE: join(folder, "absent") }),
-      "SERVICE_KEY_PEPPER_FILE names a file that is not there: correct its path, or see that it is mounted",
+      "SERVICE_KEY_PEPPER_FILE names a file that does not exist: correct the path, or mount the file",
     )
     assert.strictEqual(
       complaint({ SERVICE_KEY_PEPPER_FILE: folder }),
@@ -66,7 +66,7 @@ describe("secrets in files", () => {
     )
     assert.strictEqual(
       complaint({ SERVICE_KEY_PEPPER_FILE: join(fileWith("x"), "below") }),
-      "SERVICE_KEY_PEPPER_FILE names a file that cannot be read (ENOTDIR): look at its disk",
+      "SERVICE_KEY_PEPPER_FILE names a file that cannot be read (ENOTDIR): check its disk",
     )
   })
 
@@ -77,7 +77,7 @@ describe("secrets in files", () => {
       chmodSync(path, 0o000)
       assert.strictEqual(
         complaint({ SERVICE_KEY_PEPPER_FILE: path }),
-        "SERVICE_KEY_PEPPER_FILE names a file that the user who runs Tocsin may not read: make that user its owner",
+        "SERVICE_KEY_PEPPER_FILE names a file that Tocsin's user cannot read: make that user its owner",
       )
     },
   )
@@ -85,11 +85,11 @@ describe("secrets in files", () => {
   it("are told of where they are empty, or hold what the setting does not take", () => {
     assert.strictEqual(
       complaint({ SERVICE_AUTH_TOKEN_FILE: fileWith("\n\n") }),
-      "SERVICE_AUTH_TOKEN_FILE names a file that is empty: write the setting into it, or unset SERVICE_AUTH_TOKEN_FILE",
+      "SERVICE_AUTH_TOKEN_FILE names an empty file: write the setting into it, or unset SERVICE_AUTH_TOKEN_FILE",
     )
     assert.strictEqual(
       complaint({ DATABASE_URL_FILE: fileWith("mysql://user:word@db.example") }),
-      "the file that DATABASE_URL_FILE names holds a value that is not shown, but must be memory: or an address that begins with postgres://",
+      "the file that DATABASE_URL_FILE names is set to a value that is not shown, but must be memory: or a URL that begins with postgres://",
     )
   })
 

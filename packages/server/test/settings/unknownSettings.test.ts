@@ -22,7 +22,7 @@ describe("variables that look like settings and are none", () => {
     }).map(({ message }) => message)
     assert.deepStrictEqual(messages, [
       misspelt,
-      "SERVICE_UNLIKE_ANY_OTHER_OF_THEM is not a setting and has no effect; tocsin serve --help lists all",
+      "SERVICE_UNLIKE_ANY_OTHER_OF_THEM is not a setting and has no effect; see tocsin serve --help for all settings",
       "SERVICE_WEBHOOK_SECRET_FILES is not a setting and has no effect; did you mean SERVICE_WEBHOOK_SECRET_FILE?",
       "SERVICE_WEBHOOK_URI is not a setting and has no effect; did you mean SERVICE_WEBHOOK_URL?",
     ])

@@ -24,7 +24,7 @@ export type CodeOf<E extends CallError> =
 
 const CLOSED = "the monitor was closed before this was done; it is unknown whether it took effect"
 
-const NO_SUCH_AGENT = "there is no agent with this agent_id; monitor.agents.list() shows those there are"
+const NO_SUCH_AGENT = "no agent has this agent_id; list agents with monitor.agents.list()"
 
 /** An error as the library tells it. */
 const toTocsinError = (error: CallError): TocsinError => {

@@ -33,14 +33,12 @@ const encodeDetail = Schema.encodeSync(ops.IncidentDetail)
 const inLibraryTerms = (message: string) => () => new NotFound({ message })
 
 const noSuchNotifier = inLibraryTerms("there is no notifier of this name; give it to createMonitor first")
-const noSuchIncident = inLibraryTerms(
-  "there is no incident with this id; monitor.incidents.list() shows those there are",
-)
+const noSuchIncident = inLibraryTerms("no incident has this id; list incidents with monitor.incidents.list()")
 const noSuchCheck = inLibraryTerms(
-  "there is no such check of this agent; monitor.checks.list({ agent_id }) shows those there are",
+  "this agent has no such check; list its checks with monitor.checks.list({ agent_id })",
 )
 const noSuchItem = inLibraryTerms(
-  'there is no outbox item with this id; monitor.outbox.list({ state: "failed" }) shows what can be replayed',
+  'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
 )
 
 /** {@link OperationCalls} on running use cases. */

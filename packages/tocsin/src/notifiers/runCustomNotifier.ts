@@ -58,12 +58,12 @@ export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Dura
       Effect.map(
         Option.getOrElse((): DeliveryResult => ({
           outcome: "deferred",
-          error: `No answer came within ${Duration.format(timeout)}.`,
+          error: `The receiver did not answer within ${Duration.format(timeout)}.`,
         })),
       ),
       // What somebody's code throws may name addresses and secrets: it is for the log, not for everyone who reads lists.
       Effect.catch((cause) =>
-        Effect.as(Effect.logWarning(`the notifier ${name} failed and is tried again`, Cause.die(cause)), {
+        Effect.as(Effect.logWarning(`the notifier ${name} failed; retrying`, Cause.die(cause)), {
           outcome: "deferred" as const,
           error: `The notifier ${name} failed; the log has the cause.`,
         }),

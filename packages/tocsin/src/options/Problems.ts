@@ -78,7 +78,7 @@ export class Problems {
   /** A text that is not empty. */
   text(name: string, value: string | undefined): string | undefined {
     if (value === undefined || isText(value)) return value
-    this.add(`${name} must be a text that is not empty`)
+    this.add(`${name} must be a string that is not empty`)
     return undefined
   }
 

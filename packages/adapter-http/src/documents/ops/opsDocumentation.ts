@@ -26,6 +26,6 @@ export const opsDocumentation: Documentation = {
   messages: {
     rate_limited: "too many requests without a valid token from this address; try again in 60 s",
     conflict:
-      "only failed outbox items can be replayed, and this one is not failed; GET /api/v1/notifiers/outbox?state=failed lists them",
+      "this outbox item has not failed, so it cannot be replayed; list failed items with GET /api/v1/notifiers/outbox?state=failed",
   },
 }

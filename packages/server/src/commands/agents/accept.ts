@@ -26,7 +26,9 @@ export const accept = Command.make(
       const keys = includeRotation ? "every pending agent and every new key" : "every pending agent"
       yield* confirm(`this accepts ${keys}, whoever sent it`, yes)
     } else if (includeRotation) {
-      return yield* usageFailure("--include-rotation goes with --all: a named agent has either key accepted")
+      return yield* usageFailure(
+        "use --include-rotation only with --all: accepting a named agent includes its rotation",
+      )
     }
     return yield* actOnAgents(
       {

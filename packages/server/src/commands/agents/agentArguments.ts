@@ -21,12 +21,12 @@ export type Targets = ReadonlyArray<AgentId> | "all"
 
 /** Reads the targets; naming none, or some and all, is a mistake. */
 export const targetsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, all: boolean) {
-  if (all && ids.length > 0) return yield* usageFailure("name agents, or use --all, but not both")
+  if (all && ids.length > 0) return yield* usageFailure("name agents or use --all, but not both")
   if (!all && ids.length === 0) return yield* usageFailure("name at least one agent, or use --all")
   const wrong = ids.find((id) => !isAgentId(id))
   if (wrong !== undefined) {
     return yield* usageFailure(
-      `${JSON.stringify(wrong.slice(0, 64))} cannot be the id of an agent: those have 1 to 128 letters, digits or the characters . _ : -`,
+      `${JSON.stringify(wrong.slice(0, 64))} is not a valid agent ID: use 1 to 128 letters, digits or the characters . _ : -`,
     )
   }
   const targets: Targets = all ? "all" : Array.from(new Set(ids.filter(isAgentId)))
@@ -51,7 +51,7 @@ export const noSuchAgent = Effect.fnUntraced(function* (id: AgentId) {
   const more = similar.length > SUGGESTIONS ? " …" : ""
   return notFound(
     similar.length === 0
-      ? `there is no agent ${id}: tocsin agents list shows those there are`
-      : `there is no agent ${id}; ids that begin with it: ${similar.slice(0, SUGGESTIONS).join(", ")}${more}`,
+      ? `there is no agent ${id}: list agents with tocsin agents list`
+      : `there is no agent ${id}; IDs that start with it: ${similar.slice(0, SUGGESTIONS).join(", ")}${more}`,
   )
 })

@@ -19,6 +19,6 @@ export const examineBeat = Effect.fnUntraced(function* (settings: Settings, isTe
   return [
     result.outcome === "delivered"
       ? ok(CHECK, `${origin} took a beat (status ${status})`)
-      : failed(CHECK, `${origin} did not take a beat: ${result.error}`, "failed"),
+      : failed(CHECK, `${origin} did not accept a beat: ${result.error}`, "failed"),
   ]
 })

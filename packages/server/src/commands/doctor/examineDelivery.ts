@@ -26,7 +26,7 @@ export const deliveryFindings = (
       : [
           attention(
             CHECK,
-            `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: tocsin outbox --state retry says why`,
+            `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`,
           ),
         ]),
     ...(latest === undefined
@@ -34,11 +34,11 @@ export const deliveryFindings = (
       : [
           attention(
             CHECK,
-            `a notification for ${latest.notifier} was given up ${ageText(latest.at, now)}: mend what tocsin outbox --state failed tells, then tocsin outbox replay --all`,
+            `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all`,
           ),
         ]),
   ]
-  return findings.length > 0 ? findings : [ok(CHECK, "no notification is late or was given up today")]
+  return findings.length > 0 ? findings : [ok(CHECK, "no notification is late or failed today")]
 }
 
 /** Whether notifications of the notifiers that are configured go out; on a storage that was found to be in order. */

@@ -26,7 +26,7 @@ const outcomeOf = (kind: NotifierName, target: string, { result, status }: TestR
   const answer = status === undefined ? "" : ` (status ${status})`
   return result.outcome === "delivered"
     ? ok(nameOf(kind), `${target} took the test message${answer}`)
-    : failed(nameOf(kind), `${target} did not take the test message: ${result.error}`, "failed")
+    : failed(nameOf(kind), `${target} did not accept the test message: ${result.error}`, "failed")
 }
 
 const examine = Effect.fnUntraced(function* (notifier: Notifier, settings: Settings, isTested: boolean) {

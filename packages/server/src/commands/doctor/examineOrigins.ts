@@ -9,7 +9,10 @@ export const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Set
   if (origins === undefined) return []
   if (origins === "*") {
     return [
-      attention(CHECK, "pages of every origin may call: name those that should in SERVICE_ALLOWED_ORIGINS"),
+      attention(
+        CHECK,
+        "pages of every origin may call the API: list the origins you trust in SERVICE_ALLOWED_ORIGINS",
+      ),
     ]
   }
   const plain = origins.filter((origin) => origin.startsWith("http://") && !LOOPBACK.test(origin))
@@ -18,7 +21,7 @@ export const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Set
     : [
         attention(
           CHECK,
-          `pages of ${plain.join(", ")} come unencrypted, and whoever changes them on their way can use their token: serve them by https`,
+          `pages of ${plain.join(", ")} come unencrypted, which exposes the token they use: serve them over https`,
         ),
       ]
 }

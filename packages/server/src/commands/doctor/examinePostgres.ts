@@ -29,7 +29,7 @@ export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redact
 const SCHEMA_ADVICE = {
   newer: "written by a newer version of Tocsin: start that version or a later one",
   foreign:
-    "made by another build of Tocsin or another program: correct DATABASE_URL, or start the build that made it",
+    "created by another build of Tocsin or another program: correct DATABASE_URL, or start the build that created it",
 } as const
 
 const serverFinding = ({ serverVersion, bytes }: PgInspection): Findings[number] => {
@@ -44,7 +44,7 @@ const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection
   if (isReadOnly) {
     return failed(
       check,
-      "the database takes no changes: point DATABASE_URL at the primary, or allow writes (default_transaction_read_only)",
+      "the database is read-only: point DATABASE_URL at the primary, or allow writes (default_transaction_read_only)",
       "storage",
     )
   }
@@ -52,7 +52,7 @@ const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection
     const names = closedTables.join(", ")
     return failed(
       check,
-      `the user may not read and write ${names}: make it the owner of these tables`,
+      `the user cannot read and write ${names}: make it the owner of these tables`,
       "storage",
     )
   }
@@ -60,22 +60,19 @@ const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection
     ? ok(check, "tables can be written and created")
     : attention(
         check,
-        "the user may not create tables, which the next migration will: grant it CREATE on the schema",
+        "the user cannot create tables, which the next migration needs: grant it CREATE on the schema",
       )
 }
 
 const safetyFinding = ({ unsafe }: PgInspection): Findings[number] =>
   unsafe.length === 0
     ? ok("durability", "what is committed survives a crash")
-    : attention(
-        "durability",
-        `${unsafe.join(", ")} off: what was acknowledged can be lost in a crash; turn it on`,
-      )
+    : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
 
 const clockFinding = ({ clockOffset }: PgInspection): Findings[number] => {
   const millis = Duration.toMillis(clockOffset)
   const text = `this machine's clock and the database's differ by ${Math.abs(millis).toFixed(0)} ms`
   return Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET)
-    ? attention("clock", `${text}, and the database's counts: let both follow NTP`)
+    ? attention("clock", `${text}; Tocsin uses the database's: synchronize both with NTP`)
     : ok("clock", text)
 }

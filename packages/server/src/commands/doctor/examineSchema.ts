@@ -19,15 +19,13 @@ export const examineSchema = (
   { now, pepperCheck }: { readonly now: Instant.Instant; readonly pepperCheck: string },
 ): Findings => {
   if (applied === 0) {
-    return [
-      attention("schema", "there is nothing of Tocsin yet: the first start makes it, or tocsin migrate does"),
-    ]
+    return [attention("schema", "no Tocsin data yet: start the server, or run tocsin migrate")]
   }
   const schema =
     applied < known
       ? attention(
           "schema",
-          `at ${applied} of ${known}: the next start brings it up to date, or tocsin migrate does`,
+          `at ${applied} of ${known}: start the server to upgrade it, or run tocsin migrate`,
         )
       : ok("schema", `at ${applied} of ${known}, the present one`)
   const server = serverFinding(markedAt, now)
@@ -36,7 +34,7 @@ export const examineSchema = (
       ? ok("pepper", kept === undefined ? "not in use yet" : "the one that agent keys were hashed with")
       : failed(
           "pepper",
-          "SERVICE_KEY_PEPPER is another than when this storage was first used: set the former value (or none, if none was set)",
+          "SERVICE_KEY_PEPPER differs from the value this storage was first used with: set the original value (or unset it if there was none)",
           "usage",
         )
   return [schema, server, pepper]
@@ -47,13 +45,13 @@ const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Insta
   if (markedAt === undefined || markedAt === NEVER_MARKED) return ok(check, "none has run on it yet")
   const age = ageText(markedAt, now)
   if (markedAt > now + CLOCK_TOLERANCE_MICROS) {
-    return attention(check, `its last sign of life lies ahead (${age}): let this machine's clock follow NTP`)
+    return attention(
+      check,
+      `its last sign of life is in the future (${age}): synchronize this machine's clock with NTP`,
+    )
   }
   return markedAt < Instant.minus(now, SILENT_AFTER)
-    ? attention(
-        check,
-        `last sign of life ${age}: start the server; if it runs, its log says why it cannot write`,
-      )
+    ? attention(check, `last sign of life ${age}: start the server; if it is running, see its log`)
     : ok(check, `last sign of life ${age}; a running one gives it every 5 s`)
 }
 

@@ -15,6 +15,6 @@ const examineKnown = (problems: ReadonlyArray<SettingProblem>): Findings =>
     : problems.map(({ name, message }) =>
         // Commands need no token, so it may be given to the server's process only.
         name === "SERVICE_AUTH_TOKEN" && message.includes("is not set")
-          ? attention(CHECK, `${message}; a server that is given it elsewhere can start nevertheless`)
+          ? attention(CHECK, `${message}; ignore this if the server gets the setting elsewhere`)
           : failed(CHECK, `${message}; see tocsin serve --help`, "usage"),
       )

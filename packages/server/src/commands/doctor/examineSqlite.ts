@@ -19,7 +19,10 @@ export const examineSqlite = Effect.fnUntraced(function* (file: string, pepperCh
   const folder = dirname(file)
   if (!existsSync(folder)) {
     return [
-      attention("storage", `${folder} is not there yet: the first start makes it, or set SERVICE_DATA_DIR`),
+      attention(
+        "storage",
+        `${folder} does not exist yet: start the server to create it, or set SERVICE_DATA_DIR`,
+      ),
     ]
   }
   const now = yield* Instant.now
@@ -41,18 +44,18 @@ const diskFindings = ({ freeBytes, syncTime, kind }: DiskInspection, folder: str
   const free = `${sizeText(freeBytes)} free in ${folder}`
   const space =
     freeBytes < SPACE_TO_FAIL_BYTES
-      ? failed("disk space", `${free}: make room now, or nothing can be written`, "storage")
+      ? failed("disk space", `${free}: free some space now, or writes will fail`, "storage")
       : freeBytes < SPACE_TO_NOTE_BYTES
-        ? attention("disk space", `${free}: make room, or shorten the retention (SERVICE_RETENTION_…)`)
+        ? attention("disk space", `${free}: free some space, or shorten the retention (SERVICE_RETENTION_…)`)
         : ok("disk space", free)
   const time = `a commit reaches the disk in ${Duration.toMillis(syncTime).toFixed(2)} ms`
   const sync = Duration.isGreaterThan(syncTime, SLOW_SYNC)
-    ? attention("disk sync", `${time}, and answers wait for it: use a faster disk, or PostgreSQL`)
+    ? attention("disk sync", `${time}, which delays every answer: use a faster disk, or PostgreSQL`)
     : ok("disk sync", time)
   return [space, sync, ...(kind === "local" ? [] : [attention("disk", DISK_ADVICE[kind])])]
 }
 
 const DISK_ADVICE = {
   network: "the folder is on a network file system, where SQLite's locks are not safe: use a local disk",
-  memory: "the folder is in memory, so that nothing outlives this machine's next start: use a disk",
+  memory: "the folder is in memory and is lost when this machine restarts: use a disk",
 } as const

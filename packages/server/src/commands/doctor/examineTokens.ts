@@ -13,6 +13,6 @@ export const examineTokens = (values: Partial<Settings>): Findings =>
     (name) =>
       attention(
         "tokens",
-        `${name} has a token of fewer than ${SHORTEST_TOKEN} characters, which can be guessed: make one with openssl rand -base64 32`,
+        `${name} has a token of fewer than ${SHORTEST_TOKEN} characters, which is easy to guess: generate one with openssl rand -base64 32`,
       ),
   )

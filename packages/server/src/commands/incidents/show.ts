@@ -94,7 +94,7 @@ export const show = Command.make(
     const output = yield* Output
     const operations = yield* Operations
     const story = yield* Effect.catchTag(operations.incident(id), "NotFound", () =>
-      Effect.fail(notFound(`there is no incident ${id}: tocsin incidents shows those there are`)),
+      Effect.fail(notFound(`there is no incident ${id}: list incidents with tocsin incidents`)),
     )
     const detail = toIncidentDetail(story)
     const isForPerson = output.columns !== undefined

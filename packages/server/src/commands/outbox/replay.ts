@@ -31,7 +31,7 @@ const replayOne = Effect.fnUntraced(function* (id: OutboxId) {
         Effect.succeed<Outcome>({
           id,
           count: 0,
-          error: `there is no notification ${id}: tocsin outbox --state failed shows what can be replayed`,
+          error: `there is no notification ${id}: list failed ones with tocsin outbox --state failed`,
           exit: "not_found",
         }),
       StateConflict: ({ message }) =>
@@ -106,11 +106,11 @@ export const replay = Command.make(
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ ids, all, notifier, yes, json }) {
-    if (all === ids.length > 0) return yield* usageFailure("name notifications, or use --all, one of both")
-    if (Option.isSome(notifier) && !all) return yield* usageFailure("--notifier goes with --all")
+    if (all === ids.length > 0) return yield* usageFailure("name notifications or use --all, but not both")
+    if (Option.isSome(notifier) && !all) return yield* usageFailure("use --notifier only with --all")
     const known = ids.filter(isOutboxId)
     if (known.length < ids.length) {
-      return yield* usageFailure("an id of a notification is a lower-case UUID: tocsin outbox shows them")
+      return yield* usageFailure("a notification ID is a lower-case UUID: list IDs with tocsin outbox")
     }
     if (all) yield* confirm("this sends every failed notification again, old ones too", yes)
     const wanted = { ids: all ? undefined : known, notifier: Option.getOrUndefined(notifier), json }

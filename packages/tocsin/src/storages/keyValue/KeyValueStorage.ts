@@ -45,7 +45,7 @@ export const keyValue = (options: KeyValueOptions): StorageChoice => {
   const problems = new Problems()
   const { name, open } = { ...options }
   problems.unknown("keyValue: ", options, ["name", "open"])
-  if (!isText(name)) problems.add("keyValue: name must be a text that is not empty")
+  if (!isText(name)) problems.add("keyValue: name must be a string that is not empty")
   if (typeof open !== "function") problems.add("keyValue: open must be a function that opens the store")
   const acquire = Effect.gen(function* () {
     const store = yield* Effect.acquireRelease(
