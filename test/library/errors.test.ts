@@ -226,7 +226,7 @@ describe("a start", () => {
       metrics: { token: "x", tokens: ["y"] },
       log: console,
       delivery: "yes",
-      deliveryConcurrency: 0,
+      deliveryConcurrency: null,
       notifiers: [
         { name: "Pager", send: () => {} },
         { name: "alert_router", send: () => {} },
@@ -311,6 +311,8 @@ describe("a start", () => {
 
   it.each<[unknown, string]>([
     [sqlite(undefined as never), "storage: sqlite(file) takes the path of the database's file"],
+    [sqlite("a\0b"), "storage: sqlite(file) takes the path of the database's file"],
+    [{ layer: "memory" }, "storage must be memory()"],
     [postgres(5 as never), "storage: postgres(url) takes an address such as postgres://"],
     [
       keyValue({} as never),

@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { createMonitor, type IncidentNews, type LogEntry, memory, type Monitor, sqlite } from "tocsin"
+import {
+  createMonitor,
+  type IncidentNews,
+  type LogEntry,
+  memory,
+  type Monitor,
+  sqlite,
+  TocsinError,
+} from "tocsin"
 import { enroll, resultOf, send, until } from "./requests.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-incidents-"))
@@ -148,4 +156,12 @@ describe("onIncident", () => {
     await new Promise((resolve) => setImmediate(resolve))
     assert.lengthOf(told, 3)
   })
+
+  it.each([[undefined], [5], [{ callback: () => {} }]])(
+    "refuses what it cannot call: %j",
+    async (callback) => {
+      await using monitor = await start()
+      assert.throws(() => monitor.onIncident(callback as never), TocsinError, /^onIncident takes a function/)
+    },
+  )
 })

@@ -30,6 +30,7 @@ import { TocsinError } from "./TocsinError.ts"
 /** What a running monitor is built on. */
 type MonitorServices = Tocsin.TocsinServices | HttpApp
 
+const NO_CALLBACK = "onIncident takes a function, which it calls with each change"
 const CALLBACK_FAILED = "a callback of onIncident failed; it is called again with the next change"
 
 /** How long calls and requests under way, and then callbacks, may take once the monitor closes. */
@@ -137,6 +138,7 @@ export const assemble = (
     incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),
     onIncident: (callback) => {
       if (calls.isClosed) throw closed()
+      if (typeof callback !== "function") throw new TocsinError("validation", NO_CALLBACK)
       return callbacks.add(callback)
     },
     fetch: fetchHandler({ web: app.web, isClosed, activity }),

@@ -4,28 +4,48 @@ import type { HttpServerRequest } from "effect/http"
 
 const GROUPS_OF_IPV6 = 8
 const GROUPS_OF_NETWORK = 4
-const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+const FIRST_GROUP_OF_IPV4 = 6
+const MAPPED = 0xffff
+const LOW_BYTE = 0xff
 
 /** The groups of one side of `::`, an IPv4 tail being two of them. */
-const groupsOf = (side: string): ReadonlyArray<string> =>
-  side === "" ? [] : side.split(":").flatMap((group) => (group.includes(".") ? [group, group] : [group]))
+const groupsOf = (side: string): ReadonlyArray<number> =>
+  side === ""
+    ? []
+    : side
+        .split(":")
+        .flatMap((group) => (group.includes(".") ? pairsOf(group) : [Number.parseInt(group, 16)]))
 
-/** The /64 that an IPv6 address is in: what one customer usually has. */
-const networkOf = (address: string): string => {
+const pairsOf = (ipv4: string): ReadonlyArray<number> => {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number)
+  return [(a << 8) | b, (c << 8) | d]
+}
+
+/** The IPv4 address that an IPv6 one stands for in any notation, or its /64: what one customer usually has. */
+const clientOfIpv6 = (address: string): string => {
   const [head = "", tail] = address.split("::")
   const left = groupsOf(head)
-  const right = tail === undefined ? [] : groupsOf(tail)
-  const zeros = Array.from({ length: GROUPS_OF_IPV6 - left.length - right.length }, () => "0")
-  const network = [...left, ...zeros, ...right].slice(0, GROUPS_OF_NETWORK)
-  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`
+  const right = groupsOf(tail ?? "")
+  const zeros = Array.from({ length: GROUPS_OF_IPV6 - left.length - right.length }, () => 0)
+  const groups = [...left, ...zeros, ...right]
+  const isMapped = groups
+    .slice(0, FIRST_GROUP_OF_IPV4)
+    .every((group, at) => group === (at === FIRST_GROUP_OF_IPV4 - 1 ? MAPPED : 0))
+  return isMapped
+    ? groups
+        .slice(FIRST_GROUP_OF_IPV4)
+        .flatMap((group) => [group >> 8, group & LOW_BYTE])
+        .join(".")
+    : `${groups
+        .slice(0, GROUPS_OF_NETWORK)
+        .map((group) => group.toString(16))
+        .join(":")}::/64`
 }
 
 /** An address as clients are told apart by it: IPv4 as it is, IPv6 by its /64 (docs/rules.md#heartbeats). */
 export const clientOf = (address: string): string => {
   const [plain = address] = address.split("%")
-  const mapped = MAPPED_IPV4.exec(plain)?.[1]
-  if (mapped !== undefined) return mapped
-  return isIPv6(plain) ? networkOf(plain) : plain
+  return isIPv6(plain) ? clientOfIpv6(plain) : plain
 }
 
 /** Where a request came from: the address that connected, unless a host server keeps it to itself, and what it says of others. */

@@ -97,7 +97,7 @@ export const readOptions = (options: MonitorOptions): ReadOptions => {
 const MOST_ATTEMPTS_AT_ONCE = 1_000
 
 const concurrencyOf = (given: number | undefined, problems: Problems): number => {
-  const value = given ?? defaultDelivery.concurrency
+  const value = given === undefined ? defaultDelivery.concurrency : given
   if (Number.isSafeInteger(value) && value >= 1 && value <= MOST_ATTEMPTS_AT_ONCE) return value
   problems.add(`deliveryConcurrency must be an integer from 1 to ${MOST_ATTEMPTS_AT_ONCE}`)
   return defaultDelivery.concurrency
@@ -109,11 +109,12 @@ const storageOf = (
 ): Pick<ReadOptions["tocsin"], "storage" | "clock"> => {
   const storage = options?.storage
   if (typeof storage === "object" && storage !== null) {
-    if ("layer" in storage) {
+    if (!("layer" in storage)) {
+      if (Layer.isLayer(storage)) return { storage }
+    } else if (Layer.isLayer(storage.layer)) {
       for (const problem of storage.problems ?? []) problems.add(`storage: ${problem}`)
       return { storage: storage.layer, clock: storage.clock }
     }
-    if (Layer.isLayer(storage)) return { storage }
   }
   problems.add(
     "storage must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage",

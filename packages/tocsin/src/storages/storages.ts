@@ -23,7 +23,8 @@ export const memory = (): StorageChoice => ({
 export const sqlite = (file: string): StorageChoice => ({
   name: "SQLite",
   problems: [
-    ...(isText(file) ? [] : ["sqlite(file) takes the path of the database's file"]),
+    // SQLite would end the path at a NUL.
+    ...(isText(file) && !file.includes("\0") ? [] : ["sqlite(file) takes the path of the database's file"]),
     ...(hasNodeSqlite()
       ? []
       : [
