@@ -7,6 +7,7 @@ import { realFile } from "../connection/realFile.ts"
 import { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { whileLocked } from "../connection/whileLocked.ts"
+import { verifyOpened } from "../log/verifyOpened.ts"
 import { migrations, verifySchema } from "../migrations/migrate.ts"
 
 /** What a database file tells of itself. */
@@ -51,6 +52,8 @@ export const inspectStorage = Effect.fn("inspectStorage")((
 const inspectDatabase = (file: string): SqliteInspection => {
   const connection = SqliteConnection.openReadOnly(file)
   try {
+    connection.probe()
+    verifyOpened(connection)
     const applied = verifySchema(connection)
     const one = <A>(sql: string) =>
       applied === undefined || applied === 0 ? undefined : connection.query<[A]>(sql).get()?.[0]

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Exit, Fiber, Result, Scope } from "effect"
+import { inspectStorage } from "../../src/inspection/inspectStorage.ts"
 import { verifyLog } from "../../src/log/verifyLog.ts"
 import { eventually } from "../eventually.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
@@ -182,6 +183,8 @@ describe("a log that does not read back", () => {
           assert.strictEqual(refused.reason, "damaged")
           assert.include(refused.message, "acknowledged")
         }
+        const inspected = yield* Effect.flip(inspectStorage(file))
+        assert.include(inspected.message, "acknowledged")
         rmSync(`${file}-wal-spoiled`)
         const left = yield* agentIds(yield* openStorage(file))
         assert.isBelow(left.length, ACKNOWLEDGED.length)
