@@ -1,5 +1,5 @@
-# The server in an image that holds Node.js, the libraries that it is linked to, and the program: no shell, no packages.
-# docs/install/container.md says how to build and run it; test/deploy starts what is in it.
+# The server's image: Node.js, its libraries and the program, without a shell or packages.
+# To build and run it, see docs/install/container.md. test/deploy starts its contents.
 
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /source
