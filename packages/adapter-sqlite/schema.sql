@@ -1,8 +1,8 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 initial sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
--- 2 running_totals sha256:09c3e8ff3a09bf5424e256097c62b07c50c216805d45dcba6b3d7e9c349d6968
--- 3 kept_history sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
+-- 1 initial compatible sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
+-- 2 running_totals breaking sha256:09c3e8ff3a09bf5424e256097c62b07c50c216805d45dcba6b3d7e9c349d6968
+-- 3 kept_history breaking sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,

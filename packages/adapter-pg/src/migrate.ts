@@ -3,7 +3,8 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { scriptOf, settingStatement } from "./client/script.ts"
-import { checksumOf, type Migration } from "./Migration.ts"
+import { announceMigrations, type Migration } from "@tocsin/core/ports/Migration"
+import { checksumOf } from "./checksumOf.ts"
 import { migration as initial } from "./migrations/0001_initial.ts"
 import { migration as runningTotals } from "./migrations/0002_running_totals.ts"
 import { toStorageError } from "./toStorageError.ts"
@@ -131,7 +132,9 @@ interface MigrateOptions {
 export const migrate = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, { known = migrations, patience = PATIENCE }: MigrateOptions = {}) {
     yield* verifyServer(sql)
-    if ((yield* verifySchema(sql, known)) === known.length) return
+    const found = yield* verifySchema(sql, known)
+    if (found === known.length) return
+    if (found !== undefined) yield* announceMigrations(known.slice(found))
     const now = yield* Instant.now
     const migrateLocked = Effect.gen(function* () {
       yield* sql.unsafe(setPatience(patience))

@@ -1,4 +1,4 @@
-import type { Migration } from "../Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
  * Running totals for the summary, which then need not pass over all agents; and one index less for each membership: the
@@ -12,6 +12,7 @@ import type { Migration } from "../Migration.ts"
 export const migration: Migration = {
   id: 2,
   name: "running_totals",
+  compatibility: "compatible",
   sql: `
 CREATE TABLE system_total (
   writer smallint PRIMARY KEY,

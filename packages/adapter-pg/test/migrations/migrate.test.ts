@@ -1,15 +1,21 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
-import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import { Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { readdirSync } from "node:fs"
-import { checksumOf, type Migration } from "../../src/Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
+import { checksumOf } from "../../src/checksumOf.ts"
 import { migrate, migrations } from "../../src/migrate.ts"
 import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
 
-const next: Migration = { id: migrations.length + 1, name: "next", sql: "CREATE TABLE next (id integer)" }
+const next: Migration = {
+  id: migrations.length + 1,
+  name: "next",
+  compatibility: "compatible",
+  sql: "CREATE TABLE next (id integer)",
+}
 const extended = [...migrations, next]
 
 const applied = ({ sql }: Replica) =>
@@ -88,6 +94,34 @@ layer(Layer.empty)("migrating a database", (it) => {
         yield* Fiber.join(waiting)
         assert.lengthOf(yield* applied(observer), migrations.length)
       }),
+    )
+  }
+
+  for (const { compatibility, level, says } of [
+    { compatibility: "compatible", level: "Info", says: "servers of the previous version may keep running" },
+    { compatibility: "breaking", level: "Warn", says: "stop the other servers first" },
+  ] as const) {
+    it.effect(
+      `says what a ${compatibility} migration asks of other servers, and nothing of an empty one`,
+      () =>
+        Effect.gen(function* () {
+          const { observer } = yield* emptyDatabase
+          const lines: Array<readonly [level: string, message: string]> = []
+          const logger = Logger.make<unknown, void>(
+            ({ logLevel, message }) => void lines.push([logLevel, String(message)]),
+          )
+          const migrateTo = (known: ReadonlyArray<Migration>) =>
+            Effect.provide(migrate(observer.sql, { known }), Logger.layer([logger]))
+          yield* migrateTo(migrations)
+          yield* migrateTo(migrations)
+          assert.deepStrictEqual(lines, [])
+          yield* migrateTo([...migrations, { ...next, compatibility }])
+          assert.deepStrictEqual(
+            lines.map(([severity]) => severity),
+            [level],
+          )
+          assert.include(lines[0]?.[1], says)
+        }),
     )
   }
 

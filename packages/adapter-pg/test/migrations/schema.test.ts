@@ -1,7 +1,7 @@
 import { assert, expect, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
-import { checksumOf } from "../../src/Migration.ts"
+import { checksumOf } from "../../src/checksumOf.ts"
 import { migrate, migrations } from "../../src/migrate.ts"
 import { schemaManifest } from "./schemaManifest.ts"
 
@@ -21,7 +21,7 @@ layer(ScratchPostgres.layer)("the schema", (it) => {
 
   it.effect("is made by the migrations that are committed: a released one is never edited", () =>
     assertCommitted(
-      migrations.map((migration) => `${migration.id} ${migration.name} ${checksumOf(migration)}\n`).join(""),
+      migrations.map((one) => `${one.id} ${one.name} ${one.compatibility} ${checksumOf(one)}\n`).join(""),
       "checksums.txt",
     ),
   )

@@ -1,10 +1,11 @@
 import * as Instant from "@tocsin/core/contract/Instant"
+import { announceMigrations } from "@tocsin/core/ports/Migration"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { inspectFile } from "./inspectFile.ts"
 import { endNote, verifyOpened } from "../log/verifyOpened.ts"
 import { realDelay } from "./LockPatience.ts"
-import { migrate, verifySchema } from "../migrations/migrate.ts"
+import { migrate, migrations, verifySchema } from "../migrations/migrate.ts"
 import { IN_MEMORY, SqliteConnection } from "./SqliteConnection.ts"
 import { type LockOptions, whileLocked } from "./whileLocked.ts"
 
@@ -22,7 +23,8 @@ export const openDatabase = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SqliteConnection, StorageError> {
   const now = yield* Instant.now
   if (file !== IN_MEMORY && (yield* inspect(file, options, LOOKS)) === "database") {
-    yield* whileLocked(() => verifyUnopened(file), options)
+    const applied = yield* whileLocked(() => verifyUnopened(file), options)
+    if (applied !== undefined) yield* announceMigrations(migrations.slice(applied))
   }
   return yield* whileLocked(() => openMigrated(file, now), options)
 })
@@ -40,12 +42,12 @@ const inspect = (
         : Effect.fail(error),
   )
 
-const verifyUnopened = (file: string): void => {
+const verifyUnopened = (file: string): number | undefined => {
   const connection = SqliteConnection.openReadOnly(file)
   try {
     connection.probe()
     verifyOpened(connection)
-    verifySchema(connection)
+    return verifySchema(connection)
   } finally {
     connection.close()
   }

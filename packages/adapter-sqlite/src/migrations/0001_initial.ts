@@ -1,4 +1,4 @@
-import type { Migration } from "./Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
  * All tables of the first release. Names and columns are those of the other storages; here alone are `rank`, `order` and
@@ -7,6 +7,7 @@ import type { Migration } from "./Migration.ts"
 export const migration: Migration = {
   id: 1,
   name: "initial",
+  compatibility: "compatible",
   sql: `
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,

@@ -1,4 +1,4 @@
-import type { Migration } from "./Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
 
 const COUNTED = ["checks_ok", "checks_warning", "checks_critical", "checks_unknown"]
 
@@ -24,6 +24,7 @@ const COMPARED = [...COUNTED, "admission_state", "heartbeat_incident_id"]
 export const migration: Migration = {
   id: 2,
   name: "running_totals",
+  compatibility: "breaking",
   sql: `
 CREATE TABLE system_total (
   writer INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-import type { Migration } from "./Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
  * Retention finds old history by its age and sets the newest row of a check aside when it meets it. Until now each row was
@@ -8,6 +8,7 @@ import type { Migration } from "./Migration.ts"
 export const migration: Migration = {
   id: 3,
   name: "kept_history",
+  compatibility: "breaking",
   sql: `
 DROP INDEX check_event_replaced;
 ALTER TABLE check_event RENAME COLUMN is_latest TO is_kept;

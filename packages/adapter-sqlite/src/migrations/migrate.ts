@@ -1,6 +1,7 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { checksumOf, type Migration } from "./Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
+import { checksumOf } from "./checksumOf.ts"
 import { migration as initial } from "./0001_initial.ts"
 import { migration as runningTotals } from "./0002_running_totals.ts"
 import { migration as keptHistory } from "./0003_kept_history.ts"

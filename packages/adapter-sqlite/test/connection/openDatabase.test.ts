@@ -17,8 +17,11 @@ import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageFailure } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
+import { start } from "@tocsin/testing/samples"
+import { Effect, Logger } from "effect"
+import { SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { inspectStorage } from "../../src/inspection/inspectStorage.ts"
+import { migrate, migrations } from "../../src/migrations/migrate.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 
 const PAGE_BYTES = 4096
@@ -239,4 +242,25 @@ describe("damage that shows later", () => {
       assert.deepStrictEqual(Array.from(new Set(reasons)).toSorted(), ["damaged", "kept"])
     }),
   )
+})
+
+describe("a start that migrates", () => {
+  for (const { applied, says } of [
+    { applied: 2, says: ["stop the other servers first"] },
+    { applied: migrations.length, says: [] },
+  ]) {
+    it.effect(`a database at schema ${applied} says ${says.join("") || "nothing"}`, () =>
+      Effect.gen(function* () {
+        const file = yield* scratchFile
+        const connection = SqliteConnection.open(file)
+        migrate(connection, start, migrations.slice(0, applied))
+        connection.close()
+        const lines: Array<string> = []
+        const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+        yield* Effect.scoped(openStorage(file)).pipe(Effect.provide(Logger.layer([logger])))
+        assert.strictEqual(lines.length, says.length)
+        for (const part of says) assert.include(lines.join(), part)
+      }),
+    )
+  }
 })

@@ -4,14 +4,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
-import { checksumOf, type Migration } from "../../src/migrations/Migration.ts"
+import type { Migration } from "@tocsin/core/ports/Migration"
+import { checksumOf } from "../../src/migrations/checksumOf.ts"
 import { migrate, migrations, verifySchema } from "../../src/migrations/migrate.ts"
 
 const MANIFEST = join(import.meta.dirname, "../../schema.sql")
 
 const database = (): SqliteConnection => SqliteConnection.open(IN_MEMORY)
 
-const step = (id: number, sql: string): Migration => ({ id, name: `step_${id}`, sql })
+const step = (id: number, sql: string): Migration => ({
+  id,
+  name: `step_${id}`,
+  compatibility: "compatible",
+  sql,
+})
 
 const tables = (connection: SqliteConnection) =>
   connection
@@ -29,7 +35,7 @@ const manifest = (): string => {
   return [
     "-- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new",
     "-- one adds its line and its objects here.",
-    ...migrations.map((one) => `-- ${one.id} ${one.name} sha256:${checksumOf(one)}`),
+    ...migrations.map((one) => `-- ${one.id} ${one.name} ${one.compatibility} sha256:${checksumOf(one)}`),
     ...objects.all().map(([sql]) => `\n${sql};`),
     "",
   ].join("\n")
