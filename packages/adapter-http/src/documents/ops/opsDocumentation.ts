@@ -15,13 +15,13 @@ export const opsDocumentation: Documentation = {
   server: "../..",
   tags: [
     { name: "Notifications", description: "Dead letters and tests." },
-    { name: "Checks", description: "Checks that need a hand, and why they are as they are." },
+    { name: "Checks", description: "Release, delete and explain checks." },
     { name: "Incidents", description: "Incidents in full." },
   ],
   operations: opsOperations,
   responses: {
-    NotFound: "There is none of that name or id.",
-    Conflict: "Its present state does not allow it.",
+    NotFound: "No object has that name or id.",
+    Conflict: "The current state does not allow it.",
   },
   messages: {
     rate_limited: "too many requests without a valid token from this address; try again in 60 s",

@@ -47,7 +47,7 @@ export const opsOperations: Readonly<Record<string, OperationText>> = {
   replay: {
     tag: "Notifications",
     description:
-      "Gives a failed notification another life: attempts begin at 0, its age counts from now, its id stays, so that receivers can deduplicate. A notification that is not failed, and a firing whose incident is resolved, is 409.",
+      "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
     parameters: {
       id: {
         description: "The id of an outbox item; GET /api/v1/notifiers/outbox?state=failed lists them.",
@@ -58,7 +58,7 @@ export const opsOperations: Readonly<Record<string, OperationText>> = {
   },
   testNotifier: {
     tag: "Notifications",
-    description: "Sends a test message now and tells what the receiver said. Nothing is kept of it.",
+    description: "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
     parameters: { notifier: { description: "A notifier that is configured.", example: "webhook" } },
     success: {
       delivered: {
@@ -92,10 +92,10 @@ export const opsOperations: Readonly<Record<string, OperationText>> = {
   explain: {
     tag: "Checks",
     description:
-      "Tells why a check is in the state it is in: its newest result and when it came, how far the agent's clock is off, what last changed it, its incident.",
+      "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
     parameters: {
-      agent_id: { description: "Whose check it is.", example: "web-01" },
-      check_id: { description: "The check that it is about.", example: "disk" },
+      agent_id: { description: "The agent of the check.", example: "web-01" },
+      check_id: { description: "The check to explain.", example: "disk" },
     },
     success: { critical: { summary: "A check that is critical", value: explanation } },
   },

@@ -8,7 +8,7 @@ export const admissionOperations: Readonly<Record<string, OperationText>> = {
   acceptAgent: {
     tag: "Admission",
     description:
-      "Accepts the agent's pending key: its events count from now on. A replacement key takes the place of the accepted one. With nothing pending the count is 0; safe to repeat.",
+      "Accepts the agent's pending key, so that its events count. A replacement key replaces the accepted one. Without a pending key the count is 0. Safe to repeat.",
     success: counted("The key is accepted", 1),
   },
   blockAgent: {
@@ -33,7 +33,7 @@ export const admissionOperations: Readonly<Record<string, OperationText>> = {
   },
   removeAll: {
     tag: "Admission",
-    description: "Removes all pending agents. Their next heartbeats register them anew.",
+    description: "Removes all pending agents. Their next heartbeats register them again.",
     success: counted("Two agents are removed", 2),
   },
   listBlacklist: {
@@ -48,13 +48,13 @@ export const admissionOperations: Readonly<Record<string, OperationText>> = {
   },
   deleteBlacklist: {
     tag: "Admission",
-    description: "Empties the blacklist. The next heartbeats of these keys register them anew, as pending.",
+    description: "Empties the blacklist. The next heartbeats of these keys register them again, as pending.",
     success: counted("Four rows are deleted", 4),
   },
   deleteBlacklistRow: {
     tag: "Admission",
     description:
-      "Takes one key off the blacklist; its next heartbeat registers it anew, as pending. With an id that matches no row the count is 0.",
+      "Removes one key from the blacklist. Its next heartbeat registers it again, as pending. If no row has the id, the count is 0.",
     parameters: {
       key_id: {
         description: "The id of a blacklist row, not a fingerprint.",

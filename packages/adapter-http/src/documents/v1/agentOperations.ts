@@ -6,7 +6,7 @@ export const agentOperations: Readonly<Record<string, OperationText>> = {
   heartbeat: {
     tag: "Reporting",
     description:
-      "Says that an agent is alive, and what it is like: hostname, features and labels replace those of before. An unknown key is registered and waits for an operator; until it is accepted, `accepted` is false. Safe to repeat.",
+      "Reports that an agent is alive. Hostname, features and labels replace the previous ones. An unknown key is registered as pending; `accepted` is false until an operator accepts it. Safe to repeat.",
     request: {
       usual: { summary: "A web server that is well", value: story.HEARTBEAT },
     },
@@ -18,14 +18,14 @@ export const agentOperations: Readonly<Record<string, OperationText>> = {
   events: {
     tag: "Reporting",
     description:
-      "Reports results of checks of one agent. They are applied in their order, all or none, and are kept once this is answered. What repeats the result before it, an event_id that is known, or a result older than the newest one of its check counts as deduplicated, so a batch is safe to repeat.",
+      "Reports check results of one agent. Tocsin applies them in order, all or none, and stores them before it answers. Unchanged results, known event_ids and results older than the newest one of their check count as deduplicated. Safe to repeat.",
     request: {
       change: {
         summary: "A disk that has filled up, and a load that is well",
         value: { agent_id: "web-01", events: [story.FULL_DISK, story.STEADY_LOAD] },
       },
       quiet: {
-        summary: "A result that nobody is to be told of, under a key that several agents share",
+        summary: "A result without notifications, in an incident that several agents share",
         value: {
           agent_id: "web-01",
           events: [{ ...story.FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
@@ -43,13 +43,13 @@ export const agentOperations: Readonly<Record<string, OperationText>> = {
 export const healthOperations: Readonly<Record<string, OperationText>> = {
   health: {
     tag: "Health",
-    description: "Answers as long as the process does, whatever becomes of its storage. For liveness probes.",
+    description: "Answers while the process runs, even if the storage is down. For liveness probes.",
     success: { ok: { summary: "It runs", value: { status: "ok" } } },
   },
   ready: {
     tag: "Health",
     description:
-      "Tells whether the storage can be read and written to, and the service is not about to stop; known from a probe a second. For readiness probes and load balancers.",
+      "Reports whether the storage can be read and written and the service is not shutting down. Tocsin probes the storage every second. For readiness probes and load balancers.",
     success: { ok: { summary: "It is ready", value: { status: "ok" } } },
   },
 }

@@ -27,7 +27,7 @@ export const readOperations: Readonly<Record<string, OperationText>> = {
   deleteAgent: {
     tag: "Agents",
     description:
-      "Deletes an agent with its keys, checks and history, at once for every reader. Incidents and notifications stay on record. A later heartbeat registers it anew, as pending.",
+      "Deletes an agent with its keys, checks and history, immediately for every reader. Incidents and notifications stay on record. A later heartbeat registers the agent again, as pending.",
     success: { done: { summary: "The agent is deleted", value: { count: 1 } } },
   },
   listChecks: {
@@ -71,14 +71,17 @@ export const readOperations: Readonly<Record<string, OperationText>> = {
   },
   listOutbox: {
     tag: "Notifications",
-    description: "Lists notifications on their way to notifiers, and those that ended.",
+    description: "Lists notifications: pending, retried and ended.",
     parameters: {
       state: { description: "Only notifications in this state." },
       notifier: { description: "Only notifications to this notifier." },
       event_type: { description: "Only notifications that say this." },
     },
     success: {
-      page: { summary: "One that is tried again in some seconds", value: lastPage(story.OUTBOX_ITEM) },
+      page: {
+        summary: "A notification that is retried in a few seconds",
+        value: lastPage(story.OUTBOX_ITEM),
+      },
     },
   },
 }
