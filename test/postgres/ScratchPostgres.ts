@@ -8,6 +8,7 @@ import type { SqlError } from "effect/sql"
 import { inject } from "vitest"
 // The type of what inject gives.
 import type {} from "./globalSetup.ts"
+import { startPostgres } from "./startPostgres.ts"
 
 /** One pool on a scratch database, as a replica of the service has it. */
 export interface Replica {
@@ -34,6 +35,14 @@ export class ScratchPostgres extends Context.Service<
   static readonly layer: Layer.Layer<ScratchPostgres, SqlError.SqlError> = Layer.effect(
     ScratchPostgres,
     Effect.suspend(() => create(inject("postgresUrl"))),
+  )
+
+  /** The same on a server of its own, for tests that change what all databases of a server have in common. */
+  static readonly layerOfOwnServer: Layer.Layer<ScratchPostgres, SqlError.SqlError> = Layer.effect(
+    ScratchPostgres,
+    Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop)).pipe(
+      Effect.flatMap(({ url }) => create(url)),
+    ),
   )
 
   /** `layer`, and a pool on it as `SqlClient` and `PgClient`. */

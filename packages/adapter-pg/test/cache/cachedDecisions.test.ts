@@ -78,7 +78,7 @@ const lastVerified = ({ sql }: Connection) =>
     ([row]) => row?.at,
   )
 
-layer(ScratchPostgres.layer)("a decision on cached rows", (it) => {
+layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
   it.effect("is written by one statement: heartbeats, and results that change nothing", () =>
     Effect.gen(function* () {
       const { cached, observer, uncached } = yield* setUp("quick")

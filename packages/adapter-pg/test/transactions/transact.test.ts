@@ -64,7 +64,7 @@ const setUpCounter = (agents: ReadonlyArray<string>) =>
     return { ...parts, command }
   })
 
-layer(ScratchPostgres.layer)("a connection lost at COMMIT", (it) => {
+layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
   for (const { agents, way } of WAYS) {
     it.effect(`before it arrived: the command is decided again (${way})`, () =>
       Effect.gen(function* () {
