@@ -105,7 +105,7 @@ describe("a log after a sync that failed", () => {
       const before = beginnings(file)
       const reader = yield* readOn(file)
       yield* failSync()
-      yield* refusalThat(storage, "end the process")
+      yield* refusalThat(storage, "stop the process")
       assert.strictEqual(beginnings(file), before)
       assert.strictEqual((yield* Effect.flip(storage.transact(putAgent("refused")))).reason, "unavailable")
       yield* reader.stop
