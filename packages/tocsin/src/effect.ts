@@ -67,7 +67,7 @@ export { Storage, StorageError } from "@tocsin/core/ports/Storage"
 export * as Instant from "@tocsin/core/contract/Instant"
 
 export * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-export * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+export * as SqliteStorage from "./layers/SqliteStorage.ts"
 export * as PgStorage from "./layers/PgStorage.ts"
 export * as PgClock from "./layers/PgClock.ts"
 export { Readiness } from "@tocsin/adapter-http/Readiness"
