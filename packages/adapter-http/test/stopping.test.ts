@@ -4,6 +4,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { heartbeat } from "./http.ts"
 import { testServer } from "./TestServer.ts"
+import { until } from "./until.ts"
 
 const CLIENTS = 40
 const body = JSON.stringify(heartbeat)
@@ -47,15 +48,6 @@ const client = (port: number) => {
   return { socket, seen, answers: () => seen.received.split("HTTP/1.1 2").length - 1 }
 }
 type Client = ReturnType<typeof client>
-
-const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const look = (): void => {
-      if (condition()) resume(Effect.void)
-      else setImmediate(look)
-    }
-    look()
-  })
 
 const clients = (port: number) => Array.from({ length: CLIENTS }, () => client(port))
 

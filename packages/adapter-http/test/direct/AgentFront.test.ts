@@ -5,6 +5,7 @@ import { type AgentFront, make } from "../../src/direct/AgentFront.ts"
 import { AgentIntake, Intake } from "../../src/request/Intake.ts"
 import { heartbeat } from "../http.ts"
 import { stubServices, UI_TOKEN } from "../TestServer.ts"
+import { until } from "../until.ts"
 
 /** What the use case of every heartbeat has to pass. */
 const newGate = () => {
@@ -129,16 +130,6 @@ const client = Effect.fnUntraced(function* (port: number) {
     answers: () => received.split("HTTP/1.1 202 Accepted\r\n").length - 1,
   }
 })
-
-/** Lets the event loop turn until a condition holds. */
-const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const look = (): void => {
-      if (condition()) resume(Effect.void)
-      else setImmediate(look)
-    }
-    look()
-  })
 
 /** So many turns that what could happen has happened. */
 const turns = Effect.callback<void>((resume) => {

@@ -3,19 +3,11 @@ import { connect, type Socket } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { UnreadAnswers } from "../../src/response/UnreadAnswers.ts"
+import { until } from "../until.ts"
 
 /** More than the system's own buffers of a connection take. */
 const ANSWER = Buffer.alloc(16 * 1_048_576, "x")
 const CLIENTS = 6
-
-const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const look = (): void => {
-      if (condition()) resume(Effect.void)
-      else setImmediate(look)
-    }
-    look()
-  })
 
 const serving = Effect.fnUntraced(function* (unread: UnreadAnswers) {
   const answers: Array<ServerResponse> = []
