@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
-import { WellnessConditions } from "@tocsin/core/wellness/WellnessConditions"
+import { HealthConditions } from "@tocsin/core/health/HealthConditions"
 
 it("docs/beat.md says what well means, in the words of the table that decides it", () => {
   const page = readFileSync(fileURLToPath(new URL("../../docs/beat.md", import.meta.url)), "utf8")
@@ -11,6 +11,6 @@ it("docs/beat.md says what well means, in the words of the table that decides it
   }))
   assert.deepStrictEqual(
     rows,
-    WellnessConditions.map(({ name, meaning }) => ({ name, meaning })),
+    HealthConditions.map(({ name, meaning }) => ({ name, meaning })),
   )
 })

@@ -15,7 +15,7 @@ const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
   } catch (error) {
     return isTocsinClientError(error)
       ? { code: error.code, status: error.status, hasRequestId: error.requestId !== undefined }
-      : { unforeseen: String(error) }
+      : { unexpected: String(error) }
   }
 }
 

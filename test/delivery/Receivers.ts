@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { ClaimedAlert } from "@tocsin/core/notifications/alertDecisions"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
 
@@ -31,7 +31,7 @@ export const hanging: Answer = { ...deferred, outcome: "hangs" }
 /** One attempt as a notifier makes it. */
 export interface Attempt {
   readonly client: string
-  readonly notification: Notification
+  readonly notification: DeliveryAttempt
   readonly answer: Answer
   readonly startedAt: Instant.Instant
   endedAt: Instant.Instant | undefined
@@ -39,7 +39,7 @@ export interface Attempt {
 
 /** One message that a receiver got. */
 export interface Arrival {
-  readonly notification: Notification
+  readonly notification: DeliveryAttempt
   readonly at: Instant.Instant
   /** Numbers all that arrives anywhere. */
   readonly order: number
@@ -57,7 +57,7 @@ export interface Resending {
 
 interface ReceiversOptions {
   /** How the next attempt goes. */
-  readonly answerTo: (notification: Notification, client: string) => Answer
+  readonly answerTo: (notification: DeliveryAttempt, client: string) => Answer
   /** Told of an attempt before it is made. */
   readonly onAttempt?: (attempt: Attempt) => void
   /** How the next post of label sets goes; the alert router takes them at once unless this is given. */
@@ -95,7 +95,7 @@ export const makeReceivers = (options: ReceiversOptions): Receivers => {
   }
 
   const send = (client: string) =>
-    Effect.fnUntraced(function* (notification: Notification) {
+    Effect.fnUntraced(function* (notification: DeliveryAttempt) {
       const startedAt = yield* Instant.now
       const answer = options.answerTo(notification, client)
       const attempt: Attempt = { client, notification, answer, startedAt, endedAt: undefined }

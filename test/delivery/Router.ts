@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Severity } from "@tocsin/core/contract/Status"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Duration } from "effect"
 import type { Receivers } from "./Receivers.ts"
 import type { Site } from "./Site.ts"
@@ -9,7 +9,7 @@ const FIRING_SPAN = Duration.minutes(4)
 
 /** What an alert router tells alerts apart by. */
 const labels = (
-  incident: Pick<Notification["incident"], "incident_key" | "opener_agent_id" | "opener_check_id">,
+  incident: Pick<DeliveryAttempt["incident"], "incident_key" | "opener_agent_id" | "opener_check_id">,
   severity: Severity,
 ) => `${incident.incident_key} of ${incident.opener_agent_id}/${incident.opener_check_id} is ${severity}`
 

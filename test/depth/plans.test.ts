@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { pageStatement, type PageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
-import { findBacklog, findCensus } from "@tocsin/adapter-pg/reads/readCensus"
+import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/readMetricCounts"
 import { type ListName, orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import type { PageRequest, Position } from "@tocsin/core/lists/PageRequest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -188,11 +188,11 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
     }),
   )
 
-  it.effect("the census passes over no table either", () =>
+  it.effect("the metricCounts passes over no table either", () =>
     Effect.gen(function* () {
       const { sql } = yield* Seeded
       yield* sql.unsafe("SET plan_cache_mode = auto").unprepared
-      for (const statement of [{ ...findCensus, values: [] }, findBacklog]) {
+      for (const statement of [{ ...findMetricCounts, values: [] }, findBacklog]) {
         const passes = (yield* explain(sql, statement)).filter(
           (node) => node["Node Type"].endsWith("Seq Scan") && node["Relation Name"] !== "system_total",
         )

@@ -1,20 +1,20 @@
 import { Storage } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 
 /** A storage, and what its commands asked it for. */
 export interface AskingStorage {
   readonly storage: Storage["Service"]
   /** The scopes since the last call, in their order. */
-  readonly takeAsked: () => ReadonlyArray<Scope>
+  readonly takeAsked: () => ReadonlyArray<RowRequest>
 }
 
 /** A part that is undefined means as much as one that is absent. */
-const withoutUndefined = (scope: Scope): Scope =>
-  Object.fromEntries(Object.entries(scope).filter(([, part]) => part !== undefined))
+const withoutUndefined = (request: RowRequest): RowRequest =>
+  Object.fromEntries(Object.entries(request).filter(([, part]) => part !== undefined))
 
 const noting =
-  <A>(command: Command<A>, note: (scope: Scope) => void): Command<A> =>
+  <A>(command: Command<A>, note: (request: RowRequest) => void): Command<A> =>
   (workspace, now) =>
     (function* () {
       const decision = command(workspace, now)
@@ -29,12 +29,12 @@ const noting =
 
 /** Notes which rows every command asks for. */
 export const askingStorage = (storage: Storage["Service"]): AskingStorage => {
-  let asked: Array<Scope> = []
+  let asked: Array<RowRequest> = []
   return {
     storage: Storage.of({
       ...storage,
       transact: (command) =>
-        storage.transact(noting(command, (scope) => asked.push(withoutUndefined(scope)))),
+        storage.transact(noting(command, (request) => asked.push(withoutUndefined(request)))),
     }),
     takeAsked: () => {
       const taken = asked

@@ -3,7 +3,7 @@ import { CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import { Severity } from "@tocsin/core/contract/Status"
 import { type IncidentOptions, Incidents } from "@tocsin/core/incidents/Incidents"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import { loadScope } from "@tocsin/core/tables/loadScope"
+import { loadRows } from "@tocsin/core/tables/loadRows"
 import { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import { transact } from "@tocsin/core/tables/transact"
 import { type Command, decideSync } from "@tocsin/core/workspace/Decision"
@@ -59,7 +59,7 @@ const looksOf = (tables: MemoryTables, command: Command<unknown>): number => {
     load: (id: MemberRecord, row: MemberRecord | undefined) => load(id, counted(row)),
     put: (row: MemberRecord) => put(counted(row)),
   })
-  decideSync(command(workspace, start), (scope) => loadScope(tables, workspace, scope, start))
+  decideSync(command(workspace, start), (scope) => loadRows(tables, workspace, scope, start))
   return looks
 }
 

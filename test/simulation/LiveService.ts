@@ -5,7 +5,7 @@ import { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/StoredCheckResultEvent"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import { type IncidentStory, Storage } from "@tocsin/core/ports/Storage"
@@ -29,7 +29,10 @@ export interface Course {
   /** The history that it answers at the end, newest first, as the API writes it. */
   readonly history: ReadonlyArray<unknown>
   readonly stories: ReadonlyArray<IncidentStory>
-  readonly notifications: ReadonlyArray<{ readonly at: Instant.Instant; readonly notification: Notification }>
+  readonly notifications: ReadonlyArray<{
+    readonly at: Instant.Instant
+    readonly notification: DeliveryAttempt
+  }>
   readonly endedAt: Instant.Instant
 }
 
@@ -63,7 +66,7 @@ export const runService = Effect.fnUntraced(function* (
   const notifier = (kind: NotifierName) =>
     ({
       kind,
-      send: (notification: Notification) =>
+      send: (notification: DeliveryAttempt) =>
         Effect.map(Instant.now, (at) => {
           notifications.push({ at, notification })
           return { outcome: "delivered" } as const

@@ -7,7 +7,7 @@ import { checkRemovalSuite } from "@tocsin/testing/checkRemovalSuite"
 import { claimSuite } from "@tocsin/testing/claimSuite"
 import { ingestRaceSuite } from "@tocsin/testing/ingestRaceSuite"
 import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
-import { scopeSuite } from "@tocsin/testing/scopeSuite"
+import { rowRequestSuite } from "@tocsin/testing/rowRequestSuite"
 import { throughPgBouncer, withoutPgBouncer } from "../postgres/pgBouncer.ts"
 import { EmptiedPostgres } from "./EmptiedPostgres.ts"
 
@@ -27,7 +27,7 @@ describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skipped}`, ()
     place,
     client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
   }
-  scopeSuite(subject)
+  rowRequestSuite(subject)
   claimSuite(subject)
   checkRemovalSuite(subject)
   rollbackSuite(subject)

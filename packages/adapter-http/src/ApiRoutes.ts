@@ -103,6 +103,6 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
 export const layerWithOperations = (options: ApiOptions) =>
   operationsBeside(options, { layer: Layer.empty, routes: [] })
 
-/** The same with the pages of a server of its own: what it is and how it is at `/`. Requires WellnessCheck too. */
+/** The same with the pages of a server of its own: what it is and how it is at `/`. Requires HealthExamination too. */
 export const layerWithPages = (options: ApiOptions, about: About) =>
   operationsBeside(options, PageRoutes.make(about))

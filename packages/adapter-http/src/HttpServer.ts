@@ -45,7 +45,7 @@ export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options),
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 
-/** The same with the pages of a server of its own. Requires WellnessCheck too. */
+/** The same with the pages of a server of its own. Requires HealthExamination too. */
 export const layerWithPages = (options: ServerOptions, about: About) =>
   serve(ApiRoutes.layerWithPages(options, about), options)
 

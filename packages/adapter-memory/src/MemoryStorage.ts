@@ -1,11 +1,11 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { SystemCounts } from "@tocsin/core/liveness/SystemCounts"
+import type { SummaryCounts } from "@tocsin/core/liveness/SummaryCounts"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { compareMembers } from "@tocsin/core/incidents/compareMembers"
 import { type IncidentStory, Storage, type StoryLimits } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { census } from "@tocsin/core/tables/census"
+import { metricCounts } from "@tocsin/core/tables/metricCounts"
 import { decideExpiry, removeExpired } from "@tocsin/core/tables/expire"
 import { MemoryTables, outboxOf } from "@tocsin/core/tables/MemoryTables"
 import { transact } from "@tocsin/core/tables/transact"
@@ -24,7 +24,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
     counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
-    census: Effect.sync(() => census(tables)),
+    metricCounts: Effect.sync(() => metricCounts(tables)),
     silentAgents: (seenBefore, limit) => Effect.sync(() => silentAgents(tables, seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       Effect.sync(() =>
@@ -58,7 +58,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     probe: Effect.void,
   })
 
-const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SystemCounts => {
+const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {
   const agents = Array.from(tables.agents.values())
   const accepted = agents.filter((agent) => agent.admission_state === "accepted")
   const online = accepted.filter((agent) => agent.last_seen_at > aliveSince).length

@@ -1,7 +1,7 @@
 import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 
 /** A moment as the API writes it. */
 export const at = (text: string): Instant.Instant => {
@@ -11,7 +11,7 @@ export const at = (text: string): Instant.Instant => {
 }
 
 /** A critical incident of one check. */
-export const firing: Notification = {
+export const firing: DeliveryAttempt = {
   id: OutboxId.make("0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f02"),
   notifier: "webhook",
   event_type: "firing",
@@ -35,7 +35,7 @@ export const firing: Notification = {
 }
 
 /** The same, resolved twelve minutes later. */
-export const resolved: Notification = {
+export const resolved: DeliveryAttempt = {
   ...firing,
   id: OutboxId.make("0198a5fb-2b4a-7d0e-8c11-90a7b3f4d503"),
   event_type: "resolved",
@@ -44,7 +44,7 @@ export const resolved: Notification = {
 }
 
 /** An incident of several checks, which the first of them opened. */
-export const shared: Notification = {
+export const shared: DeliveryAttempt = {
   ...firing,
   severity: "warning",
   incident: {
@@ -57,7 +57,7 @@ export const shared: Notification = {
 }
 
 /** The incident of an agent that is not heard of. */
-export const silence: Notification = {
+export const silence: DeliveryAttempt = {
   ...firing,
   summary: "no contact with web-1",
   incident: {

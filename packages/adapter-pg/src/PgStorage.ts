@@ -1,5 +1,5 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
+import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer } from "effect"
@@ -18,7 +18,7 @@ import { readRows } from "./lists/readRows.ts"
 import { migrate } from "./migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
 import { read } from "./reads/read.ts"
-import { readCensus } from "./reads/readCensus.ts"
+import { readMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { readIncidentStory } from "./reads/readIncidentStory.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
@@ -184,14 +184,14 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     decode: (row: SqlConnection.Row) => A,
   ): Effect.Effect<A | undefined, StorageError> =>
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
-  const rollCalls = makeRollCalls(systemReads(sql))
+  const silenceScans = makeSilenceScans(systemReads(sql))
   return Storage.of({
-    transact: (command) => groups.transact(rollCalls.watch(command)),
+    transact: (command) => groups.transact(silenceScans.watch(command)),
     page: (request) => retryTransient(readRows(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
-    counts: (aliveSince) => retryTransient(rollCalls.counts(aliveSince)),
-    census: retryTransient(readCensus(sql)),
-    silentAgents: (seenBefore, limit) => retryTransient(rollCalls.silentAgents(seenBefore, limit)),
+    counts: (aliveSince) => retryTransient(silenceScans.counts(aliveSince)),
+    metricCounts: retryTransient(readMetricCounts(sql)),
+    silentAgents: (seenBefore, limit) => retryTransient(silenceScans.silentAgents(seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(
         // No id is empty, so all of them come after it. The column holds nothing but what was an AgentId when written.

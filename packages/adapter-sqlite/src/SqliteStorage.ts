@@ -4,19 +4,19 @@ import { CommitMeter } from "@tocsin/core/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { expireNow } from "@tocsin/core/retention/retentionPiece"
-import { makeRollCalls } from "@tocsin/core/liveness/RollCall"
+import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { decideSync } from "@tocsin/core/workspace/Decision"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
 import { PageReader } from "./lists/PageReader.ts"
-import { loadScope } from "./transactions/loadScope.ts"
+import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { StoredRows } from "./transactions/StoredRows.ts"
-import { makeCensus } from "./reads/readCensus.ts"
+import { makeMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, timedSync } from "./metrics/fileMetrics.ts"
 import { makeTables } from "./rows/Tables.ts"
-import { isSearch, searchScope } from "./transactions/searchScope.ts"
+import { isSearch, searchRows } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
 import { realFile } from "./connection/realFile.ts"
@@ -94,21 +94,23 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const { tables } = rows
   const pages = new PageReader(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
-  const rollCalls = makeRollCalls(systemReads({ tables, read, snapshot: (use) => connection.snapshot(use) }))
-  const census = makeCensus(connection)
+  const silenceScans = makeSilenceScans(
+    systemReads({ tables, read, snapshot: (use) => connection.snapshot(use) }),
+  )
+  const metricCounts = makeMetricCounts(connection)
   return Storage.of({
     transact: (unwatched) => {
-      const command = rollCalls.watch(unwatched)
+      const command = silenceScans.watch(unwatched)
       return Clock.clockWith((clock) =>
         commits.submit(
           (workspace, isFirst) => {
             // The moment of the decision, not of the call: a command may have waited for another process.
             const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
             return decideSync(command(workspace, now), (scope) => {
-              loadScope(rows, workspace, scope)
+              loadRows(rows, workspace, scope)
               if (!isSearch(scope)) return
               if (!isFirst) throw new NeedsOwnWorkspace()
-              searchScope(tables, workspace, scope, now)
+              searchRows(tables, workspace, scope, now)
             })
           },
           { isAlone: false },
@@ -133,9 +135,9 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         }),
       ),
     mark: read(() => tables.marks.find("service")),
-    counts: rollCalls.counts,
-    census: read(() => connection.snapshot(census)),
-    silentAgents: rollCalls.silentAgents,
+    counts: silenceScans.counts,
+    metricCounts: read(() => connection.snapshot(metricCounts)),
+    silentAgents: silenceScans.silentAgents,
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (notifiers, now) =>
       read(() => {

@@ -10,7 +10,8 @@ const OWNER_ONLY = 0o600
 const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toString("base64url")))
 
 // A person at a terminal reads it whatever SERVICE_LOG_LEVEL is; readers of a log get only its records.
-const tell = (text: string, isTerminal: boolean) => (isTerminal ? Console.error(text) : Effect.logInfo(text))
+const announce = (text: string, isTerminal: boolean) =>
+  isTerminal ? Console.error(text) : Effect.logInfo(text)
 
 // A bare word on standard output, which scripts can read, and never in the log.
 const print = (token: Redacted.Redacted, label: Effect.Effect<void>) =>
@@ -41,7 +42,10 @@ const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
   if (isNew) {
     yield* print(
       token,
-      tell(`your operator token follows on standard output, this once; it is stored in ${path}`, isTerminal),
+      announce(
+        `your operator token follows on standard output, this once; it is stored in ${path}`,
+        isTerminal,
+      ),
     )
     return token
   }
@@ -49,7 +53,7 @@ const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
     .readFileString(path)
     .pipe(Effect.repeat({ ...LOOKS, while: (read) => read === "" }), Effect.mapError(failed))
   if (!/^[\x21-\x7e]{1,512}$/.test(text.trim())) return yield* failed("it does not hold one token")
-  yield* tell(`the operator token is in ${path}`, isTerminal)
+  yield* announce(`the operator token is in ${path}`, isTerminal)
   return Redacted.make(text.trim())
 })
 
@@ -64,7 +68,7 @@ export const uiTokens = Effect.fnUntraced(function* (settings: Settings, isTermi
   const token = yield* generate
   yield* print(
     token,
-    tell(
+    announce(
       "your operator token follows on standard output; it ends with this process, so set SERVICE_AUTH_TOKEN to keep one",
       isTerminal,
     ),

@@ -231,7 +231,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         workspace.members.put(memberRecord({ incident: "y", agent: "a", check: "other" }))
         for (const n of [1, 2, 3, 4]) {
           workspace.outbox.put(outboxRecord(`item ${n}`, n === 4 ? "y" : "x", { incident_seq: n }))
-          workspace.tell({
+          workspace.recordChange({
             incident_id: incidentIdOf(n === 4 ? "y" : "x"),
             seq: n,
             changed_at: start,

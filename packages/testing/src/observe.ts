@@ -1,6 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
@@ -8,7 +8,7 @@ import type { Replica } from "./Replica.ts"
 /** Loads scopes one after another, then reads from the workspace that they filled. Changes nothing. */
 export const observe = <A>(
   { storage }: Replica,
-  scopes: ReadonlyArray<Scope>,
+  scopes: ReadonlyArray<RowRequest>,
   read: (workspace: Workspace) => A,
 ): Effect.Effect<A, StorageError> =>
   storage.transact(function* (workspace): Decision<A> {

@@ -57,12 +57,12 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("census: what waits, who is dead, what is open; ended outbox items are in none of it", () =>
+  it.effect("metricCounts: what waits, who is dead, what is open; ended outbox items are in none of it", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const incidents = { warning: 0, critical: 0, unknown: 0 }
       const nothing = { agents_pending: 0, agents_dead: 0, keys_blocked: 0, incidents, backlog: [] }
-      assert.deepStrictEqual<unknown>(yield* replica.storage.census, nothing)
+      assert.deepStrictEqual<unknown>(yield* replica.storage.metricCounts, nothing)
       yield* register(replica, "p", "q")
       yield* write(replica, [], (workspace) => {
         workspace.agents.put(agentRecord("alive"))
@@ -81,7 +81,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         ["sent", "f", ENDED],
         ["discarded", "g", { ...ENDED, state: "discarded" }],
       ])
-      assert.deepStrictEqual<unknown>(yield* replica.storage.census, {
+      assert.deepStrictEqual<unknown>(yield* replica.storage.metricCounts, {
         agents_pending: 2,
         agents_dead: 1,
         keys_blocked: 1,

@@ -19,7 +19,7 @@ import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { StorageError, StoryLimits } from "@tocsin/core/ports/Storage"
 import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
@@ -175,7 +175,7 @@ export const atMost = (rows: number): StoryLimits => ({ members: rows, changes: 
 /** Puts rows into a storage in one transaction, as a decision would: what it replaces, `scopes` loads before. */
 export const write = (
   { storage }: Replica,
-  scopes: ReadonlyArray<Scope>,
+  scopes: ReadonlyArray<RowRequest>,
   put: (workspace: Workspace) => void,
 ): Effect.Effect<void, StorageError> =>
   storage.transact(function* (workspace): Decision<void> {

@@ -54,7 +54,7 @@ const putIncident = (
   for (const n of range(members)) {
     const agent = n === 0 ? "a" : `a-${n}`
     workspace.members.put(memberRecord({ incident: name, agent, check: "disk" }, { left_at: start }))
-    workspace.tell({
+    workspace.recordChange({
       incident_id: incidentIdOf(name),
       seq: n + 1,
       changed_at: start,

@@ -5,7 +5,7 @@ import { claimSuite } from "./claimSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { historyRetentionSuite } from "./historyRetentionSuite.ts"
 import { expirySuite } from "./model/expirySuite.ts"
-import { incidentScopeSuite } from "./incidentScopeSuite.ts"
+import { incidentRowRequestSuite } from "./incidentRowRequestSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { largeIncidentSuite } from "./largeIncidentSuite.ts"
 import { listSuite } from "./lists/listSuite.ts"
@@ -19,7 +19,7 @@ import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
 import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
-import { scopeSuite } from "./scopeSuite.ts"
+import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { storySuite } from "./storySuite.ts"
 import { textSuite } from "./textSuite.ts"
@@ -54,8 +54,8 @@ const TIMEOUT_MILLIS = 120_000
 export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`storage: ${subject.name}`, { timeout: TIMEOUT_MILLIS }, () => {
     portSuite(subject)
-    scopeSuite(subject)
-    incidentScopeSuite(subject)
+    rowRequestSuite(subject)
+    incidentRowRequestSuite(subject)
     agentRowSuite(subject)
     incidentRowSuite(subject)
     textSuite(subject)

@@ -27,11 +27,12 @@ export const storySuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const last = 1_007
         yield* write(replica, [], (workspace) => {
           for (const name of ["long", "short"]) workspace.incidents.put(incidentRecord(name))
-          for (const n of range(300)) workspace.tell(changeOf("short", n + 1))
+          for (const n of range(300)) workspace.recordChange(changeOf("short", n + 1))
         })
         for (let from = 0; from < last; from += 500) {
           yield* write(replica, [], (workspace) => {
-            for (const n of range(Math.min(500, last - from))) workspace.tell(changeOf("long", from + n + 1))
+            for (const n of range(Math.min(500, last - from)))
+              workspace.recordChange(changeOf("long", from + n + 1))
           })
         }
         const seqsOf = (name: string) =>

@@ -56,7 +56,7 @@ export { SystemSummary } from "@tocsin/core/contract/SystemSummary"
 export { NotifierName } from "@tocsin/core/contract/Status"
 export { newEventId } from "./newEventId.ts"
 
-export { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
+export { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
 
 export { type Beat, BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
 export { Hashing } from "@tocsin/core/ports/Hashing"

@@ -1,7 +1,12 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { SystemSummary } from "@tocsin/core/contract/SystemSummary"
-import { BACKLOG_STATES, type Backlog, type BacklogState, type Census } from "@tocsin/core/liveness/Census"
+import {
+  BACKLOG_STATES,
+  type Backlog,
+  type BacklogState,
+  type MetricCounts,
+} from "@tocsin/core/liveness/MetricCounts"
 import { metricDefinitions as metrics } from "@tocsin/core/metrics/metricDefinitions"
 import { type MetricFamily, several, single } from "@tocsin/core/metrics/MetricFamily"
 import type { Queries } from "@tocsin/core/usecases/Queries"
@@ -13,14 +18,16 @@ const WAITING: ReadonlySet<BacklogState> = new Set(["pending", "retry", "sending
 /** What is in the storage: of agents, checks, incidents and notifications. Those of told notifiers are 0 where there are none. */
 export const stateMetrics = (queries: Queries["Service"], told: ReadonlyArray<NotifierName>) =>
   Effect.gen(function* () {
-    const [summary, census] = yield* Effect.all([queries.summary, queries.census], { concurrency: 2 })
+    const [summary, metricCounts] = yield* Effect.all([queries.summary, queries.metricCounts], {
+      concurrency: 2,
+    })
     const now = yield* Instant.now
-    return [...countFamilies(summary, census), ...outboxFamilies(census.backlog, told, now)]
+    return [...countFamilies(summary, metricCounts), ...outboxFamilies(metricCounts.backlog, told, now)]
   })
 
-const countFamilies = (summary: SystemSummary, census: Census): ReadonlyArray<MetricFamily> => {
+const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): ReadonlyArray<MetricFamily> => {
   const { agents_online, agents_offline } = summary
-  const { agents_dead, agents_pending, incidents, keys_blocked } = census
+  const { agents_dead, agents_pending, incidents, keys_blocked } = metricCounts
   return [
     several(metrics.agents, [
       [["alive"], agents_online],

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
+import { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { KnownRoute } from "../response/allowedMethods.ts"
@@ -29,20 +29,22 @@ const PAGE_FIELDS = {
 // No search engine has any business with somebody's monitoring.
 const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
 
-const layer = (about: About): Layer.Layer<never, never, HttpRouter.HttpRouter | Readiness | WellnessCheck> =>
+const layer = (
+  about: About,
+): Layer.Layer<never, never, HttpRouter.HttpRouter | Readiness | HealthExamination> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const startedAt = yield* Instant.now
       const { isReady, isDraining } = yield* Readiness
-      const { examine } = yield* WellnessCheck
+      const { examine } = yield* HealthExamination
       const look = yield* Effect.cachedWithTTL(examine(false), LOOK_EVERY)
       const state = Effect.gen(function* (): Effect.fn.Return<ServiceState> {
         const ready = yield* isReady
         const upFor = Duration.nanos(((yield* Instant.now) - startedAt) * 1_000n)
         const stopping = { state: "stopping" } as const
         // While the storage is known to be away nobody waits for it.
-        const wellness = isDraining() ? stopping : ready ? yield* look : AWAY
-        return { ...about, startedAt, upFor, isReady: ready, wellness }
+        const health = isDraining() ? stopping : ready ? yield* look : AWAY
+        return { ...about, startedAt, upFor, isReady: ready, health }
       })
       const answer = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
         const found = yield* state

@@ -1,5 +1,5 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { Wellness } from "@tocsin/core/wellness/judgeWellness"
+import type { Health } from "@tocsin/core/health/judgeHealth"
 import type { Duration } from "effect"
 
 /** What a service tells everybody of itself. */
@@ -15,20 +15,20 @@ export interface ServiceState extends About {
   readonly upFor: Duration.Duration
   /** Whether it can do its work (docs/rules.md#health-and-readiness). */
   readonly isReady: boolean
-  readonly wellness: Wellness
+  readonly health: Health
 }
 
-type FaultName = Extract<Wellness, { readonly state: "unwell" }>["faults"][number]["name"]
+type FaultName = Extract<Health, { readonly state: "unwell" }>["faults"][number]["name"]
 
 /** Whether a condition holds, as far as is known. */
-const holds = ({ wellness }: ServiceState, ...names: ReadonlyArray<FaultName>): boolean =>
-  wellness.state !== "unwell" || !wellness.faults.some(({ name }) => names.includes(name))
+const holds = ({ health }: ServiceState, ...names: ReadonlyArray<FaultName>): boolean =>
+  health.state !== "unwell" || !health.faults.some(({ name }) => names.includes(name))
 
 /** How it is, in a word. */
-export const statusOf = ({ isReady, wellness }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
-  if (wellness.state === "stopping") return "stopping"
+export const statusOf = ({ isReady, health }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
+  if (health.state === "stopping") return "stopping"
   if (!isReady) return "not_ready"
-  return wellness.state === "unwell" ? "unwell" : "ok"
+  return health.state === "unwell" ? "unwell" : "ok"
 }
 
 /** Whether its storage answers and keeps what it is given. */

@@ -26,7 +26,7 @@ interface Unlogged {
 export interface FailureLog {
   /** A failure of the storage. */
   readonly storage: (error: StorageError, fields: RequestFailure["fields"]) => Effect.Effect<void>
-  /** A failure that no rule foresees. */
+  /** A failure that no rule predicts. */
   readonly defect: (cause: Cause.Cause<unknown>, fields: RequestFailure["fields"]) => Effect.Effect<void>
 }
 

@@ -12,7 +12,7 @@ const counts = {
   checks_unknown: 0,
   open_incidents: 0,
 }
-const census = {
+const metricCounts = {
   agents_pending: 0,
   agents_dead: 4,
   keys_blocked: 0,
@@ -47,7 +47,7 @@ describe("metrics of a storage", () => {
         reads += 1
         return { ...counts, generated_at: 0n as never }
       })
-      const texts = yield* scrape({ queries: { summary, census: Effect.succeed(census) } }, 5)
+      const texts = yield* scrape({ queries: { summary, metricCounts: Effect.succeed(metricCounts) } }, 5)
       assert.strictEqual(reads, 1)
       assert.strictEqual(new Set(texts).size, 1)
       const [text = ""] = texts
@@ -63,8 +63,8 @@ describe("metrics of a storage", () => {
       const summary = Effect.succeed({ ...counts, generated_at: 0n as never })
       const [hanging, failing, away] = yield* Effect.all(
         [
-          scrape({ queries: { summary, census: Effect.never } }, 1),
-          scrape({ queries: { summary, census: Effect.die("a mistake") } }, 1),
+          scrape({ queries: { summary, metricCounts: Effect.never } }, 1),
+          scrape({ queries: { summary, metricCounts: Effect.die("a mistake") } }, 1),
           scrape({ readiness: { isStorageUp: Effect.succeed(false) } }, 1),
         ],
         { concurrency: "unbounded" },

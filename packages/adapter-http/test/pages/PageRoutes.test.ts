@@ -1,8 +1,8 @@
 import { hash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
-import type { Wellness } from "@tocsin/core/wellness/judgeWellness"
+import { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
+import type { Health } from "@tocsin/core/health/judgeHealth"
 import { Effect, Layer, Redacted } from "effect"
 import * as ApiServer from "../../src/HttpServer.ts"
 import { errorOf, send } from "../http.ts"
@@ -11,21 +11,21 @@ import { type Stubs, stubServices } from "../TestServer.ts"
 const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" }
 
 interface Served extends Pick<Stubs, "readiness"> {
-  readonly wellness?: Wellness
+  readonly health?: Health
   readonly version?: string
   /** Counts how often anybody looked. */
   readonly looks?: { count: number }
 }
 
-const well: Wellness = { state: "well" }
-const unwell = (name: "delivery_in_time" | "nothing_given_up" | "storage_keeps"): Wellness => ({
+const well: Health = { state: "well" }
+const unwell = (name: "delivery_in_time" | "nothing_given_up" | "storage_keeps"): Health => ({
   state: "unwell",
   faults: [{ name, text: "webhook has not delivered <a secret>" }],
 })
 
 /** Runs a test against a server with pages. */
 const served = <A, E>(
-  { wellness = well, version = "1.2.3", readiness = {}, looks = { count: 0 } }: Served,
+  { health = well, version = "1.2.3", readiness = {}, looks = { count: 0 } }: Served,
   test: Effect.Effect<A, E, Layer.Success<ReturnType<typeof ApiServer.layerWithPages>>>,
 ) => {
   const server = ApiServer.layerWithPages(
@@ -35,11 +35,11 @@ const served = <A, E>(
     Layer.provide([
       stubServices({ readiness }),
       Layer.mock(Operations, {}),
-      Layer.succeed(WellnessCheck, {
+      Layer.succeed(HealthExamination, {
         examine: () =>
           Effect.sync(() => {
             looks.count += 1
-            return wellness
+            return health
           }),
       }),
     ]),
@@ -123,7 +123,7 @@ describe("the first page", () => {
     ["storage_keeps", "unknown", /does not answer, or refuses writes/],
   ] as const)("tells that %s does not hold, and no more of it", ([name, status, words]) =>
     served(
-      { wellness: unwell(name) },
+      { health: unwell(name) },
       Effect.gen(function* () {
         const found = yield* document
         assert.strictEqual(found["status"], "unwell")

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { ClaimedAlert } from "@tocsin/core/notifications/alertDecisions"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
@@ -26,7 +26,7 @@ const testAlert = (now: Instant.Instant): Alert => ({
   endsAt: Instant.plus(now, TEST_SPAN),
 })
 
-const alertOfNotification = (notification: Notification, now: Instant.Instant): Alert => {
+const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant): Alert => {
   const ended = notification.incident.resolved_at ?? now
   return alertOf(notification, notification.event_type === "firing" ? firingUntil(now) : ended)
 }

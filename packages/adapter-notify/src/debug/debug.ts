@@ -1,4 +1,4 @@
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Schema } from "effect"
 import { plainLine } from "../text/plainLine.ts"
@@ -9,7 +9,7 @@ const encode = Schema.encodeSync(DebugNotification)
 
 const delivered: DeliveryResult = { outcome: "delivered" }
 
-const lineOf = ({ incident, ...notification }: Notification) =>
+const lineOf = ({ incident, ...notification }: DeliveryAttempt) =>
   encode({
     version: 1,
     notification_id: notification.id,

@@ -1,13 +1,13 @@
 import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { checkIdOf } from "./checkIdOf.ts"
 import { cutText } from "./cutText.ts"
 import { plainLine } from "./plainLine.ts"
 import { spanText } from "./spanText.ts"
 
 /** The incident of a notification. */
-export type NotifiedIncident = Notification["incident"]
+export type NotifiedIncident = DeliveryAttempt["incident"]
 
 /** How a text is fitted to its medium. */
 export interface TextMedium {
@@ -43,18 +43,18 @@ const checkOf = (incident: NotifiedIncident): string | undefined => {
 const momentText = (instant: Instant.Instant): string =>
   `${Instant.format(instant).slice(0, 19).replace("T", " ")} UTC`
 
-const titleOf = ({ event_type, severity, incident }: Notification): string =>
+const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
   event_type === "firing"
     ? `${severity.toUpperCase()}: ${whereText(incident)}`
     : `RESOLVED: ${whereText(incident)} (was ${severity})`
 
-const timeOf = ({ event_type, incident: { opened_at, resolved_at } }: Notification): string => {
+const timeOf = ({ event_type, incident: { opened_at, resolved_at } }: DeliveryAttempt): string => {
   if (resolved_at === undefined) return `Since ${momentText(opened_at)}`
   const span = `From ${momentText(opened_at)} to ${momentText(resolved_at)} (${spanText(opened_at, resolved_at)})`
   return event_type === "firing" ? `${span}: resolved by now` : span
 }
 
-const factsOf = (notification: Notification): ReadonlyArray<string> => {
+const factsOf = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
   const check = checkOf(incident)
   return [
@@ -69,7 +69,7 @@ const factsOf = (notification: Notification): ReadonlyArray<string> => {
  * What a person woken at night needs: how bad and where, what the check said, since when, and the id to look it up by. Where
  * the whole is too long, what the check said is cut.
  */
-export const incidentText = (notification: Notification, { limit, escape }: TextMedium): string => {
+export const incidentText = (notification: DeliveryAttempt, { limit, escape }: TextMedium): string => {
   const title = escape(titleOf(notification))
   const facts = escape(factsOf(notification).join("\n"))
   const room = limit - title.length - facts.length - 2

@@ -1,5 +1,5 @@
 import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { checkIdOf } from "../text/checkIdOf.ts"
 import { incidentText, type NotifiedIncident } from "../text/incidentText.ts"
 import type { IncidentMessage } from "./WebhookMessage.ts"
@@ -8,7 +8,7 @@ import type { IncidentMessage } from "./WebhookMessage.ts"
 const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (text: string) => text }
 
 /** The webhook's body of a notification: the same for every attempt, as far as the incident is. */
-export const incidentMessage = (notification: Notification): IncidentMessage => ({
+export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
   type: `incident.${notification.event_type}`,
   version: 1,
   timestamp: notification.created_at,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { firstLine } from "@tocsin/core/notifications/firstLine"
-import type { Notification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { SlackMessage, slackMedium } from "../../src/messenger/SlackMessage.ts"
@@ -11,7 +11,7 @@ import { incidentText, type TextMedium } from "../../src/text/incidentText.ts"
 import { firing, resolved, shared, silence } from "../notifications.ts"
 
 const plain: TextMedium = { limit: 10_000, escape: (text) => text }
-const text = (notification: Notification) => incidentText(notification, plain)
+const text = (notification: DeliveryAttempt) => incidentText(notification, plain)
 
 describe("the text of a notification", () => {
   it("says how bad, where, what, since when, and the id", () => {
@@ -168,7 +168,7 @@ const incidentKey = fc
   )
   .filter(Schema.is(IncidentKey))
 
-const anyNotification: fc.Arbitrary<Notification> = fc
+const anyNotification: fc.Arbitrary<DeliveryAttempt> = fc
   .record({
     base: fc.constantFrom(firing, resolved, shared),
     summary: fc.option(

@@ -99,7 +99,7 @@ export class CachedGroup {
       return isEarly ? undefined : this.#draftOf(agent_id)
     })
     if (isEarly) return "early"
-    if (tried.kind === "locked") submission.foreseen = tried.foreseen
+    if (tried.kind === "locked") submission.predicted = tried.predicted
     if (tried.kind !== "decided") return tried.kind
     const { agent, checks, reply, rows: draft } = tried
     draft.put(agent, checks)

@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { CheckId } from "@tocsin/core/contract/Identifiers"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Result } from "effect"
 import { type AgentScope, asksOnlyFor, groupScopeOf } from "../groups/GroupScope.ts"
@@ -19,8 +19,8 @@ export interface KnownRows {
 export type Tried<Rows> =
   /** It needs a transaction of its own. */
   | { readonly kind: "alone" }
-  /** It has to be decided on locked rows, with others; it will ask for `foreseen` then, if that could be seen. */
-  | { readonly kind: "locked"; readonly foreseen: Scope | undefined }
+  /** It has to be decided on locked rows, with others; it will ask for `predicted` then, if that could be seen. */
+  | { readonly kind: "locked"; readonly predicted: RowRequest | undefined }
   /** It is decided, and changes nothing but the moved columns of the agent and of every check that it looked at. */
   | {
       readonly kind: "decided"
@@ -31,10 +31,10 @@ export type Tried<Rows> =
     }
 
 const ALONE = { kind: "alone" } as const
-const LOCKED = { kind: "locked", foreseen: undefined } as const
+const LOCKED = { kind: "locked", predicted: undefined } as const
 
 /** What decisions on one agent may ask for in a shared transaction; further agents would be locked out of order. */
-const sharedParts: ReadonlySet<keyof Scope> = new Set([
+const sharedParts: ReadonlySet<keyof RowRequest> = new Set([
   "history",
   "incidents",
   "openIncidents",
@@ -42,8 +42,8 @@ const sharedParts: ReadonlySet<keyof Scope> = new Set([
   "worstMembers",
 ])
 
-/** Whether a decision on one agent may ask for a scope in a transaction that other commands share. */
-export const mayShare = (scope: Scope): boolean => asksOnlyFor(scope, sharedParts)
+/** Whether a decision on one agent may ask for a request in a transaction that other commands share. */
+export const mayShare = (request: RowRequest): boolean => asksOnlyFor(request, sharedParts)
 
 /**
  * Tries a command on rows that may be stale. What is decided holds only if the statement that writes it finds the versions
@@ -74,7 +74,7 @@ const attempt = <Rows extends KnownRows>(
   const rows = find(asked)
   if (rows === undefined || !seed(workspace, asked, rows)) return LOCKED
   step = decision.next()
-  if (step.done !== true) return mayShare(step.value) ? { kind: "locked", foreseen: step.value } : ALONE
+  if (step.done !== true) return mayShare(step.value) ? { kind: "locked", predicted: step.value } : ALONE
   const changed = changedRows(workspace, asked)
   return changed === undefined ? LOCKED : { kind: "decided", rows, reply: step.value, ...changed }
 }

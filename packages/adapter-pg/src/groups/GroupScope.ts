@@ -1,5 +1,5 @@
 import type { AgentId, CheckId, OutboxId } from "@tocsin/core/contract/Identifiers"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 
 /** One agent, with the checks of it that a command asks for first. */
 export interface AgentScope {
@@ -17,27 +17,27 @@ export interface OutboxScope {
 /** What a command asks for first that can share a transaction: with others of its kind. */
 export type GroupScope = AgentScope | OutboxScope
 
-const isAsked = (part: Scope[keyof Scope]): boolean =>
+const isAsked = (part: RowRequest[keyof RowRequest]): boolean =>
   part !== undefined && !(Array.isArray(part) && part.length === 0)
 
-/** Whether a scope asks for nothing but these parts. */
-export const asksOnlyFor = (scope: Scope, parts: ReadonlySet<keyof Scope>): boolean => {
-  for (const part in scope) {
-    // A scope has no properties but its parts.
-    const name = part as keyof Scope
-    if (!parts.has(name) && isAsked(scope[name])) return false
+/** Whether a request asks for nothing but these parts. */
+export const asksOnlyFor = (request: RowRequest, parts: ReadonlySet<keyof RowRequest>): boolean => {
+  for (const part in request) {
+    // A request has no properties but its parts.
+    const name = part as keyof RowRequest
+    if (!parts.has(name) && isAsked(request[name])) return false
   }
   return true
 }
 
-const partsOfAgent: ReadonlySet<keyof Scope> = new Set(["agents", "checks"])
-const partsOfOutbox: ReadonlySet<keyof Scope> = new Set(["outboxItems"])
+const partsOfAgent: ReadonlySet<keyof RowRequest> = new Set(["agents", "checks"])
+const partsOfOutbox: ReadonlySet<keyof RowRequest> = new Set(["outboxItems"])
 
 /**
- * What the first scope of a decision makes it share a transaction with. `undefined` for all others: they are rare, may
+ * What the first request of a decision makes it share a transaction with. `undefined` for all others: they are rare, may
  * search, and have a transaction of their own.
  */
-export const groupScopeOf = (first: Scope): GroupScope | undefined => {
+export const groupScopeOf = (first: RowRequest): GroupScope | undefined => {
   const { agents = [], checks, outboxItems = [] } = first
   if (outboxItems.length > 0) {
     return asksOnlyFor(first, partsOfOutbox) ? { kind: "outbox", outbox_ids: outboxItems } : undefined

@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import { type Clock, Effect } from "effect"
 import type { GroupScope } from "./GroupScope.ts"
 
@@ -15,7 +15,7 @@ export class Submission {
   /** What it asked for first, once it has been looked at; `undefined` where it cannot share a transaction. */
   asked: GroupScope | undefined
   /** What it will ask for next, as far as cached rows tell. */
-  foreseen: Scope | undefined
+  predicted: RowRequest | undefined
 
   constructor(
     command: Command<unknown>,
@@ -43,5 +43,5 @@ export class Submission {
   }
 }
 
-/** A command that asked for a scope of this kind first. */
+/** A command that asked for a request of this kind first. */
 export type Asking<Asked extends GroupScope> = Submission & { readonly asked: Asked }

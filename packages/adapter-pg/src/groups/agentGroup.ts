@@ -10,12 +10,12 @@ import type { TransactionMark } from "../transactions/persistChanges.ts"
 import type { AgentScope } from "./GroupScope.ts"
 import type { Attempt, GroupKind } from "./groupTransaction.ts"
 import { loadAgents, type LoadedVersions } from "./loadAgents.ts"
-import { loadForeseen } from "./loadForeseen.ts"
+import { loadPredicted } from "./loadPredicted.ts"
 import type { Asking } from "./Submission.ts"
 
 /**
  * Commands on one agent each: what agents send. Agents are locked first, all in one step that waits for nobody, then the
- * incidents that the decisions are foreseen to need, in the order of their ids. A member whose agent is missing or held by
+ * incidents that the decisions are predicted to need, in the order of their ids. A member whose agent is missing or held by
  * somebody else is evicted.
  */
 export const agentGroup = (cache: AgentCache): GroupKind<AgentScope> => {
@@ -44,21 +44,21 @@ const load = Effect.fnUntraced(function* (
   yield* loadAgents({ pg, workspace, versions }, asked)
   for (const member of members) {
     if (!workspace.agents.isLoaded(member.asked.agent_id)) evict(member)
-    else if (member.foreseen === undefined) foresee(workspace, member, evict)
+    else if (member.predicted === undefined) predict(workspace, member, evict)
   }
-  const foreseen = Array.from(members).flatMap((member) => member.foreseen ?? [])
-  yield* loadForeseen(pg, workspace, foreseen)
+  const predicted = Array.from(members).flatMap((member) => member.predicted ?? [])
+  yield* loadPredicted(pg, workspace, predicted)
 })
 
 /** Looks, on rows of its own, what a member is going to ask for. */
-const foresee = (
+const predict = (
   workspace: Workspace,
   member: Asking<AgentScope>,
   evict: (member: Asking<AgentScope>) => void,
 ): void => {
   const tried = decideOnRows(member, (asked) => rowsIn(workspace, asked))
   if (tried.kind === "alone") evict(member)
-  else if (tried.kind === "locked") member.foreseen = tried.foreseen
+  else if (tried.kind === "locked") member.predicted = tried.predicted
 }
 
 const rowsIn = (workspace: Workspace, { agent_id }: AgentScope): KnownRows | undefined => {

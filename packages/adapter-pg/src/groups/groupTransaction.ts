@@ -1,5 +1,5 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,7 +8,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import type { CommandDatabase } from "../Database.ts"
 import { decide } from "../transactions/decide.ts"
-import { loadScope } from "../transactions/loadScope.ts"
+import { loadRows } from "../transactions/loadRows.ts"
 import { persistChanges, type TransactionMark } from "../transactions/persistChanges.ts"
 import { settledTransaction } from "../transactions/settledTransaction.ts"
 import { asksOnlyFor, type GroupScope } from "./GroupScope.ts"
@@ -30,7 +30,7 @@ export interface GroupKind<Asked extends GroupScope> {
   /** Locks and loads what the members asked for first, in one order for all transactions. */
   readonly load: (attempt: Attempt<Asked>) => Effect.Effect<void, SqlError.SqlError>
   /** Whether a member may ask for more. */
-  readonly mayAsk: (scope: Scope) => boolean
+  readonly mayAsk: (request: RowRequest) => boolean
   /** Called once the group is committed. */
   readonly committed: (attempt: Attempt<Asked>, mark: TransactionMark) => void
 }
@@ -59,9 +59,9 @@ export const groupTransaction = <Asked extends GroupScope>(
       const replies: Array<Replied<Asked>> = []
       for (const member of group.members) {
         const now = member.now()
-        const load = (scope: Scope) => {
-          if (isLoaded(workspace, scope)) return Effect.void
-          return kind.mayAsk(scope) ? loadScope(pg, workspace, scope, now) : refuse
+        const load = (request: RowRequest) => {
+          if (isLoaded(workspace, request)) return Effect.void
+          return kind.mayAsk(request) ? loadRows(pg, workspace, request, now) : refuse
         }
         replies.push({ member, reply: yield* decide(member.command(workspace, now), load) })
       }
@@ -76,20 +76,23 @@ export const groupTransaction = <Asked extends GroupScope>(
     })
   })
 
-const firstParts: ReadonlySet<keyof Scope> = new Set(["agents", "checks", "outboxItems"])
+const firstParts: ReadonlySet<keyof RowRequest> = new Set(["agents", "checks", "outboxItems"])
 
-/** Whether a scope asks again for what the group has loaded at once. */
-const isLoaded = (workspace: Workspace, scope: Scope): boolean => {
-  const { agents = [], checks, outboxItems = [] } = scope
+/** Whether a request asks again for what the group has loaded at once. */
+const isLoaded = (workspace: Workspace, request: RowRequest): boolean => {
+  const { agents = [], checks, outboxItems = [] } = request
   return (
-    asksOnlyFor(scope, firstParts) &&
+    asksOnlyFor(request, firstParts) &&
     agents.every((id) => workspace.agents.isLoaded(id)) &&
     outboxItems.every((id) => workspace.outbox.isLoaded(id)) &&
     (checks === undefined || areLoaded(workspace, checks))
   )
 }
 
-const areLoaded = (workspace: Workspace, { agent_id, check_ids }: NonNullable<Scope["checks"]>): boolean => {
+const areLoaded = (
+  workspace: Workspace,
+  { agent_id, check_ids }: NonNullable<RowRequest["checks"]>,
+): boolean => {
   if (!workspace.agents.isLoaded(agent_id)) return false
   const registration_id = workspace.agents.get(agent_id)?.registration_id
   if (registration_id === undefined) return true

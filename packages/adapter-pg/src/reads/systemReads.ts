@@ -4,10 +4,10 @@ import {
   makePass,
   type Pass,
   QUIET_KEPT,
-  type RollCallReads,
+  type SilenceScanReads,
   type Seen,
   type SystemTotals,
-} from "@tocsin/core/liveness/RollCall"
+} from "@tocsin/core/liveness/SilenceScan"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
@@ -61,7 +61,7 @@ const findTotalsOfAll: PgStatement = {
 }
 
 /** How PostgreSQL reads what the summary and the sweep for silent agents are made of. */
-export const systemReads = (sql: SqlClient.SqlClient): RollCallReads<SqlError.SqlError> => ({
+export const systemReads = (sql: SqlClient.SqlClient): SilenceScanReads<SqlError.SqlError> => ({
   acceptances: Effect.map(read(sql, findAcceptances, []), ([row]) => Number(row?.["acceptances"])),
   pass: (bound) =>
     Effect.map(read(sql, findQuietAgents, [bound, QUIET_KEPT + 1]), (rows) => toPass(rows, bound)),

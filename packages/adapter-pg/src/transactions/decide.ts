@@ -1,11 +1,11 @@
 import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import { Effect } from "effect"
 
 /** Runs a decision to its end; `load` brings the rows it asks for into its workspace. */
 export const decide = Effect.fnUntraced(function* <A, E>(
   decision: Decision<A>,
-  load: (scope: Scope) => Effect.Effect<void, E>,
+  load: (request: RowRequest) => Effect.Effect<void, E>,
 ): Effect.fn.Return<A, E> {
   let step = decision.next()
   while (step.done !== true) {

@@ -1,6 +1,6 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
@@ -13,7 +13,7 @@ import { decodeOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
 export const loadIncidents = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   workspace: Workspace,
-  { incidents = [], openIncidents = [] }: Scope,
+  { incidents = [], openIncidents = [] }: RowRequest,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   let ids: ReadonlyArray<IncidentId> = incidents
   let refs: ReadonlyArray<IncidentRef> = openIncidents

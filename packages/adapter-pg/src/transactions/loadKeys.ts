@@ -1,5 +1,5 @@
 import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -7,11 +7,11 @@ import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { decodeKey, lockBlacklist, lockKeys, lockKeysOfAgents } from "../tables/AgentKeyTable.ts"
 
-/** Brings the keys of a scope into a workspace, locked. */
+/** Brings the keys of a request into a workspace, locked. */
 export const loadKeys = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   workspace: Workspace,
-  { keys = [], keysOfAgents = [], blacklist = [] }: Scope,
+  { keys = [], keysOfAgents = [], blacklist = [] }: RowRequest,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   if (keys.length > 0) {
     for (const row of yield* pg.query(lockKeys, [keys])) yield* load(workspace, decodeKey(row))

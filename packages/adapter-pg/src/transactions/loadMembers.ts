@@ -1,4 +1,4 @@
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -9,7 +9,7 @@ import { decodeMember, findMembers, findMembersOfAgents, findWorstMembers } from
 export const loadMembers = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   workspace: Workspace,
-  { members = [], membersOfAgents = [], worstMembers }: Scope,
+  { members = [], membersOfAgents = [], worstMembers }: RowRequest,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   if (members.length > 0) {
     const wanted = members.map(({ incident_id, agent_id, check_id }) => ({ incident_id, agent_id, check_id }))

@@ -1,4 +1,4 @@
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -10,7 +10,7 @@ import { decodeOutbox, lockOutbox } from "../tables/OutboxTable.ts"
 export const loadOutbox = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   workspace: Workspace,
-  { outboxItems = [], alerts = [] }: Scope,
+  { outboxItems = [], alerts = [] }: RowRequest,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   if (outboxItems.length > 0) {
     const rows = yield* pg.query(lockOutbox, [outboxItems])

@@ -1,6 +1,6 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
@@ -15,31 +15,31 @@ import { readStorageTime } from "../readStorageTime.ts"
 type Pg = PgClient["Service"]
 
 /**
- * Runs the searches of a scope. What they find is locked; what others hold is passed over, so that replicas share the work
+ * Runs the searches of a request. What they find is locked; what others hold is passed over, so that replicas share the work
  * and never wait for each other here.
  */
 export const search = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
-  scope: Scope,
+  request: RowRequest,
   now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const { found } = workspace
-  if (scope.claimableOutbox !== undefined) yield* searchOutbox(pg, workspace, scope.claimableOutbox, now)
-  if (scope.abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
+  if (request.claimableOutbox !== undefined) yield* searchOutbox(pg, workspace, request.claimableOutbox, now)
+  if (request.abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
     const rows = yield* pg.query(lockAbandonedOutbox, [notifiers, untouchedSince, limit])
     found.abandonedOutbox = rows.map(decodeOutbox)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
   }
-  if (scope.claimableAlerts !== undefined)
-    yield* searchAlerts(pg, workspace, scope.claimableAlerts.limit, now)
-  if (scope.idlePendingAgents !== undefined) {
+  if (request.claimableAlerts !== undefined)
+    yield* searchAlerts(pg, workspace, request.claimableAlerts.limit, now)
+  if (request.idlePendingAgents !== undefined) {
     found.idlePendingAgents = yield* searchAgents(
       pg,
       workspace,
       lockIdlePendingAgents,
-      scope.idlePendingAgents,
+      request.idlePendingAgents,
     )
   }
 })
@@ -48,7 +48,7 @@ const searchAgents = (
   pg: Pg,
   workspace: Workspace,
   statement: PgStatement,
-  { seenBefore, limit }: NonNullable<Scope["idlePendingAgents"]>,
+  { seenBefore, limit }: NonNullable<RowRequest["idlePendingAgents"]>,
 ) =>
   Effect.map(pg.query(statement, [seenBefore, limit]), (rows) => {
     const agents = rows.map(decodeAgent)
@@ -59,7 +59,7 @@ const searchAgents = (
 const searchOutbox = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
-  { notifiers, limit }: NonNullable<Scope["claimableOutbox"]>,
+  { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
   now: Instant.Instant,
 ) {
   const { found } = workspace

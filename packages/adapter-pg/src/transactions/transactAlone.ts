@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { CommandDatabase } from "../Database.ts"
 import { decide } from "./decide.ts"
 import { indexedTransaction } from "./indexedTransaction.ts"
-import { loadScope } from "./loadScope.ts"
+import { loadRows } from "./loadRows.ts"
 import { persistChanges } from "./persistChanges.ts"
 import { retryTransient } from "./retryTransient.ts"
 import { settledTransaction } from "./settledTransaction.ts"
@@ -20,7 +20,7 @@ export const transactAlone = <A>(
   const body = Effect.gen(function* () {
     const workspace = new Workspace()
     const now = yield* Instant.now
-    const reply = yield* decide(command(workspace, now), (scope) => loadScope(pg, workspace, scope, now))
+    const reply = yield* decide(command(workspace, now), (scope) => loadRows(pg, workspace, scope, now))
     const mark = yield* persistChanges(pg, workspace.changes(), "upserted")
     return { reply, mark, leavesDelivery: workspace.leavesDelivery }
   })

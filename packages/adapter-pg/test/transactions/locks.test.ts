@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Storage } from "@tocsin/core/ports/Storage"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord } from "@tocsin/testing/records"
@@ -35,9 +35,9 @@ const setUp = Effect.gen(function* () {
   return { storage, holder, observer }
 })
 
-const look = <A>({ transact }: Storage["Service"], scope: Scope, read: (workspace: Workspace) => A) =>
+const look = <A>({ transact }: Storage["Service"], request: RowRequest, read: (workspace: Workspace) => A) =>
   transact(function* (workspace) {
-    yield scope
+    yield request
     return read(workspace)
   })
 
@@ -46,31 +46,31 @@ const notifiers = ["debug" as const]
 const searches: ReadonlyArray<{
   readonly name: string
   readonly table: "outbox" | "alert"
-  readonly scope: Scope
+  readonly request: RowRequest
   readonly found: (workspace: Workspace) => ReadonlyArray<string>
 }> = [
   {
     name: "items to be sent",
     table: "outbox",
-    scope: { claimableOutbox: { notifiers, limit } },
+    request: { claimableOutbox: { notifiers, limit } },
     found: (workspace) => workspace.found.claimableOutbox.map(({ row }) => row.id),
   },
   {
     name: "items that nobody sends",
     table: "outbox",
-    scope: { abandonedOutbox: { notifiers, untouchedSince: LATER, limit } },
+    request: { abandonedOutbox: { notifiers, untouchedSince: LATER, limit } },
     found: (workspace) => workspace.found.abandonedOutbox.map((row) => row.id),
   },
   {
     name: "alerts",
     table: "alert",
-    scope: { claimableAlerts: { limit } },
+    request: { claimableAlerts: { limit } },
     found: (workspace) => workspace.found.claimableAlerts.map(({ row }) => row.incident_id),
   },
 ]
 
 layer(ScratchPostgres.layer)("what another transaction holds", (it) => {
-  for (const { found, name, scope, table } of searches) {
+  for (const { found, name, request, table } of searches) {
     it.effect(`is passed over by a claim of ${name}, which does not wait for it`, () =>
       Effect.gen(function* () {
         const { holder, storage } = yield* setUp
@@ -79,11 +79,11 @@ layer(ScratchPostgres.layer)("what another transaction holds", (it) => {
         const taken = yield* holder.sql.withTransaction(
           Effect.gen(function* () {
             yield* holder.sql`SELECT 1 FROM ${holder.sql(table)} WHERE ${column} = ${idOf("b")} FOR UPDATE`
-            return yield* look(storage, scope, found)
+            return yield* look(storage, request, found)
           }),
         )
         assert.sameMembers([...taken], [idOf("a"), idOf("c")])
-        assert.lengthOf(yield* look(storage, scope, found), 3)
+        assert.lengthOf(yield* look(storage, request, found), 3)
       }),
     )
   }

@@ -5,9 +5,9 @@ import {
   makePass,
   type Pass,
   QUIET_KEPT,
-  type RollCallReads,
+  type SilenceScanReads,
   type Seen,
-} from "@tocsin/core/liveness/RollCall"
+} from "@tocsin/core/liveness/SilenceScan"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { Tables } from "../rows/Tables.ts"
@@ -23,7 +23,7 @@ interface ReadOptions {
 }
 
 /** How SQLite reads what the summary and the sweep for silent agents are made of. */
-export const systemReads = ({ tables, read, snapshot }: ReadOptions): RollCallReads<StorageError> => ({
+export const systemReads = ({ tables, read, snapshot }: ReadOptions): SilenceScanReads<StorageError> => ({
   acceptances: read(() => tables.totals.find().acceptances),
   pass: (bound) => pass(tables, read, bound),
   silent: (among, seenBefore, limit) => read(() => tables.totals.silent(among, seenBefore, limit)),

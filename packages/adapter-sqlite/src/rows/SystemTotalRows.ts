@@ -1,7 +1,7 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import { QUIET_KEPT, type Seen, type SystemTotals } from "@tocsin/core/liveness/RollCall"
+import { QUIET_KEPT, type Seen, type SystemTotals } from "@tocsin/core/liveness/SilenceScan"
 import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/workspace/Decision"
-import type { Scope as RowScope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
@@ -108,13 +108,13 @@ describe("group commit", () => {
       Effect.gen(function* () {
         const storage = yield* openStorage(yield* scratchFile)
         const runs: Array<string> = []
-        const noted = (name: string, scope: RowScope = {}): Command<string> =>
+        const noted = (name: string, scope: RowRequest = {}): Command<string> =>
           function* (workspace, now) {
             runs.push(name)
             yield scope
             return yield* putAgent(name)(workspace, now)
           }
-        const search: RowScope = { claimableOutbox: { notifiers: ["debug"], limit: 1 } }
+        const search: RowRequest = { claimableOutbox: { notifiers: ["debug"], limit: 1 } }
         // More than fit into a group, and in the first one both reasons to put it back.
         const commands = names(600).map((name, n) => (n === 20 ? noted(name, search) : noted(name)))
         const exits = yield* transactAll(storage, commands.with(150, defective))

@@ -8,7 +8,7 @@ import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { applyEvent, type EventOutcome } from "./applyEvent.ts"
-import { foresee } from "./foresee.ts"
+import { prefetch } from "./prefetch.ts"
 
 /** What became of a batch; a refused one changed nothing (docs/rules.md#events, docs/rules.md#agent-keys). */
 export type BatchOutcome =
@@ -44,7 +44,7 @@ function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decisio
     incidents: new Incidents(workspace, now, input.incidents),
     seenInBatch: new Set<EventId>(),
   }
-  yield* foresee(context)
+  yield* prefetch(context)
   const seen = { ...found.agent, last_seen_at: now }
   const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
   const outcomes: Array<EventOutcome> = []

@@ -106,7 +106,7 @@ export class Incidents {
     const worst = severity === worstSeverity(counts) ? member : yield* worstMember(workspace, before)
     const state = move(IncidentTransitions, "open", "member_joined")
     const incident = this.#refresh(before, { state, counts, worst })
-    this.#tell(incident, member, "joined")
+    this.#recordChange(incident, member, "joined")
     if (change.notify) enqueueFirings(workspace, incident, this.#enqueue)
     return incident.id
   }
@@ -126,7 +126,7 @@ export class Incidents {
     const state = move(IncidentTransitions, "open", "member_changed")
     const incident = this.#refresh(before, { state, counts, worst })
     const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
-    this.#tell(incident, changed, worsened ? "worsened" : "improved")
+    this.#recordChange(incident, changed, worsened ? "worsened" : "improved")
     if (worsened && change.notify) enqueueFirings(workspace, incident, this.#enqueue)
   }
 
@@ -152,7 +152,7 @@ export class Incidents {
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")
     const worst = yield* worstMember(workspace, before)
-    this.#tell(this.#refresh(before, { state, counts, worst }), member, "left")
+    this.#recordChange(this.#refresh(before, { state, counts, worst }), member, "left")
   }
 
   #resolve(before: IncidentRecord, last: MemberRecord, leaving: Leaving): void {
@@ -166,7 +166,7 @@ export class Incidents {
     }
     workspace.incidents.put(resolved)
     workspace.openIncidents.delete(resolved)
-    this.#tell(resolved, last, "left")
+    this.#recordChange(resolved, last, "left")
     endAlerts(workspace, resolved, this.#now)
     if (leaving.by === "agent_gone") settleAbandoned(workspace, resolved, this.#enqueue)
     else settleResolved(workspace, resolved, leaving.notify, this.#enqueue)
@@ -216,8 +216,12 @@ export class Incidents {
     return incident
   }
 
-  #tell(incident: IncidentRecord, member: MemberRecord, change: IncidentChangeRecord["change"]): void {
-    this.#workspace.tell({
+  #recordChange(
+    incident: IncidentRecord,
+    member: MemberRecord,
+    change: IncidentChangeRecord["change"],
+  ): void {
+    this.#workspace.recordChange({
       incident_id: incident.id,
       seq: incident.member_changes,
       changed_at: this.#now,

@@ -38,7 +38,7 @@ const withoutStack = (reason: Cause.Reason<unknown>): string => {
 }
 
 /**
- * What a log entry says. A failure that the program foresees is one line, because an outage repeats it by the thousand; it
+ * What a log entry says. A failure that the program predicts is one line, because an outage repeats it by the thousand; it
  * comes with its stack only where the log holds debug entries.
  */
 export const entryText = ({ cause, fiber, message }: Logger.Options<unknown>): EntryText => {

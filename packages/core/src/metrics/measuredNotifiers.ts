@@ -1,7 +1,7 @@
 import { Clock, Effect, Exit, Layer } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
-import type { Notification } from "../notifications/Notification.ts"
+import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import { type DeliveryResult, type Notifier, Notifiers } from "../ports/Notifiers.ts"
 import type { Counter } from "./Counters.ts"
 import { CurrentInstruments, type Instruments } from "./Instruments.ts"
@@ -37,7 +37,7 @@ const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
   const delay = instruments.deliveryDelay.of(kind)
 
   // Also of an attempt that is interrupted.
-  const note = (exit: Exit.Exit<DeliveryResult>, start: bigint, { due_at }: Notification) =>
+  const note = (exit: Exit.Exit<DeliveryResult>, start: bigint, { due_at }: DeliveryAttempt) =>
     Effect.map(Clock.currentTimeNanos, (end) => {
       const outcome = outcomeOf(exit)
       attempts[outcome].value += 1

@@ -25,7 +25,7 @@ export const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
       check: (agentId, checkId) => spanOf("check")(storage.check(agentId, checkId)),
       incident: (id, limits) => spanOf("incident")(storage.incident(id, limits)),
       counts: (aliveSince) => spanOf("counts")(storage.counts(aliveSince)),
-      census: spanOf("census")(storage.census),
+      metricCounts: spanOf("metricCounts")(storage.metricCounts),
     })
   }),
 )

@@ -7,7 +7,7 @@ import type { WithIncident, Workspace } from "../workspace/Workspace.ts"
 import type { AlertRecord } from "./AlertRecord.ts"
 import { startAlert } from "./endAlerts.ts"
 import { incidentFacts } from "./incidentFacts.ts"
-import type { Notification } from "./Notification.ts"
+import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 
 /** A firing alert is sent again so often, because the router forgets what is not repeated (docs/rules.md#alertmanager). */
@@ -18,7 +18,7 @@ const RESEND_ENDED_FOR = Duration.minutes(5)
 /** A label set to be sent again, held by this process until its lease ends. */
 export interface ClaimedAlert {
   readonly alert: AlertRecord
-  readonly incident: Notification["incident"]
+  readonly incident: DeliveryAttempt["incident"]
 }
 
 /**

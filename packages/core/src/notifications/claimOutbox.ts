@@ -6,7 +6,7 @@ import { move } from "../TransitionTable.ts"
 import type { Command, Decision } from "../workspace/Decision.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { incidentFacts } from "./incidentFacts.ts"
-import type { Notification } from "./Notification.ts"
+import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, type Claim, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
@@ -25,7 +25,7 @@ export interface ClaimInput {
 /** An item that was claimed, and what to tell its receiver. */
 export interface ClaimedItem {
   readonly claim: Claim
-  readonly notification: Notification
+  readonly notification: DeliveryAttempt
 }
 
 /**
@@ -80,7 +80,7 @@ const toNotification = (
   item: OutboxRecord,
   incident: IncidentRecord,
   due_at: Instant.Instant,
-): Notification => ({
+): DeliveryAttempt => ({
   id: item.id,
   notifier: item.notifier,
   event_type: item.event_type,

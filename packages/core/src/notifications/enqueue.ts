@@ -16,13 +16,13 @@ export interface EnqueueOptions {
   readonly now: Instant
 }
 
-interface Notification {
+interface NewItem {
   readonly incident: IncidentRecord
   readonly notifier: NotifierName
   readonly event_type: NotificationType
 }
 
-const enqueue = (workspace: Workspace, notification: Notification, options: EnqueueOptions): void => {
+const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOptions): void => {
   const { incident, notifier, event_type } = notification
   const { now } = options
   workspace.outbox.put({

@@ -1,8 +1,8 @@
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import type { Notification } from "./Notification.ts"
+import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
 
 /** What notifications and alerts say of an incident. */
-export const incidentFacts = (incident: IncidentRecord): Notification["incident"] => ({
+export const incidentFacts = (incident: IncidentRecord): DeliveryAttempt["incident"] => ({
   id: incident.id,
   incident_key: incident.incident_key,
   agent_id: incident.agent_id,

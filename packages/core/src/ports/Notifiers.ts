@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { NotifierName } from "../contract/Status.ts"
 import type { ClaimedAlert } from "../notifications/alertDecisions.ts"
-import type { Notification } from "../notifications/Notification.ts"
+import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 
 /**
  * What became of one attempt (docs/rules.md#delivery). `error` is kept as the item's `last_error` and shown to operators: one
@@ -29,7 +29,7 @@ export interface Notifier {
    * Makes one attempt. Never fails: what goes wrong is a result. Ends within its own time-out (15 s, less where leases
    * are shorter); interruption abandons the attempt. The caller may repeat it with the same id.
    */
-  readonly send: (notification: Notification) => Effect.Effect<DeliveryResult>
+  readonly send: (notification: DeliveryAttempt) => Effect.Effect<DeliveryResult>
   /**
    * Sends label sets again to a receiver that forgets what is not repeated; absent where the receiver does not
    * (alert_router, docs/rules.md#alertmanager). Those with `ended_at` are sent as ended. Never fails, like `send`.

@@ -9,8 +9,8 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import type { Census } from "../liveness/Census.ts"
-import type { SystemCounts } from "../liveness/SystemCounts.ts"
+import type { MetricCounts } from "../liveness/MetricCounts.ts"
+import type { SummaryCounts } from "../liveness/SummaryCounts.ts"
 import type { ListName, ListRows } from "../lists/ListDefinitions.ts"
 import type { PageRequest } from "../lists/PageRequest.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
@@ -85,9 +85,9 @@ export class Storage extends Context.Service<
      * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes over agents once in a while,
      * never over checks.
      */
-    readonly counts: (aliveSince: Instant) => Effect.Effect<SystemCounts, StorageError>
+    readonly counts: (aliveSince: Instant) => Effect.Effect<SummaryCounts, StorageError>
     /** Counts for metrics. Passes over no table: each number comes from an index, or from a running total. */
-    readonly census: Effect.Effect<Census, StorageError>
+    readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
     /**
      * Accepted agents without a heartbeat incident that were last seen at `seenBefore` or earlier, at most `limit` of them,
      * ascending by id. Passes over agents once in a while. They may be heard of at any time: whoever acts on it looks again.

@@ -28,7 +28,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         incident: (id, limits) => bounded(storage.incident(id, limits)),
         mark: bounded(storage.mark),
         counts: (aliveSince) => bounded(storage.counts(aliveSince)),
-        census: bounded(storage.census),
+        metricCounts: bounded(storage.metricCounts),
         silentAgents: (seenBefore, limitOfAgents) => bounded(storage.silentAgents(seenBefore, limitOfAgents)),
         agentsWithPendingKey: (after, limitOfAgents) =>
           bounded(storage.agentsWithPendingKey(after, limitOfAgents)),

@@ -8,7 +8,7 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentOptions } from "../incidents/Incidents.ts"
 import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
 import { claimOutbox } from "../notifications/claimOutbox.ts"
-import type { Notification } from "../notifications/Notification.ts"
+import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import { settleAttempt } from "../notifications/settleAttempt.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
@@ -24,7 +24,7 @@ import { type EndedIncident, takeIncident } from "./takeIncident.ts"
 /** A notification, and when it would have been sent. */
 export interface SentNotification {
   readonly at: Instant.Instant
-  readonly notification: Notification
+  readonly notification: DeliveryAttempt
 }
 
 /** All keys have it, so that the policy accepts agents on sight. */

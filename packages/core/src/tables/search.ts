@@ -1,7 +1,7 @@
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import type { Scope } from "../workspace/Scope.ts"
+import type { RowRequest } from "../workspace/RowRequest.ts"
 import type { WithIncident, Workspace } from "../workspace/Workspace.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
@@ -10,12 +10,17 @@ const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || i
 const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
   (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
 
-/** Runs the searches of a scope; `now` is the storage's clock too. */
-export const search = (tables: MemoryTables, workspace: Workspace, scope: Scope, now: Instant): void => {
+/** Runs the searches of a request; `now` is the storage's clock too. */
+export const search = (
+  tables: MemoryTables,
+  workspace: Workspace,
+  request: RowRequest,
+  now: Instant,
+): void => {
   const { found } = workspace
-  if (scope.claimableOutbox !== undefined) searchOutbox(tables, workspace, scope.claimableOutbox, now)
-  if (scope.abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
+  if (request.claimableOutbox !== undefined) searchOutbox(tables, workspace, request.claimableOutbox, now)
+  if (request.abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
     const items = Array.from(tables.outbox.values()).filter(
       (item) =>
         notifiers.includes(item.notifier) &&
@@ -26,9 +31,10 @@ export const search = (tables: MemoryTables, workspace: Workspace, scope: Scope,
     found.abandonedOutbox = items.slice(0, limit)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
   }
-  if (scope.claimableAlerts !== undefined) searchAlerts(tables, workspace, scope.claimableAlerts.limit, now)
-  if (scope.idlePendingAgents !== undefined) {
-    const { seenBefore, limit } = scope.idlePendingAgents
+  if (request.claimableAlerts !== undefined)
+    searchAlerts(tables, workspace, request.claimableAlerts.limit, now)
+  if (request.idlePendingAgents !== undefined) {
+    const { seenBefore, limit } = request.idlePendingAgents
     found.idlePendingAgents = agentsWhere(
       tables,
       workspace,
@@ -61,7 +67,7 @@ const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident
 const searchOutbox = (
   tables: MemoryTables,
   workspace: Workspace,
-  { notifiers, limit }: NonNullable<Scope["claimableOutbox"]>,
+  { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
   now: Instant,
 ): void => {
   const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))

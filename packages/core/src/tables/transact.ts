@@ -1,7 +1,7 @@
 import type { Instant } from "../contract/Instant.ts"
 import { type Command, decideSync } from "../workspace/Decision.ts"
 import { Workspace, type WorkspaceChanges } from "../workspace/Workspace.ts"
-import { loadScope } from "./loadScope.ts"
+import { loadRows } from "./loadRows.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 import { persistChanges } from "./persistChanges.ts"
 
@@ -14,7 +14,7 @@ export interface Transacted<A> {
 /** Runs a command on tables in memory: all of it, or, where a decision throws, nothing. */
 export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant): Transacted<A> => {
   const workspace = new Workspace()
-  const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
+  const reply = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
   const changes = workspace.changes()
   persistChanges(tables, changes)
   return { reply, changes }

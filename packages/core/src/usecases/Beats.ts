@@ -1,8 +1,8 @@
 import { Duration, Effect, Layer, Schedule } from "effect"
 import { type Beat, BeatReceiver } from "../ports/BeatReceiver.ts"
 import type { DeliveryResult } from "../ports/Notifiers.ts"
-import type { Wellness } from "../wellness/judgeWellness.ts"
-import { WellnessCheck } from "./WellnessCheck.ts"
+import type { Health } from "../health/judgeHealth.ts"
+import { HealthExamination } from "./HealthExamination.ts"
 
 /** What beats can be set to. */
 export interface BeatOptions {
@@ -16,8 +16,8 @@ export interface BeatOptions {
 const SECOND_LOOK_AFTER = Duration.seconds(10)
 
 /** The beat that tells of a verdict; none while the service stops, because whoever stopped it knows. */
-const beatOf = (wellness: Wellness): Beat | undefined => {
-  switch (wellness.state) {
+const beatOf = (health: Health): Beat | undefined => {
+  switch (health.state) {
     case "stopping":
       return undefined
     case "well":
@@ -25,7 +25,7 @@ const beatOf = (wellness: Wellness): Beat | undefined => {
     case "unwell":
       return {
         isWell: false,
-        text: `Tocsin is not well: ${wellness.faults.map(({ text }) => text).join("; ")}.`,
+        text: `Tocsin is not well: ${health.faults.map(({ text }) => text).join("; ")}.`,
       }
   }
 }
@@ -37,12 +37,12 @@ const beatOf = (wellness: Wellness): Beat | undefined => {
 export const layer = ({
   interval,
   isStopping,
-}: BeatOptions): Layer.Layer<never, never, WellnessCheck | BeatReceiver> =>
+}: BeatOptions): Layer.Layer<never, never, HealthExamination | BeatReceiver> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { examine } = yield* WellnessCheck
+      const { examine } = yield* HealthExamination
       const { send } = yield* BeatReceiver
-      const tell = onChange()
+      const logChange = onChange()
       const look = Effect.flatMap(isStopping, examine)
       const secondLook = Effect.delay(look, Duration.min(SECOND_LOOK_AFTER, Duration.times(interval, 0.5)))
       const beat = Effect.gen(function* () {
@@ -50,7 +50,7 @@ export const layer = ({
         const next = beatOf(found.state === "unwell" ? yield* secondLook : found)
         if (next === undefined) return
         const { result } = yield* send(next)
-        yield* tell(next, result)
+        yield* logChange(next, result)
       })
       const always = Effect.catchCause(beat, (cause) =>
         Effect.logWarning("a beat failed unexpectedly; retrying", cause),

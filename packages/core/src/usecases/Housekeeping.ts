@@ -124,7 +124,7 @@ const chores = Effect.gen(function* () {
     {
       name: "discarding notifications that no replica sends",
       pause: Effect.sleep(EXPIRE_EVERY),
-      piece: Effect.flatMap(storage.census, ({ backlog }) => {
+      piece: Effect.flatMap(storage.metricCounts, ({ backlog }) => {
         const waited = new Set(backlog.map(({ notifier }) => notifier))
         const foreign = Array.from(waited).filter((notifier) => !configured.has(notifier))
         return Effect.map(storage.transact(discardUnclaimed(foreign, PIECE)), isWhole)

@@ -12,7 +12,7 @@ import type { SystemSummary } from "../contract/SystemSummary.ts"
 import type { ValidationError } from "../contract/ValidationError.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { markEvery } from "../liveness/outage.ts"
-import type { Census } from "../liveness/Census.ts"
+import type { MetricCounts } from "../liveness/MetricCounts.ts"
 import type { ListFilters, ListName, ListRows, ListSort } from "../lists/ListDefinitions.ts"
 import type { ListQuery } from "../lists/PageRequest.ts"
 import { type Page, type PageParameters, readPage } from "../lists/readPage.ts"
@@ -50,7 +50,7 @@ export class Queries extends Context.Service<
     /** Counts that are current at their `generated_at`; calls that arrive together share one computation. */
     readonly summary: Effect.Effect<SystemSummary, StorageError>
     /** More counts, for metrics. */
-    readonly census: Effect.Effect<Census, StorageError>
+    readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
   }
 >()("@tocsin/core/usecases/Queries") {
   static readonly layer = Layer.effect(
@@ -123,7 +123,7 @@ export class Queries extends Context.Service<
             resources.toBlacklistItem,
           ),
         summary: yield* shared(summarise(storage, policy)),
-        census: storage.census,
+        metricCounts: storage.metricCounts,
       })
     }),
   )

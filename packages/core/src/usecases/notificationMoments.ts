@@ -4,14 +4,14 @@ import type { OutboxState } from "../contract/Status.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { Notifiers } from "../ports/Notifiers.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import type { NotificationMoment, WellnessFacts } from "../wellness/WellnessFacts.ts"
+import type { NotificationMoment, HealthFacts } from "../health/HealthFacts.ts"
 
 /** Of the oldest items these are looked at: those of notifiers that other replicas have may be among them. */
 const ROWS = 50
 const WAITING = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
 
 /** What became of notifications, as far as it matters to whether they go out. */
-export type NotificationMoments = Pick<WellnessFacts, "undelivered" | "givenUp">
+export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
 
 /** Reads which notifications of `notifiers` wait, the oldest first, and were given up, the latest first: 50 of a state. */
 export const notificationMoments = (

@@ -31,7 +31,7 @@ export interface WithIncident<Row> {
   readonly incident: IncidentRecord
 }
 
-/** Results of a scope's searches, in the order in which the storage found them; a search replaces what it found before. */
+/** Results of the searches of a row request, in the order in which the storage found them; a search replaces what it found before. */
 export interface Found {
   claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
   expiredOutbox: ReadonlyArray<OutboxRecord>
@@ -98,7 +98,7 @@ export class Workspace {
     return (this.#membersOfAgents ??= new Set())
   }
 
-  /** How many agents are pending in this transaction. Needs the scope `pendingAgents`. */
+  /** How many agents are pending in this transaction. Needs the row request `pendingAgents`. */
   get pendingAgents(): number {
     if (this.#pendingAgents === undefined)
       throw new Error("pending agents were decided on without being counted")
@@ -149,7 +149,7 @@ export class Workspace {
   }
 
   /** Adds a line to an incident's story, which loses others once it is long. */
-  tell(change: IncidentChangeRecord): void {
+  recordChange(change: IncidentChangeRecord): void {
     this.#incidentChanges.push(change)
     const cut = cutOf(change.incident_id, change.seq)
     if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
@@ -167,7 +167,7 @@ export class Workspace {
     for (const item of outbox) this.outbox.load(item.id, item)
   }
 
-  /** The open incident of a key. Needs the scope `openIncidents`. */
+  /** The open incident of a key. Needs the row request `openIncidents`. */
   openIncident(ref: IncidentRef): IncidentRecord | undefined {
     const open = this.openIncidents.get(ref)
     return open === undefined ? undefined : this.incidents.get(open.id)
@@ -195,7 +195,7 @@ export class Workspace {
     return standings.worst((member) => isPresent(member) && this.members.get(member) === member)
   }
 
-  /** The present memberships of an agent. Needs the scope `membersOfAgents`. */
+  /** The present memberships of an agent. Needs the row request `membersOfAgents`. */
   membershipsOf(agentId: AgentId): ReadonlyArray<MemberRecord> {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }

@@ -4,13 +4,13 @@ import { TestClock } from "effect/testing"
 import * as Instant from "../../src/contract/Instant.ts"
 import { CurrentInstruments, Instruments } from "../../src/metrics/Instruments.ts"
 import * as measuredNotifiers from "../../src/metrics/measuredNotifiers.ts"
-import type { Notification } from "../../src/notifications/Notification.ts"
+import type { DeliveryAttempt } from "../../src/notifications/DeliveryAttempt.ts"
 import { type DeliveryResult, type Notifier, Notifiers } from "../../src/ports/Notifiers.ts"
 
 const START = 1_700_000_000_000
 
 /** A notification that was due half a second before the test begins; the rest of it is of no interest here. */
-const notification = { due_at: Instant.fromMillis(START - 500) } as unknown as Notification
+const notification = { due_at: Instant.fromMillis(START - 500) } as unknown as DeliveryAttempt
 
 const delivered: DeliveryResult = { outcome: "delivered" }
 

@@ -4,15 +4,15 @@ import { TestClock } from "effect/testing"
 import { type Beat, BeatReceiver } from "../../src/ports/BeatReceiver.ts"
 import type { TestReceipt } from "../../src/ports/Notifiers.ts"
 import * as Beats from "../../src/usecases/Beats.ts"
-import { WellnessCheck } from "../../src/usecases/WellnessCheck.ts"
-import type { Wellness } from "../../src/wellness/judgeWellness.ts"
+import { HealthExamination } from "../../src/usecases/HealthExamination.ts"
+import type { Health } from "../../src/health/judgeHealth.ts"
 
 const taken: TestReceipt = { status: 200, result: { outcome: "delivered" } }
 const refused: TestReceipt = {
   status: 404,
   result: { outcome: "deferred", error: "The receiver answered 404." },
 }
-const late: Wellness = {
+const late: Health = {
   state: "unwell",
   faults: [
     { name: "storage_keeps", text: "the storage refuses writes (full)" },
@@ -23,7 +23,7 @@ const late: Wellness = {
 /** Beats every minute, of a service and to a receiver that a test steers. */
 const beating = Effect.gen(function* () {
   const control = {
-    wellness: { state: "well" } as Wellness,
+    health: { state: "well" } as Health,
     isStopping: false,
     receipt: Effect.succeed(taken),
     examine: Effect.void,
@@ -35,11 +35,11 @@ const beating = Effect.gen(function* () {
     isStopping: Effect.sync(() => control.isStopping),
   }).pipe(
     Layer.provide([
-      Layer.succeed(WellnessCheck, {
+      Layer.succeed(HealthExamination, {
         examine: (isStopping) =>
           Effect.andThen(
             Effect.suspend(() => control.examine),
-            Effect.sync((): Wellness => (isStopping ? { state: "stopping" } : control.wellness)),
+            Effect.sync((): Health => (isStopping ? { state: "stopping" } : control.health)),
           ),
       }),
       Layer.succeed(BeatReceiver, {
@@ -94,7 +94,7 @@ describe("beats", () => {
   it.effect("tell what is wrong as long as it is, and log when it begins and ends", () =>
     Effect.gen(function* () {
       const { control, sent, logs } = yield* beating
-      control.wellness = late
+      control.health = late
       yield* TestClock.adjust("190 seconds")
       const text =
         "Tocsin is not well: the storage refuses writes (full); webhook has not delivered a notification for 16 minutes."
@@ -102,7 +102,7 @@ describe("beats", () => {
         sent.slice(1),
         Array.from({ length: 3 }, () => ({ isWell: false, text })),
       )
-      control.wellness = { state: "well" }
+      control.health = { state: "well" }
       yield* TestClock.adjust("3 minutes")
       assert.deepStrictEqual(sent.at(-1), { isWell: true })
       assert.deepStrictEqual(messages(logs), [text, "Tocsin is well again"])
@@ -113,10 +113,10 @@ describe("beats", () => {
     Effect.gen(function* () {
       const { control, sent, logs } = yield* beating
       yield* TestClock.adjust("55 seconds")
-      control.wellness = late
+      control.health = late
       yield* TestClock.adjust("14 seconds")
       assert.lengthOf(sent, 1)
-      control.wellness = { state: "well" }
+      control.health = { state: "well" }
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(sent, [{ isWell: true }, { isWell: true }])
       assert.deepStrictEqual(logs, [])

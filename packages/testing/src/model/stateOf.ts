@@ -2,7 +2,7 @@ import type { EventId } from "@tocsin/core/contract/Identifiers"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Duration, Effect } from "effect"
 import { ALL } from "./deliveryDeeds.ts"
@@ -44,7 +44,7 @@ const ofAgent = (workspace: Workspace, agentId: AgentId, eventIds: ReadonlyArray
 
 const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
   const incidents = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
-  const scopes: ReadonlyArray<Scope> = [
+  const scopes: ReadonlyArray<RowRequest> = [
     {
       agents: agentIds,
       keys: keyHashes,

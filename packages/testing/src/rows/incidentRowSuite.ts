@@ -130,7 +130,7 @@ const storyRoundTrip = (replica: Replica) =>
         const changes = lines.map((line, n) => ({ ...line, incident_id: incident.id, seq: n + 1 }))
         yield* write(replica, [], (workspace) => {
           workspace.incidents.put(incident)
-          for (const change of changes) workspace.tell(change)
+          for (const change of changes) workspace.recordChange(change)
         })
         const story = yield* replica.storage.incident(incident.id, atMost(10))
         assertSame(story, { incident, members: [], changes: changes.toReversed(), outbox: [] })

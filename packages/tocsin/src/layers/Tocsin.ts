@@ -23,7 +23,7 @@ import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
+import { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/usecases/verifyPepper"
@@ -55,7 +55,7 @@ export type TocsinServices =
   | Admission
   | Queries
   | Operations
-  | WellnessCheck
+  | HealthExamination
   | IncidentFeed
   | Readiness
   | OutboxSignal
@@ -97,7 +97,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Admission.layer,
     Queries.layer,
     Operations.layer,
-    WellnessCheck.layer,
+    HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }
 

@@ -1,6 +1,6 @@
 import { incidentMessage } from "@tocsin/adapter-notify/webhook/incidentMessage"
 import { IncidentMessage } from "@tocsin/adapter-notify/webhook/WebhookMessage"
-import type { Notification as CoreNotification } from "@tocsin/core/notifications/Notification"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Schema } from "effect"
 import type { NotificationType, Severity } from "@tocsin/client/Resources"
 
@@ -39,7 +39,7 @@ export interface Notification {
 const encode = Schema.encodeSync(IncidentMessage)
 
 /** A notification as plain data: the fields of the webhook's message, and what is known of the attempt. */
-export const toNotification = (notification: CoreNotification): Notification => {
+export const toNotification = (notification: DeliveryAttempt): Notification => {
   const { timestamp, data } = encode(incidentMessage(notification))
   const { id, severity, summary, text, incident } = data
   return {

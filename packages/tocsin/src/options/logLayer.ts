@@ -30,7 +30,7 @@ const toConsole: Log = ({ level, message, fields, cause, time }) => {
   console.error(`${time} tocsin ${level}: ${message}${known}${cause === undefined ? "" : `\n${cause}`}`)
 }
 
-const tell = (log: Log, entry: LogEntry): void => {
+const writeEntry = (log: Log, entry: LogEntry): void => {
   try {
     log(entry)
   } catch {
@@ -42,7 +42,7 @@ const tell = (log: Log, entry: LogEntry): void => {
 export const logLayer = (log: Log | false = toConsole): Layer.Layer<never> => {
   if (log === false) return Logger.layer([])
   return Layer.mergeAll(
-    Logger.layer([Logger.make((options) => tell(log, toEntry(options)))]),
+    Logger.layer([Logger.make((options) => writeEntry(log, toEntry(options)))]),
     Layer.succeed(References.MinimumLogLevel, "Info"),
   )
 }

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { decideExpiry, removeExpired } from "@tocsin/core/tables/expire"
-import { loadScope } from "@tocsin/core/tables/loadScope"
+import { loadRows } from "@tocsin/core/tables/loadRows"
 import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
 import { persistChanges } from "@tocsin/core/tables/persistChanges"
 import * as Instant from "@tocsin/core/contract/Instant"
@@ -86,7 +86,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
   const transact = Effect.fnUntraced(function* <A>(command: Command<A>) {
     const now = yield* Instant.now
     const workspace = new Workspace()
-    const reply = decideSync(command(workspace, now), (scope) => loadScope(tables, workspace, scope, now))
+    const reply = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
     const changes = workspace.changes()
     yield* write(changedEntries(tables, changes))
     persistChanges(tables, changes)

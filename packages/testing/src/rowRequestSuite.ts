@@ -14,8 +14,8 @@ const named = (name: string) => ({ kind: "named" as const, incident_key: Inciden
 /** More than one statement of SQLite or PostgreSQL takes as parameters. */
 const MANY = 70_000
 
-/** What a decision sees of each part of a Scope that concerns agents: rows that exist, rows that do not, and no others. */
-export const scopeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+/** What a decision sees of each part of a row request that concerns agents: rows that exist, rows that do not, and no others. */
+export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("scopes of agents", () => {
     it.effect("agents: those named, present or known to be absent", () =>
       Effect.gen(function* () {

@@ -9,7 +9,7 @@ export interface NotificationMoment {
 }
 
 /** What is known of the service when it is asked whether it is well. */
-export interface WellnessFacts {
+export interface HealthFacts {
   readonly now: Instant
   /** It has been told to stop. */
   readonly isStopping: boolean

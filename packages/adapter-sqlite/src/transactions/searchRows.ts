@@ -1,52 +1,52 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
 
-/** Whether a scope looks for rows in the tables, which know nothing of what a workspace has made of them. */
-export const isSearch = (scope: Scope): boolean =>
-  scope.claimableOutbox !== undefined ||
-  scope.claimableAlerts !== undefined ||
-  scope.abandonedOutbox !== undefined ||
-  scope.idlePendingAgents !== undefined
+/** Whether a request looks for rows in the tables, which know nothing of what a workspace has made of them. */
+export const isSearch = (request: RowRequest): boolean =>
+  request.claimableOutbox !== undefined ||
+  request.claimableAlerts !== undefined ||
+  request.abandonedOutbox !== undefined ||
+  request.idlePendingAgents !== undefined
 
 /**
- * Runs the searches of a scope. `now` is the storage's clock too: all processes that can open one file share a machine.
+ * Runs the searches of a request. `now` is the storage's clock too: all processes that can open one file share a machine.
  * They hold no rows from one another either, since one transaction at a time has the file to itself.
  */
-export const searchScope = (tables: Tables, workspace: Workspace, scope: Scope, now: Instant): void => {
+export const searchRows = (tables: Tables, workspace: Workspace, request: RowRequest, now: Instant): void => {
   const { found } = workspace
-  if (scope.claimableOutbox !== undefined) {
-    const { notifiers, limit } = scope.claimableOutbox
+  if (request.claimableOutbox !== undefined) {
+    const { notifiers, limit } = request.claimableOutbox
     found.claimableOutbox = withIncidents(tables, tables.outbox.due(notifiers, now, limit))
     found.expiredOutbox = tables.outbox.expired(notifiers, now, limit)
     found.storageTime = now
     for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
     for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
   }
-  if (scope.claimableAlerts !== undefined) {
-    found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(now, scope.claimableAlerts.limit))
+  if (request.claimableAlerts !== undefined) {
+    found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(now, request.claimableAlerts.limit))
     found.storageTime = now
     for (const { row } of found.claimableAlerts) workspace.alerts.load(row, row)
   }
-  if (scope.abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = scope.abandonedOutbox
+  if (request.abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
     found.abandonedOutbox = tables.outbox.abandoned(notifiers, untouchedSince, limit)
     for (const row of found.abandonedOutbox) workspace.outbox.load(row.id, row)
   }
-  searchAgents(tables, workspace, scope)
+  searchAgents(tables, workspace, request)
 }
 
-const searchAgents = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+const searchAgents = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
   const load = (agents: ReadonlyArray<AgentRecord>): ReadonlyArray<AgentId> =>
     agents.map((agent) => {
       workspace.agents.load(agent.agent_id, agent)
       return agent.agent_id
     })
-  if (scope.idlePendingAgents !== undefined) {
-    const { seenBefore, limit } = scope.idlePendingAgents
+  if (request.idlePendingAgents !== undefined) {
+    const { seenBefore, limit } = request.idlePendingAgents
     workspace.found.idlePendingAgents = load(tables.agents.idlePending(seenBefore, limit))
   }
 }

@@ -12,7 +12,7 @@ import { hasNewFirstLine } from "./hasNewFirstLine.ts"
  * Asks at once for the rows that the events of a batch will most likely need, so that a storage over a network makes one
  * trip for all of them. A guess that is wrong costs a trip, never a wrong decision: {@link applyEvent} asks for itself.
  */
-export function* foresee({ workspace, agent, input }: BatchContext): Decision<void> {
+export function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
   const { agent_id, events } = input.request
   const { registration_id } = agent
   const event_ids: Array<CheckResultEvent["event_id"]> = []

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { WellnessCheck } from "@tocsin/core/usecases/WellnessCheck"
-import type { Wellness } from "@tocsin/core/wellness/judgeWellness"
+import { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
+import type { Health } from "@tocsin/core/health/judgeHealth"
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Answer, deferred, delivered, makeReceivers, refused } from "../delivery/Receivers.ts"
@@ -27,17 +27,17 @@ const open = Effect.fnUntraced(function* (firstAnswer: Answer = delivered) {
   ) {
     const notifiers = new Map(configured.map((kind) => [kind, receivers.notifier(kind, "first")]))
     const services = yield* Layer.build(
-      WellnessCheck.layer.pipe(
+      HealthExamination.layer.pipe(
         Layer.provide([Layer.succeed(Storage, storage), Layer.succeed(Notifiers, notifiers)]),
       ),
     )
-    return Context.get(services, WellnessCheck).examine(false)
+    return Context.get(services, HealthExamination).examine(false)
   })
   return { control, process, checkOf, check: yield* checkOf(process.storage) }
 })
 
-const faultsOf = (wellness: Wellness): ReadonlyArray<string> =>
-  wellness.state === "unwell" ? wellness.faults.map(({ text }) => text) : []
+const faultsOf = (health: Health): ReadonlyArray<string> =>
+  health.state === "unwell" ? health.faults.map(({ text }) => text) : []
 
 describe("a service is well", () => {
   it.effect("while nothing happens, and while notifications go out", () =>

@@ -1,23 +1,23 @@
-import { type WellnessCondition, WellnessConditions } from "./WellnessConditions.ts"
-import type { WellnessFacts } from "./WellnessFacts.ts"
+import { type HealthCondition, HealthConditions } from "./HealthConditions.ts"
+import type { HealthFacts } from "./HealthFacts.ts"
 
 /** A condition that does not hold. */
 export interface Fault {
-  readonly name: (typeof WellnessConditions)[number]["name"]
+  readonly name: (typeof HealthConditions)[number]["name"]
   /** What is wrong, to be told to anybody. */
   readonly text: string
 }
 
 /** Whether the service is well: whoever has told it to stop knows, so that while it stops it is neither. */
-export type Wellness =
+export type Health =
   | { readonly state: "stopping" }
   | { readonly state: "well" }
   | { readonly state: "unwell"; readonly faults: readonly [Fault, ...ReadonlyArray<Fault>] }
 
-/** Judges what is known by {@link WellnessConditions}. */
-export const judgeWellness = (facts: WellnessFacts): Wellness => {
+/** Judges what is known by {@link HealthConditions}. */
+export const judgeHealth = (facts: HealthFacts): Health => {
   if (facts.isStopping) return { state: "stopping" }
-  const conditions: ReadonlyArray<WellnessCondition & Pick<Fault, "name">> = WellnessConditions
+  const conditions: ReadonlyArray<HealthCondition & Pick<Fault, "name">> = HealthConditions
   const [first, ...others] = conditions.flatMap(({ name, faultOf }) => {
     const text = faultOf(facts)
     return text === undefined ? [] : [{ name, text }]

@@ -5,9 +5,9 @@ import {
   BACKLOG_STATES,
   type BacklogState,
   CENSUS_LIMIT,
-  type Census,
+  type MetricCounts,
   sortBacklog,
-} from "@tocsin/core/liveness/Census"
+} from "@tocsin/core/liveness/MetricCounts"
 import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -21,7 +21,7 @@ const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
       WHERE state_rank = 1 AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
 
 /** Counts agents, keys and incidents, each by a part of an index, or adds up a running total. */
-export const findCensus = {
+export const findMetricCounts = {
   text: `SELECT
     (SELECT count(*) FROM agent WHERE admission_state = 'pending') AS agents_pending,
     (SELECT coalesce(sum(agents_dead), 0)::int8 FROM system_total) AS agents_dead,
@@ -57,11 +57,11 @@ const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
   return oldest_created_at === null ? [] : [{ ...of, items: Number(items), oldest_created_at }]
 }
 
-/** Takes the census; see `Storage.census`. */
-export const readCensus = Effect.fnUntraced(function* (
+/** Takes the metricCounts; see `Storage.metricCounts`. */
+export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-): Effect.fn.Return<Census, SqlError.SqlError> {
-  const [row] = yield* read(sql, findCensus, [])
+): Effect.fn.Return<MetricCounts, SqlError.SqlError> {
+  const [row] = yield* read(sql, findMetricCounts, [])
   const backlog = yield* read(sql, findBacklog, findBacklog.values)
   return {
     agents_pending: Number(row?.["agents_pending"]),

@@ -6,7 +6,7 @@ import { AgentId } from "../../src/contract/Identifiers.ts"
 import * as Instant from "../../src/contract/Instant.ts"
 import type { Command } from "../../src/workspace/Decision.ts"
 import { Workspace } from "../../src/workspace/Workspace.ts"
-import { makePass, makeRollCalls, QUIET_KEPT, type SystemTotals } from "../../src/liveness/RollCall.ts"
+import { makePass, makeSilenceScans, QUIET_KEPT, type SystemTotals } from "../../src/liveness/SilenceScan.ts"
 
 interface FakeAgent {
   lastSeenAt: Instant.Instant
@@ -44,7 +44,7 @@ class FakeAgents {
     }
   }
 
-  readonly rollCalls = makeRollCalls<never>({
+  readonly silenceScans = makeSilenceScans<never>({
     acceptances: Effect.sync(() => this.acceptances),
     pass: (bound) =>
       Effect.sync(() => {
@@ -93,7 +93,7 @@ class FakeAgents {
     const seen: Command<void> = function* (_, at) {
       if (agent !== undefined) Object.assign(agent, { lastSeenAt: at, isDead: false })
     }
-    this.rollCalls.watch(seen)(new Workspace(), now).next()
+    this.silenceScans.watch(seen)(new Workspace(), now).next()
   }
 
   offline(aliveSince: Instant.Instant): number {
@@ -167,7 +167,7 @@ const follow = Effect.fnUntraced(function* (fake: FakeAgents, [what, n]: Move) {
       return
     case "look": {
       const aliveSince = ago(now, STALE_SECONDS)
-      const counts = yield* fake.rollCalls.counts(aliveSince)
+      const counts = yield* fake.silenceScans.counts(aliveSince)
       const offline = fake.offline(aliveSince)
       assert.strictEqual(counts.agents_offline, offline)
       assert.strictEqual(counts.agents_online, fake.accepted().length - offline)
@@ -175,7 +175,7 @@ const follow = Effect.fnUntraced(function* (fake: FakeAgents, [what, n]: Move) {
     }
     case "sweep": {
       const seenBefore = ago(now, DEAD_SECONDS)
-      const silent = yield* fake.rollCalls.silentAgents(seenBefore, 10)
+      const silent = yield* fake.silenceScans.silentAgents(seenBefore, 10)
       assert.deepStrictEqual(silent, fake.silent(seenBefore))
       for (const id of silent) Object.assign(fake.agents.get(id) ?? {}, { isDead: true })
     }
@@ -198,11 +198,11 @@ const crowd = Effect.fnUntraced(function* (count: number, withinSeconds: number)
 
 const look = Effect.fnUntraced(function* (fake: FakeAgents) {
   const aliveSince = ago(yield* Instant.now, STALE_SECONDS)
-  const counts = yield* fake.rollCalls.counts(aliveSince)
+  const counts = yield* fake.silenceScans.counts(aliveSince)
   assert.strictEqual(counts.agents_offline, fake.offline(aliveSince))
 })
 
-describe("roll calls", () => {
+describe("silence scans", () => {
   it.effect("tell what a pass over all agents would, whatever happens between them", () =>
     Effect.gen(function* () {
       const context = yield* Effect.context()
@@ -222,7 +222,7 @@ describe("roll calls", () => {
       for (let second = 0; second < 600; second += 5) {
         for (const agent of fake.agents.values()) agent.lastSeenAt = yield* Instant.now
         yield* look(fake)
-        yield* fake.rollCalls.silentAgents(ago(yield* Instant.now, DEAD_SECONDS), 10)
+        yield* fake.silenceScans.silentAgents(ago(yield* Instant.now, DEAD_SECONDS), 10)
         yield* TestClock.adjust("5 seconds")
       }
       assert.isAtMost(fake.passes, 11)
@@ -251,7 +251,7 @@ describe("roll calls", () => {
       const seenBefore = ago(yield* Instant.now, DEAD_SECONDS)
       let found = 0
       for (let more = 1; more > 0; found += more) {
-        const silent = yield* fake.rollCalls.silentAgents(seenBefore, 400)
+        const silent = yield* fake.silenceScans.silentAgents(seenBefore, 400)
         for (const id of silent) Object.assign(fake.agents.get(id) ?? {}, { isDead: true })
         more = silent.length
       }

@@ -3,17 +3,17 @@ import {
   type Backlog,
   type BacklogState,
   CENSUS_LIMIT,
-  type Census,
+  type MetricCounts,
   isBacklogState,
   sortBacklog,
-} from "../liveness/Census.ts"
+} from "../liveness/MetricCounts.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 
 const upToLimit = (count: number): number => Math.min(count, CENSUS_LIMIT)
 
-/** Takes the census of tables in memory, by passing over them. */
-export const census = (tables: MemoryTables): Census => {
+/** Takes the metricCounts of tables in memory, by passing over them. */
+export const metricCounts = (tables: MemoryTables): MetricCounts => {
   const agents = Array.from(tables.agents.values())
   const open = Array.from(tables.incidents.values()).filter(({ state }) => state === "open")
   const ofSeverity = (severity: Severity) =>

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import type { NotificationMoment, WellnessFacts } from "./WellnessFacts.ts"
+import type { NotificationMoment, HealthFacts } from "./HealthFacts.ts"
 
 /** A notification that has waited longer is late: by then five attempts have failed, or none is being made. */
 export const LATE_AFTER = Duration.minutes(15)
@@ -8,16 +8,16 @@ export const LATE_AFTER = Duration.minutes(15)
 export const GIVEN_UP_TOLD_FOR = Duration.hours(1)
 
 /** What must hold for the service to be well. */
-export interface WellnessCondition {
+export interface HealthCondition {
   readonly name: string
   /** In words, for the documentation. */
   readonly meaning: string
   /** The fault where it does not hold: without an address, an agent's name, or a receiver's answer. */
-  readonly faultOf: (facts: WellnessFacts) => string | undefined
+  readonly faultOf: (facts: HealthFacts) => string | undefined
 }
 
 /** All conditions, the first ones being what the others depend on. */
-export const WellnessConditions = [
+export const HealthConditions = [
   {
     name: "storage_answers",
     meaning: "the storage answers a read within 5 s",
@@ -44,7 +44,7 @@ export const WellnessConditions = [
       return lost && `${lost.notifier} failed to deliver a notification ${minutesSince(lost.at, now)} ago`
     },
   },
-] as const satisfies ReadonlyArray<WellnessCondition>
+] as const satisfies ReadonlyArray<HealthCondition>
 
 const oldest = (moments: ReadonlyArray<NotificationMoment>): NotificationMoment | undefined =>
   moments.toSorted((a, b) => (a.at < b.at ? -1 : 1))[0]

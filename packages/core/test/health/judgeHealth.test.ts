@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Duration } from "effect"
 import * as Instant from "../../src/contract/Instant.ts"
-import { judgeWellness } from "../../src/wellness/judgeWellness.ts"
-import { GIVEN_UP_TOLD_FOR, LATE_AFTER, WellnessConditions } from "../../src/wellness/WellnessConditions.ts"
-import type { NotificationMoment, WellnessFacts } from "../../src/wellness/WellnessFacts.ts"
+import { judgeHealth } from "../../src/health/judgeHealth.ts"
+import { GIVEN_UP_TOLD_FOR, LATE_AFTER, HealthConditions } from "../../src/health/HealthConditions.ts"
+import type { NotificationMoment, HealthFacts } from "../../src/health/HealthFacts.ts"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)
 
-const well: WellnessFacts = {
+const well: HealthFacts = {
   now: NOW,
   isStopping: false,
   readFailure: undefined,
@@ -35,7 +35,7 @@ const moments = fc.array(
 const failure = fc.option(fc.constantFrom("unavailable", "timed_out", "full", "read_only", "other"), {
   nil: undefined,
 })
-const facts: fc.Arbitrary<WellnessFacts> = fc.record({
+const facts: fc.Arbitrary<HealthFacts> = fc.record({
   now: fc.constant(NOW),
   isStopping: fc.boolean(),
   readFailure: failure,
@@ -45,7 +45,7 @@ const facts: fc.Arbitrary<WellnessFacts> = fc.record({
 })
 
 /** The same verdict by words instead of by the table. */
-const expected = (known: WellnessFacts): ReadonlyArray<string> => {
+const expected = (known: HealthFacts): ReadonlyArray<string> => {
   const minutesAgo = ({ at }: NotificationMoment) => Number(NOW - at) / 60_000_000
   return [
     ...(known.readFailure === undefined ? [] : ["storage_answers"]),
@@ -59,7 +59,7 @@ describe("the service is judged", () => {
   it("by all conditions of the table, and nothing else", () => {
     fc.assert(
       fc.property(facts, (known) => {
-        const verdict = judgeWellness(known)
+        const verdict = judgeHealth(known)
         if (known.isStopping) return assert.deepStrictEqual(verdict, { state: "stopping" })
         const faults = verdict.state === "unwell" ? verdict.faults.map(({ name }) => name) : []
         assert.deepStrictEqual(faults, expected(known))
@@ -71,8 +71,8 @@ describe("the service is judged", () => {
   it("worse or the same by every thing more that is wrong", () => {
     fc.assert(
       fc.property(facts, moments, (known, more) => {
-        const countOf = (judged: WellnessFacts) => {
-          const verdict = judgeWellness({ ...judged, isStopping: false })
+        const countOf = (judged: HealthFacts) => {
+          const verdict = judgeHealth({ ...judged, isStopping: false })
           return verdict.state === "unwell" ? verdict.faults.length : 0
         }
         const worse = {
@@ -86,15 +86,15 @@ describe("the service is judged", () => {
   })
 
   it("well in a quiet service, and at the very bounds", () => {
-    assert.deepStrictEqual(judgeWellness(well), { state: "well" })
+    assert.deepStrictEqual(judgeHealth(well), { state: "well" })
     assert.deepStrictEqual(
-      judgeWellness({ ...well, undelivered: [ago(LATE_AFTER)], givenUp: [ago(GIVEN_UP_TOLD_FOR)] }),
+      judgeHealth({ ...well, undelivered: [ago(LATE_AFTER)], givenUp: [ago(GIVEN_UP_TOLD_FOR)] }),
       { state: "well" },
     )
   })
 
   it("in words that name the notifier, the time, and no more", () => {
-    const verdict = judgeWellness({
+    const verdict = judgeHealth({
       ...well,
       readFailure: "timed_out",
       writeFailure: "full",
@@ -111,7 +111,7 @@ describe("the service is judged", () => {
         "webhook failed to deliver a notification 1 minute ago",
       ],
     )
-    const justNow = judgeWellness({ ...well, givenUp: [ago(Duration.seconds(59))] })
+    const justNow = judgeHealth({ ...well, givenUp: [ago(Duration.seconds(59))] })
     assert(justNow.state === "unwell")
     assert.strictEqual(
       justNow.faults[0].text,
@@ -120,8 +120,8 @@ describe("the service is judged", () => {
   })
 
   it("by conditions whose names are told apart", () => {
-    const names = WellnessConditions.map(({ name }) => name)
+    const names = HealthConditions.map(({ name }) => name)
     assert.strictEqual(new Set(names).size, names.length)
-    for (const { meaning } of WellnessConditions) assert.match(meaning, /^[a-z].*[^.]$/)
+    for (const { meaning } of HealthConditions) assert.match(meaning, /^[a-z].*[^.]$/)
   })
 })

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Instant } from "../contract/Instant.ts"
 import { type NotifierName, type OutboxState, type Severity } from "../contract/Status.ts"
 
-/** Each number of a {@link Census} that may grow without bound is counted up to this: beyond it, how many more is no news. */
+/** Each number of a {@link MetricCounts} that may grow without bound is counted up to this: beyond it, how many more is no news. */
 export const CENSUS_LIMIT = 10_000
 
 /** The states of outbox items that somebody waits for, or has to look at. Ended ones are history, as many as are kept. */
@@ -25,7 +25,7 @@ export interface Backlog {
 }
 
 /** Counts for those who watch the service; none of them is in the summary. */
-export interface Census {
+export interface MetricCounts {
   readonly agents_pending: number
   /** Accepted agents that have a heartbeat incident. */
   readonly agents_dead: number

@@ -1,37 +1,37 @@
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
 import type { StoredRows } from "./StoredRows.ts"
 
-/** Brings the rows that a scope names from the tables into a workspace; searches are `searchScope`'s. */
-export const loadScope = (stored: StoredRows, workspace: Workspace, scope: Scope): void => {
+/** Brings the rows that a request names from the tables into a workspace; searches are `searchRows`'s. */
+export const loadRows = (stored: StoredRows, workspace: Workspace, request: RowRequest): void => {
   const { tables, cache } = stored
-  if (scope.agents !== undefined) {
-    for (const id of scope.agents) workspace.agents.load(id, cache.agent(id))
+  if (request.agents !== undefined) {
+    for (const id of request.agents) workspace.agents.load(id, cache.agent(id))
   }
-  loadKeys(tables, workspace, scope)
-  loadChecks(stored, workspace, scope)
-  loadIncidents(tables, workspace, scope)
-  loadMembers(tables, workspace, scope)
-  if (scope.outboxItems !== undefined) {
-    for (const id of scope.outboxItems) workspace.outbox.load(id, tables.outbox.find(id))
+  loadKeys(tables, workspace, request)
+  loadChecks(stored, workspace, request)
+  loadIncidents(tables, workspace, request)
+  loadMembers(tables, workspace, request)
+  if (request.outboxItems !== undefined) {
+    for (const id of request.outboxItems) workspace.outbox.load(id, tables.outbox.find(id))
   }
-  if (scope.alerts !== undefined) {
-    for (const ref of scope.alerts) workspace.alerts.load(ref, tables.alerts.find(ref))
+  if (request.alerts !== undefined) {
+    for (const ref of request.alerts) workspace.alerts.load(ref, tables.alerts.find(ref))
   }
-  if (scope.mark) workspace.marks.load("service", tables.marks.find("service"))
-  if (scope.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
+  if (request.mark) workspace.marks.load("service", tables.marks.find("service"))
+  if (request.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
 }
 
-const loadKeys = (tables: Tables, workspace: Workspace, scope: Scope): void => {
-  for (const hash of scope.keys ?? []) workspace.keys.load(hash, tables.keys.find(hash))
-  for (const agentId of scope.keysOfAgents ?? []) {
+const loadKeys = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
+  for (const hash of request.keys ?? []) workspace.keys.load(hash, tables.keys.find(hash))
+  for (const agentId of request.keysOfAgents ?? []) {
     for (const key of tables.keys.ofAgent(agentId)) workspace.keys.load(key.key_hash, key)
     workspace.keysOfAgents.add(agentId)
   }
-  for (const id of scope.blacklist ?? []) {
+  for (const id of request.blacklist ?? []) {
     const key = tables.keys.findBlocked(id)
     workspace.blacklist.load(id, key && { id, key_hash: key.key_hash })
     if (key !== undefined) workspace.keys.load(key.key_hash, key)
@@ -41,7 +41,7 @@ const loadKeys = (tables: Tables, workspace: Workspace, scope: Scope): void => {
 const loadChecks = (
   { tables, cache }: StoredRows,
   workspace: Workspace,
-  { checks, history }: Scope,
+  { checks, history }: RowRequest,
 ): void => {
   const registrationOf = (agentId: AgentId) => workspace.agents.get(agentId)?.registration_id
   if (checks !== undefined) {
@@ -64,30 +64,30 @@ const loadChecks = (
   }
 }
 
-const loadIncidents = (tables: Tables, workspace: Workspace, scope: Scope): void => {
+const loadIncidents = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
   const load = (incident: IncidentRecord): void => {
     const { id } = incident
     workspace.loadIncident(incident, tables.outbox.ofIncident(id), tables.alerts.ofIncident(id))
   }
-  for (const id of scope.incidents ?? []) {
+  for (const id of request.incidents ?? []) {
     const incident = tables.incidents.find(id)
     if (incident === undefined) workspace.incidents.load(id, undefined)
     else load(incident)
   }
-  for (const ref of scope.openIncidents ?? []) {
+  for (const ref of request.openIncidents ?? []) {
     const incident = tables.incidents.findOpen(ref)
     if (incident === undefined) workspace.openIncidents.load(ref, undefined)
     else load(incident)
   }
 }
 
-const loadMembers = (tables: Tables, workspace: Workspace, scope: Scope): void => {
-  for (const ref of scope.members ?? []) workspace.members.load(ref, tables.members.find(ref))
-  for (const agentId of scope.membersOfAgents ?? []) {
+const loadMembers = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
+  for (const ref of request.members ?? []) workspace.members.load(ref, tables.members.find(ref))
+  for (const agentId of request.membersOfAgents ?? []) {
     for (const member of tables.members.ofAgent(agentId)) workspace.members.load(member, member)
     workspace.membersOfAgents.add(agentId)
   }
-  if (scope.worstMembers !== undefined) loadWorst(tables, workspace, scope.worstMembers)
+  if (request.worstMembers !== undefined) loadWorst(tables, workspace, request.worstMembers)
 }
 
 const loadWorst = (

@@ -1,5 +1,5 @@
 /** The counts of the summary; pending agents are neither online nor offline. */
-export interface SystemCounts {
+export interface SummaryCounts {
   readonly agents_online: number
   readonly agents_offline: number
   readonly checks_ok: number

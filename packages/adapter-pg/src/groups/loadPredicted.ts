@@ -1,5 +1,5 @@
 import type { AgentId, EventId } from "@tocsin/core/contract/Identifiers"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -11,31 +11,31 @@ import { loadMembers } from "../transactions/loadMembers.ts"
 type Pg = PgClient["Service"]
 
 /** Loads what several decisions of loaded agents are about to ask for, each table once, so that locks keep their order. */
-export const loadForeseen = Effect.fnUntraced(function* (
+export const loadPredicted = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
-  foreseen: ReadonlyArray<Scope>,
+  predicted: ReadonlyArray<RowRequest>,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  yield* loadHistory(pg, workspace, foreseen)
-  const incidents = Array.from(new Set(foreseen.flatMap((scope) => scope.incidents ?? [])))
-  const refs = foreseen.flatMap((scope) => scope.openIncidents ?? [])
+  yield* loadHistory(pg, workspace, predicted)
+  const incidents = Array.from(new Set(predicted.flatMap((request) => request.incidents ?? [])))
+  const refs = predicted.flatMap((request) => request.openIncidents ?? [])
   const openIncidents = Array.from(
     new Map(refs.map((ref) => [`${ref.kind}/${ref.incident_key}`, ref])).values(),
   )
   if (incidents.length > 0 || openIncidents.length > 0) {
     yield* loadIncidents(pg, workspace, { incidents, openIncidents })
   }
-  const members = foreseen.flatMap((scope) => scope.members ?? [])
+  const members = predicted.flatMap((request) => request.members ?? [])
   if (members.length > 0) yield* loadMembers(pg, workspace, { members })
 })
 
 const loadHistory = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
-  foreseen: ReadonlyArray<Scope>,
+  predicted: ReadonlyArray<RowRequest>,
 ) {
   const eventIds = new Map<AgentId, Set<EventId>>()
-  for (const { history } of foreseen) {
+  for (const { history } of predicted) {
     if (history === undefined || history.event_ids.length === 0) continue
     const ids = eventIds.get(history.agent_id) ?? new Set()
     for (const id of history.event_ids) ids.add(id)

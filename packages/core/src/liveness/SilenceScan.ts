@@ -2,10 +2,10 @@ import { Effect, Semaphore } from "effect"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Command } from "../workspace/Decision.ts"
-import type { SystemCounts } from "./SystemCounts.ts"
+import type { SummaryCounts } from "./SummaryCounts.ts"
 
 /**
- * How many agents a roll call remembers: as many rows are looked up anew at each summary, which takes two milliseconds.
+ * How many agents a silence scan remembers: as many rows are looked up anew at each summary, which takes two milliseconds.
  * In a healthy system no accepted agent is quiet for half of the stale threshold.
  */
 export const QUIET_KEPT = 1_000
@@ -44,7 +44,7 @@ export const makePass = (
 }
 
 /** Running totals, as the storage keeps them with each change. */
-export interface SystemTotals extends Omit<SystemCounts, "agents_online" | "agents_offline"> {
+export interface SystemTotals extends Omit<SummaryCounts, "agents_online" | "agents_offline"> {
   readonly agents_accepted: number
   /** Accepted agents that have a heartbeat incident: none of them was heard of since it opened. */
   readonly agents_dead: number
@@ -52,8 +52,8 @@ export interface SystemTotals extends Omit<SystemCounts, "agents_online" | "agen
   readonly acceptances: number
 }
 
-/** How a storage reads what roll calls are made of. Each reads what is committed. */
-export interface RollCallReads<E> {
+/** How a storage reads what silence scans are made of. Each reads what is committed. */
+export interface SilenceScanReads<E> {
   /** How often an agent became accepted so far. */
   readonly acceptances: Effect.Effect<number, E>
   /** Goes through all agents, in steps that hold up nobody. */
@@ -78,13 +78,13 @@ export interface RollCallReads<E> {
   ) => Effect.Effect<SystemTotals & { readonly agents_offline: number }, E>
 }
 
-/** What a roll call told, and until when that helps. */
-interface RollCall extends Pass {
+/** What a silence scan told, and until when that helps. */
+interface SilenceScan extends Pass {
   readonly takenAt: Instant.Instant
   readonly acceptances: number
 }
 
-const NOBODY: RollCall = {
+const NOBODY: SilenceScan = {
   takenAt: Instant.fromMicros(0n),
   bound: Instant.fromMicros(-1n),
   quiet: [],
@@ -92,20 +92,20 @@ const NOBODY: RollCall = {
   acceptances: -1,
 }
 
-/** The middle between two moments: a roll call with this bound serves questions like the present one for as long again. */
+/** The middle between two moments: a silence scan with this bound serves questions like the present one for as long again. */
 const middle = (since: Instant.Instant, now: Instant.Instant): Instant.Instant =>
   now > since ? Instant.fromMicros(since + (now - since) / 2n) : since
 
-/** Whether all that were silent since a moment are among those that a roll call remembers. */
+/** Whether all that were silent since a moment are among those that a silence scan remembers. */
 const reaches = (
-  call: RollCall,
+  call: SilenceScan,
   since: Instant.Instant,
   now: Instant.Instant,
   acceptances: number,
 ): boolean => since <= call.bound && now >= call.takenAt && acceptances === call.acceptances
 
-/** Whether a roll call that was taken not long ago found more silent agents than it could remember. */
-const isCrowded = (call: RollCall, since: Instant.Instant, now: Instant.Instant): boolean =>
+/** Whether a silence scan that was taken not long ago found more silent agents than it could remember. */
+const isCrowded = (call: SilenceScan, since: Instant.Instant, now: Instant.Instant): boolean =>
   call.quiet.length >= QUIET_KEPT &&
   call.bound < since &&
   now >= call.takenAt &&
@@ -119,10 +119,10 @@ const isCrowded = (call: RollCall, since: Instant.Instant, now: Instant.Instant)
  * asked for overtakes the bound, when an agent was accepted meanwhile, who may have been quiet before, or when a command was
  * decided before the bound: the clock was set back, and agents may have been seen then.
  */
-export const makeRollCalls = <E>(reads: RollCallReads<E>) => {
+export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
   let last = NOBODY
   const turn = Semaphore.makeUnsafe(1)
-  // The latest bound of the last roll call and of the one under way, and how often the clock was found at or before it.
+  // The latest bound of the last silence scan and of the one under way, and how often the clock was found at or before it.
   let guarded = NOBODY.bound
   let slips = 0
 
@@ -144,7 +144,7 @@ export const makeRollCalls = <E>(reads: RollCallReads<E>) => {
     slips += 1
   }
 
-  /** Takes another roll call, unless someone else does so just now. */
+  /** Takes another silence scan, unless someone else does so just now. */
   const take = (since: Instant.Instant, now: Instant.Instant): Effect.Effect<void, E> => {
     const before = last
     return turn.withPermit(Effect.suspend(() => (last === before ? pass(since, now) : Effect.void)))
@@ -170,7 +170,7 @@ export const makeRollCalls = <E>(reads: RollCallReads<E>) => {
       },
 
     /** The summary's counts, all of one moment; see `Storage.counts`. */
-    counts: Effect.fnUntraced(function* (aliveSince: Instant.Instant): Effect.fn.Return<SystemCounts, E> {
+    counts: Effect.fnUntraced(function* (aliveSince: Instant.Instant): Effect.fn.Return<SummaryCounts, E> {
       const now = yield* Instant.now
       let counts = yield* countByLast(aliveSince, now)
       if (counts === undefined && !isCrowded(last, aliveSince, now)) {
@@ -200,7 +200,7 @@ const toCounts = ({
   agents_dead: _dead,
   acceptances: _acceptances,
   ...counts
-}: SystemTotals & { readonly agents_offline: number }): SystemCounts => ({
+}: SystemTotals & { readonly agents_offline: number }): SummaryCounts => ({
   ...counts,
   agents_online: agents_accepted - counts.agents_offline,
 })

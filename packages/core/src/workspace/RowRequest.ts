@@ -18,7 +18,7 @@ import type { AlertRef } from "../notifications/AlertRecord.ts"
  * Storages that lock do so in one order: agents by agent_id, which guards their keys, checks and history; then incidents
  * by id, which guards their members and outbox items.
  */
-export interface Scope {
+export interface RowRequest {
   readonly agents?: ReadonlyArray<AgentId>
   /**
    * Leaves those of `agents` unloaded that another transaction holds, instead of waiting for it. Means nothing to a storage
@@ -31,7 +31,7 @@ export interface Scope {
   readonly keysOfAgents?: ReadonlyArray<AgentId>
   /** Blocked keys by the ids of their blacklist rows. */
   readonly blacklist?: ReadonlyArray<BlacklistId>
-  /** Checks of an agent's present registration; the agent is in this scope or loaded already. */
+  /** Checks of an agent's present registration; the agent is in this request or loaded already. */
   readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
   /** Which of these event ids are in the history of the agent's present registration; the agent is loaded already. */
   readonly history?: { readonly agent_id: AgentId; readonly event_ids: ReadonlyArray<EventId> }
@@ -39,7 +39,7 @@ export interface Scope {
   readonly incidents?: ReadonlyArray<IncidentId>
   /** For each key the open incident, likewise with its outbox items and alerts. */
   readonly openIncidents?: ReadonlyArray<IncidentRef>
-  /** Memberships, past and present; their incidents are in this scope or loaded already. */
+  /** Memberships, past and present; their incidents are in this request or loaded already. */
   readonly members?: ReadonlyArray<MemberRef>
   /** All present memberships of these agents, without their incidents. */
   readonly membersOfAgents?: ReadonlyArray<AgentId>

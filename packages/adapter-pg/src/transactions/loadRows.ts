@@ -1,6 +1,6 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { Scope } from "@tocsin/core/workspace/Scope"
+import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -28,31 +28,32 @@ type Loading = Effect.Effect<void, SqlError.SqlError>
 const isAsked = (part: ReadonlyArray<unknown> | undefined): boolean => part !== undefined && part.length > 0
 
 /**
- * Brings the rows of a scope into a workspace, in a transaction at READ COMMITTED. Locks in one order, and reads what a lock
+ * Brings the rows of a request into a workspace, in a transaction at READ COMMITTED. Locks in one order, and reads what a lock
  * guards in a later statement than the one that waited for it, which sees what the previous holder left.
  */
-export const loadScope = Effect.fnUntraced(function* (
+export const loadRows = Effect.fnUntraced(function* (
   pg: Pg,
   workspace: Workspace,
-  scope: Scope,
+  request: RowRequest,
   now: Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  if (isAsked(scope.agents)) {
-    yield* (scope.passesHeld ? loadFreeAgents : loadAgents)(pg, workspace, scope.agents ?? [])
+  if (isAsked(request.agents)) {
+    yield* (request.passesHeld ? loadFreeAgents : loadAgents)(pg, workspace, request.agents ?? [])
   }
-  if (isAsked(scope.keys) || isAsked(scope.keysOfAgents) || isAsked(scope.blacklist)) {
-    yield* loadKeys(pg, workspace, scope)
+  if (isAsked(request.keys) || isAsked(request.keysOfAgents) || isAsked(request.blacklist)) {
+    yield* loadKeys(pg, workspace, request)
   }
-  if (scope.checks !== undefined) yield* loadChecks(pg, workspace, scope.checks)
-  if (scope.history !== undefined) yield* loadHistory(pg, workspace, scope.history)
-  if (isAsked(scope.incidents) || isAsked(scope.openIncidents)) yield* loadIncidents(pg, workspace, scope)
-  if (isAsked(scope.members) || isAsked(scope.membersOfAgents) || scope.worstMembers !== undefined) {
-    yield* loadMembers(pg, workspace, scope)
+  if (request.checks !== undefined) yield* loadChecks(pg, workspace, request.checks)
+  if (request.history !== undefined) yield* loadHistory(pg, workspace, request.history)
+  if (isAsked(request.incidents) || isAsked(request.openIncidents))
+    yield* loadIncidents(pg, workspace, request)
+  if (isAsked(request.members) || isAsked(request.membersOfAgents) || request.worstMembers !== undefined) {
+    yield* loadMembers(pg, workspace, request)
   }
-  if (isAsked(scope.outboxItems) || isAsked(scope.alerts)) yield* loadOutbox(pg, workspace, scope)
-  yield* search(pg, workspace, scope, now)
-  if (scope.mark) yield* loadMark(pg, workspace)
-  if (scope.pendingAgents) yield* loadPendingAgents(pg, workspace)
+  if (isAsked(request.outboxItems) || isAsked(request.alerts)) yield* loadOutbox(pg, workspace, request)
+  yield* search(pg, workspace, request, now)
+  if (request.mark) yield* loadMark(pg, workspace)
+  if (request.pendingAgents) yield* loadPendingAgents(pg, workspace)
 })
 
 const loadAgents = (pg: Pg, workspace: Workspace, ids: ReadonlyArray<AgentId>): Loading =>
@@ -76,7 +77,7 @@ const loadFreeAgents = Effect.fnUntraced(function* (
   for (const id of missed) if (!held.has(id)) workspace.agents.load(id, undefined)
 })
 
-const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["checks"]>): Loading => {
+const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<RowRequest["checks"]>): Loading => {
   const { agent_id, check_ids } = asked
   const registration_id = workspace.agents.get(agent_id)?.registration_id
   if (registration_id === undefined || check_ids.length === 0) return Effect.void
@@ -87,7 +88,7 @@ const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["chec
   })
 }
 
-const loadHistory = (pg: Pg, workspace: Workspace, asked: NonNullable<Scope["history"]>): Loading => {
+const loadHistory = (pg: Pg, workspace: Workspace, asked: NonNullable<RowRequest["history"]>): Loading => {
   const { agent_id, event_ids } = asked
   const registration_id = workspace.agents.get(agent_id)?.registration_id
   if (registration_id === undefined || event_ids.length === 0) return Effect.void

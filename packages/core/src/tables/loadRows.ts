@@ -1,41 +1,46 @@
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import { compareMembers } from "../incidents/compareMembers.ts"
-import type { Scope } from "../workspace/Scope.ts"
+import type { RowRequest } from "../workspace/RowRequest.ts"
 import type { Workspace } from "../workspace/Workspace.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { search } from "./search.ts"
 
 const NONE: ReadonlyArray<never> = []
 
-/** Brings the rows of a scope from the tables into a workspace. */
-export const loadScope = (tables: MemoryTables, workspace: Workspace, scope: Scope, now: Instant): void => {
-  for (const id of scope.agents ?? NONE) workspace.agents.load(id, tables.agents.get(id))
-  loadKeys(tables, workspace, scope)
-  loadChecks(tables, workspace, scope)
-  loadIncidents(tables, workspace, scope)
-  loadMembers(tables, workspace, scope)
-  loadOutbox(tables, workspace, scope)
-  search(tables, workspace, scope, now)
-  if (scope.mark) workspace.marks.load("service", tables.mark)
-  if (scope.pendingAgents) workspace.loadPendingAgents(tables.pendingAgents)
+/** Brings the rows of a request from the tables into a workspace. */
+export const loadRows = (
+  tables: MemoryTables,
+  workspace: Workspace,
+  request: RowRequest,
+  now: Instant,
+): void => {
+  for (const id of request.agents ?? NONE) workspace.agents.load(id, tables.agents.get(id))
+  loadKeys(tables, workspace, request)
+  loadChecks(tables, workspace, request)
+  loadIncidents(tables, workspace, request)
+  loadMembers(tables, workspace, request)
+  loadOutbox(tables, workspace, request)
+  search(tables, workspace, request, now)
+  if (request.mark) workspace.marks.load("service", tables.mark)
+  if (request.pendingAgents) workspace.loadPendingAgents(tables.pendingAgents)
 }
 
-const loadKeys = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
-  for (const hash of scope.keys ?? NONE) workspace.keys.load(hash, tables.keys.get(hash))
-  for (const agentId of scope.keysOfAgents ?? NONE) {
+const loadKeys = (tables: MemoryTables, workspace: Workspace, request: RowRequest): void => {
+  for (const hash of request.keys ?? NONE) workspace.keys.load(hash, tables.keys.get(hash))
+  for (const agentId of request.keysOfAgents ?? NONE) {
     for (const hash of tables.keysOfAgents.get(agentId) ?? NONE)
       workspace.keys.load(hash, tables.keys.get(hash))
     workspace.keysOfAgents.add(agentId)
   }
-  for (const id of scope.blacklist ?? NONE) {
+  for (const id of request.blacklist ?? NONE) {
     const key_hash = tables.blacklist.get(id)
     workspace.blacklist.load(id, key_hash && { id, key_hash })
     if (key_hash !== undefined) workspace.keys.load(key_hash, tables.keys.get(key_hash))
   }
 }
 
-const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, history }: Scope): void => {
+const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, history }: RowRequest): void => {
   const registrationOf = (agentId: Parameters<Workspace["agents"]["get"]>[0]) =>
     workspace.agents.get(agentId)?.registration_id
   const checksRegistration = checks && registrationOf(checks.agent_id)
@@ -53,39 +58,39 @@ const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, histor
   }
 }
 
-const loadOutbox = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
-  for (const id of scope.outboxItems ?? NONE) workspace.outbox.load(id, tables.outbox.get(id))
-  for (const ref of scope.alerts ?? NONE) {
+const loadOutbox = (tables: MemoryTables, workspace: Workspace, request: RowRequest): void => {
+  for (const id of request.outboxItems ?? NONE) workspace.outbox.load(id, tables.outbox.get(id))
+  for (const ref of request.alerts ?? NONE) {
     workspace.alerts.load(ref, tables.alerts.get(ref.incident_id)?.get(ref.severity))
   }
 }
 
-const loadIncidents = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
+const loadIncidents = (tables: MemoryTables, workspace: Workspace, request: RowRequest): void => {
   const load = (id: IncidentId): void => {
     const incident = tables.incidents.get(id)
     if (incident === undefined) return workspace.incidents.load(id, undefined)
     const items = outboxOf(tables, id).filter((item) => item.state !== "discarded")
     workspace.loadIncident(incident, items, tables.alerts.get(id)?.values() ?? NONE)
   }
-  for (const id of scope.incidents ?? NONE) load(id)
-  for (const ref of scope.openIncidents ?? NONE) {
+  for (const id of request.incidents ?? NONE) load(id)
+  for (const ref of request.openIncidents ?? NONE) {
     const id = tables.openIncidents[ref.kind].get(ref.incident_key)
     if (id === undefined) workspace.openIncidents.load(ref, undefined)
     else load(id)
   }
 }
 
-const loadMembers = (tables: MemoryTables, workspace: Workspace, scope: Scope): void => {
-  for (const ref of scope.members ?? NONE) {
+const loadMembers = (tables: MemoryTables, workspace: Workspace, request: RowRequest): void => {
+  for (const ref of request.members ?? NONE) {
     workspace.members.load(ref, tables.members.get(ref.incident_id)?.get(`${ref.agent_id}/${ref.check_id}`))
   }
-  for (const agentId of scope.membersOfAgents ?? NONE) {
+  for (const agentId of request.membersOfAgents ?? NONE) {
     for (const member of tables.membershipsOfAgents.get(agentId) ?? NONE)
       workspace.members.load(member, member)
     workspace.membersOfAgents.add(agentId)
   }
-  if (scope.worstMembers === undefined) return
-  const { incident_id, limit } = scope.worstMembers
+  if (request.worstMembers === undefined) return
+  const { incident_id, limit } = request.worstMembers
   const present = Array.from(tables.members.get(incident_id)?.values() ?? NONE).filter(
     (member) => member.left_at === undefined,
   )

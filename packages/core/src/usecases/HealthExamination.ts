@@ -4,7 +4,7 @@ import { leaveMark } from "../liveness/outage.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
-import { judgeWellness, type Wellness } from "../wellness/judgeWellness.ts"
+import { judgeHealth, type Health } from "../health/judgeHealth.ts"
 import { notificationMoments } from "./notificationMoments.ts"
 
 /** A storage that takes longer for next to nothing is not well. */
@@ -14,18 +14,18 @@ const timedOut = new StorageError({ reason: "timed_out", message: "the storage t
 const mistaken = new StorageError({ reason: "other", message: "the storage failed unexpectedly" })
 
 /** Finds out whether the service does its work. */
-export class WellnessCheck extends Context.Service<
-  WellnessCheck,
+export class HealthExamination extends Context.Service<
+  HealthExamination,
   {
     /**
      * Looks at the storage, by a read and by a committed write, and at the outbox, and judges. Never fails; takes 10 s at most.
      * `isStopping`: whether the service has been told to stop.
      */
-    readonly examine: (isStopping: boolean) => Effect.Effect<Wellness>
+    readonly examine: (isStopping: boolean) => Effect.Effect<Health>
   }
->()("@tocsin/core/usecases/WellnessCheck") {
-  static readonly layer: Layer.Layer<WellnessCheck, never, Storage | Notifiers> = Layer.effect(
-    WellnessCheck,
+>()("@tocsin/core/usecases/HealthExamination") {
+  static readonly layer: Layer.Layer<HealthExamination, never, Storage | Notifiers> = Layer.effect(
+    HealthExamination,
     Effect.gen(function* () {
       const storage = yield* Storage
       const policy = yield* Policy
@@ -35,14 +35,14 @@ export class WellnessCheck extends Context.Service<
       )
       const write = failureOf(withinPatience(storage.transact(leaveMark(policy))))
 
-      return WellnessCheck.of({
-        examine: Effect.fn("WellnessCheck.examine")(function* (isStopping) {
+      return HealthExamination.of({
+        examine: Effect.fn("HealthExamination.examine")(function* (isStopping) {
           const found = yield* read
           const isRead = found._tag === "Success"
           const readFailure = isRead ? undefined : found.failure.reason
           const writeFailure = isRead ? yield* write : readFailure
           const moments = isRead ? found.success : { undelivered: [], givenUp: [] }
-          return judgeWellness({
+          return judgeHealth({
             now: yield* Instant.now,
             isStopping,
             readFailure,

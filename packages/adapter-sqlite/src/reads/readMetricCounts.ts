@@ -5,16 +5,16 @@ import {
   BACKLOG_STATES,
   type BacklogState,
   CENSUS_LIMIT,
-  type Census,
+  type MetricCounts,
   sortBacklog,
-} from "@tocsin/core/liveness/Census"
+} from "@tocsin/core/liveness/MetricCounts"
 import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
-/** Statements of the census: each walks a part of an index that is bounded. */
-export const makeCensus = (connection: SqliteConnection) => {
+/** Statements of the metricCounts: each walks a part of an index that is bounded. */
+export const makeMetricCounts = (connection: SqliteConnection) => {
   const agents = connection.query<[pending: bigint, dead: bigint, blocked: bigint]>(
     `SELECT (SELECT count(*) FROM agent INDEXED BY agent_pending WHERE admission_state = 'pending'),
       (SELECT agents_dead FROM system_total WHERE writer = 0),
@@ -53,7 +53,7 @@ export const makeCensus = (connection: SqliteConnection) => {
     }
   }
 
-  return (): Census => {
+  return (): MetricCounts => {
     const [pending, dead, blocked] = agents.get() ?? [0n, 0n, 0n]
     const openOf = (severity: Severity) => Number(open.get(SEVERITY_RANK[severity])?.[0] ?? 0)
     return {

@@ -10,8 +10,8 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 const [a, b, c, nobody] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("c"), AgentId.make("nobody")]
 const named = (name: string) => ({ kind: "named" as const, incident_key: IncidentKey.make(name) })
 
-/** What a decision sees of each part of a Scope that concerns incidents. */
-export const incidentScopeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+/** What a decision sees of each part of a row request that concerns incidents. */
+export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("scopes of incidents", () => {
     it.effect("incidents by id and open ones by key, with their outbox but for discarded items", () =>
       Effect.gen(function* () {

@@ -3,7 +3,7 @@ import type { Instant } from "../contract/Instant.ts"
 import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 
 /** What a notifier is to tell its receiver: one outbox item with what people need to act on it. */
-export interface Notification {
+export interface DeliveryAttempt {
   /** Id of the outbox item, the same for every attempt: receivers deduplicate on it. */
   readonly id: OutboxId
   readonly notifier: NotifierName
