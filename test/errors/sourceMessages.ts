@@ -23,7 +23,6 @@ export const NOT_TOLD: Readonly<Record<string, string>> = {
     "the cause of another message, in the log",
   "The agent was registered meanwhile": "the decision is made again",
   "A command of a group needs a transaction of its own": "it gets one",
-  "… must be a valid setting": "told as what the setting takes",
   "origins such as https://dashboard.example, or * alone": "told as what the setting takes",
   "origins such as https://dashboard.example, or * alone; …": "told as what the setting takes",
   "the storage took too long": "told by its reason",
@@ -40,12 +39,11 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "beat.text",
   "messageOf(seconds)",
   "parsed.failure",
-  "settings.failure.message",
+  'settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):")',
   "startMessage(failure.value)",
   "withoutSecrets(finding.message)",
   'errors.join("\\n")',
   'failed.map(({ error }) => error).join("\\n")',
-  '[heading, ...lines].join("\\n")',
   "`${name} ${target.failure}`",
   // What was wrong with a request: its words are in `elsewhere`.
   'describeIssue(issue, "the request body")',
@@ -103,10 +101,10 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`Tocsin is not well: ${",
   },
   ...[
-    "Tocsin cannot start with these settings (see --help):",
-    "these settings are not valid (see tocsin serve --help):",
-  ].map((wording) => ({
-    file: "packages/server/src/settings/checkedSettings.ts",
+    ["serve.ts", "Tocsin cannot start with these settings (see --help):"],
+    ["settings/checkedSettings.ts", "these settings are not valid (see tocsin serve --help):"],
+  ].map(([file = "", wording = ""]) => ({
+    file: `packages/server/src/${file}`,
     wording,
     code: `"${wording}"`,
   })),

@@ -1,11 +1,11 @@
 import process from "node:process"
-import { Effect, Layer, Queue, Result } from "effect"
+import { Context, Effect, Layer, Queue, Result } from "effect"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 type Follower = (settings: Settings) => Effect.Effect<void>
 
-/** The settings of a running server, of which the secrets that are files are read again on SIGHUP. */
+/** The secrets of a running server. SIGHUP reads those that are files again. */
 export class Secrets {
   readonly #followers: Array<Follower> = []
   readonly #initial: Settings
@@ -14,28 +14,37 @@ export class Secrets {
     this.#initial = initial
   }
 
-  /** A list of tokens that is that of the settings, whatever they come to be. */
+  /** A list of tokens whose content follows the settings. */
   list<A>(of: (settings: Settings) => ReadonlyArray<A>): ReadonlyArray<A> {
     const list = [...of(this.#initial)]
     this.#followers.push((settings) => Effect.sync(() => void list.splice(0, list.length, ...of(settings))))
     return list
   }
 
-  /** What the settings make, made anew when they change. What was made before lasts as long as the server: it may be in use. */
-  follow<A, R>(make: (settings: Settings) => Effect.Effect<A, never, R>): Effect.Effect<() => A, never, R> {
+  /**
+   * A service that is built again when the settings change. Former ones live as long as the server, because they may
+   * be in use.
+   */
+  service<I, A, R>(key: Context.Key<I, A>, layerOf: (settings: Settings) => Layer.Layer<I, never, R>) {
     return Effect.gen({ self: this }, function* () {
       const context = yield* Effect.context<R>()
-      let made = yield* make(this.#initial)
+      const scope = yield* Effect.scope
+      const build = (settings: Settings) =>
+        Layer.buildWithScope(Layer.fresh(layerOf(settings)), scope).pipe(
+          Effect.map((built) => Context.get(built, key)),
+          Effect.provideContext(context),
+        )
+      let latest = yield* build(this.#initial)
       this.#followers.push((settings) =>
-        Effect.map(Effect.provideContext(make(settings), context), (next) => {
-          made = next
+        Effect.map(build(settings), (built) => {
+          latest = built
         }),
       )
-      return () => made
+      return () => latest
     })
   }
 
-  /** Reads the files again. Where a setting is bad by now, all stay as they were. */
+  /** Reads the files again. If a setting is invalid, all stay as they were. */
   get #reload(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const settings = checkedSettings(process.env)
@@ -44,7 +53,7 @@ export class Secrets {
           Effect.logError(
             "cannot reload tokens and secrets because a setting is invalid; keeping the current ones",
           ),
-          { problem: settings.failure.message },
+          { problem: settings.failure.problems.join("; ") },
         )
       }
       return Effect.andThen(
@@ -54,7 +63,7 @@ export class Secrets {
     })
   }
 
-  /** Reads them again at each SIGHUP, for as long as the layer lives. */
+  /** Reads the files again at each SIGHUP, for as long as the layer lives. */
   get reloading(): Layer.Layer<never> {
     return Layer.effectDiscard(
       Effect.gen({ self: this }, function* () {

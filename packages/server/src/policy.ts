@@ -1,16 +1,32 @@
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { NotifierKind } from "@tocsin/core/contract/Status"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration } from "effect"
-import { configuredKinds } from "./settings/contradictions.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-/** The notifiers that are told: those that are named, or else all that there are settings for. */
+/** The settings that say where a notifier sends; one of them is enough. */
+export const NOTIFIER_ADDRESSES = {
+  debug: [],
+  webhook: ["SERVICE_WEBHOOK_URL"],
+  messenger: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
+  alert_router: ["SERVICE_ALERT_ROUTER_URL"],
+} as const satisfies Record<NotifierKind, ReadonlyArray<keyof Settings>>
+
+/** The notifiers that are configured; `debug` needs no setting. */
+export const configuredKinds = (values: Partial<Settings>): ReadonlySet<NotifierKind> =>
+  new Set(
+    NotifierKind.literals.filter((kind) => {
+      const addresses = NOTIFIER_ADDRESSES[kind]
+      return addresses.length === 0 || addresses.some((name) => values[name] !== undefined)
+    }),
+  )
+
+/** The notifiers to use: the named ones, or else all configured ones. */
 export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<NotifierKind> =>
   values.SERVICE_NOTIFIERS ?? Array.from(configuredKinds(values))
 
-/** How long ended rows are kept. */
+/** How long finished rows are kept. */
 export const retentionOf = (settings: Settings): RetentionOptions => {
   const kept = (time: Duration.Duration) => (Duration.isFinite(time) ? time : undefined)
   return {
@@ -21,7 +37,7 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
   }
 }
 
-/** The policy that the settings ask for. */
+/** The policy of these settings. */
 export const policyOf = (settings: Settings): PolicyOptions => ({
   ...defaultPolicy,
   acceptFingerprints: new Set(settings.SERVICE_ACCEPT_FINGERPRINTS?.map((text) => KeyFingerprint.make(text))),

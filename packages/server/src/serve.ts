@@ -7,7 +7,7 @@ import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
-import { unknownSettings } from "./settings/unknownSettings.ts"
+import { unknownSettings } from "./settings/readSettings.ts"
 import { type StartProblem, startMessage } from "./startMessage.ts"
 
 const complain = (message: string): void => {
@@ -67,7 +67,9 @@ const warnOfUnknownSettings = Effect.suspend(() =>
 /** Runs the server until it is asked to stop, as the main program of this process: sets its exit code, and ends it. */
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
-  if (Result.isFailure(settings)) return complain(settings.failure.message)
+  if (Result.isFailure(settings)) {
+    return complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
+  }
   const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
   const main = Effect.provide(Effect.tapCause(launched, tell), [

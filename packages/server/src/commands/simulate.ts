@@ -12,7 +12,7 @@ import { type Column, makeTable } from "../output/makeTable.ts"
 import { Output } from "../output/Output.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { policyOf } from "../policy.ts"
-import { DurationText } from "../settings/values.ts"
+import { duration } from "../settings/settingTypes.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -108,7 +108,10 @@ export const simulate = Command.make(
     ),
     deadAfter: Flag.String("dead-after").pipe(
       Flag.withDescription("Suppose this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h"),
-      Flag.withSchema(DurationText),
+      Flag.filterMap(
+        (text) => Option.fromUndefinedOr(duration.parse(text)),
+        (text) => `Expected: ${duration.takes}, got ${JSON.stringify(text)}`,
+      ),
       Flag.optional,
     ),
     until: Flag.String("until").pipe(

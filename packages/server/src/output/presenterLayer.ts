@@ -1,9 +1,26 @@
 import { Effect, Layer } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 import { EXIT_CODES } from "../exitCodes.ts"
-import { settingsText } from "../settings/settingsText.ts"
+import { fileVariableOf } from "../settings/readSettings.ts"
+import { definitions } from "../settings/Settings.ts"
+import type { Setting } from "../settings/settingTypes.ts"
 import { Output } from "./Output.ts"
 import { withoutSecrets } from "./withoutSecrets.ts"
+
+const describe = (name: string, setting: Setting<unknown>): string =>
+  [
+    `  ${name}`,
+    `      ${setting.meaning}`,
+    `      takes ${setting.takes}`,
+    `      default: ${"fallback" in setting ? setting.fallback : setting.whenUnset}`,
+    ...(setting.isSecret ? [`      or ${fileVariableOf(name)}: the path of a file that holds it`] : []),
+  ].join("\n")
+
+/** Each setting with its meaning, what it takes and its default, from the table that the server reads. */
+export const settingsText = (): string =>
+  Object.entries<Setting<unknown>>(definitions)
+    .map(([name, setting]) => describe(name, setting))
+    .join("\n")
 
 const exitCodesText = (): string =>
   Object.values(EXIT_CODES)

@@ -1,52 +1,125 @@
+import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import { thresholdProblems } from "@tocsin/core/liveness/thresholds"
 import { Result, Schema } from "effect"
-import { contradictions } from "./contradictions.ts"
-import { refusedTargets } from "./refusedTargets.ts"
-import type { SettingProblem } from "./Setting.ts"
-import { readSettings, type Settings } from "./Settings.ts"
-import { unknownSettings } from "./unknownSettings.ts"
+import { configuredKinds, NOTIFIER_ADDRESSES } from "../policy.ts"
+import {
+  type Environment,
+  readSettings,
+  type SettingProblem,
+  type SettingsRead,
+  unknownSettings,
+} from "./readSettings.ts"
+import type { Settings } from "./Settings.ts"
 
-/** Some settings are bad: all of them, each with what it holds and what it takes. */
+/** Some settings are invalid, with a sentence for each. */
 export class BadSettings extends Schema.TaggedError<BadSettings>()("BadSettings", {
-  message: Schema.String,
-}) {}
+  problems: Schema.Array(Schema.String),
+}) {
+  override get message(): string {
+    return this.listedUnder("these settings are not valid (see tocsin serve --help):")
+  }
 
-type Environment = Readonly<Record<string, string | undefined>>
+  /** All problems, a line each, below a heading. */
+  listedUnder(heading: string): string {
+    return [heading, ...this.problems.map((problem) => `  ${problem}`)].join("\n")
+  }
+}
 
-/** Settings of which some may be bad, with all that is wrong: by themselves, and together. */
-export const examinedSettings = (
-  environment: Environment,
-): { readonly values: Partial<Settings>; readonly problems: ReadonlyArray<SettingProblem> } => {
+type Values = Partial<Settings>
+type Name = keyof Settings
+
+/** A rule about several settings. */
+interface Conflict {
+  /** The setting to change, which the message begins with, then the others. */
+  readonly names: readonly [Name, ...ReadonlyArray<Name>]
+  readonly message: string
+  readonly holds: boolean
+  readonly isMissing?: true
+}
+
+const conflicts = (values: Values): ReadonlyArray<Conflict> => {
+  const has = (name: Name) => values[name] !== undefined
+  const { SERVICE_DEAD_AFTER: deadAfter, SERVICE_STALE_AFTER: staleAfter } = values
+  return [
+    {
+      names: ["SERVICE_AUTH_TOKEN", "DATABASE_URL"],
+      message:
+        "SERVICE_AUTH_TOKEN is not set, but PostgreSQL requires it: generate a token with openssl rand -base64 32",
+      holds: values.DATABASE_URL?.kind === "postgres" && !has("SERVICE_AUTH_TOKEN"),
+      isMissing: true,
+    },
+    {
+      names: ["SERVICE_DEAD_AFTER", "SERVICE_STALE_AFTER"],
+      message: "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
+      holds:
+        deadAfter !== undefined &&
+        staleAfter !== undefined &&
+        thresholdProblems({ deadAfter, staleAfter }).length > 0,
+    },
+    {
+      names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
+      message: "SERVICE_WEBHOOK_SECRET and SERVICE_WEBHOOK_URL must be set together",
+      holds: has("SERVICE_WEBHOOK_URL") !== has("SERVICE_WEBHOOK_SECRET"),
+    },
+    {
+      names: ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
+      message: "SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
+      holds: has("SERVICE_TELEGRAM_TOKEN") !== has("SERVICE_TELEGRAM_CHAT"),
+    },
+    {
+      names: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
+      message: "SERVICE_MESSENGER_URL and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
+      holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
+    },
+    ...(values.SERVICE_NOTIFIERS ?? []).map((kind): Conflict => ({
+      names: ["SERVICE_NOTIFIERS", ...NOTIFIER_ADDRESSES[kind]],
+      message: `SERVICE_NOTIFIERS names ${kind}, which has no address: set ${NOTIFIER_ADDRESSES[kind].join(" or ")}, or leave it out`,
+      holds: !configuredKinds(values).has(kind),
+    })),
+  ]
+}
+
+const TARGETS = [...Object.values(NOTIFIER_ADDRESSES).flat(), "SERVICE_BEAT_URL"] as const
+
+/** Addresses that notifiers and beats must not call, or cannot use (docs/rules.md#targets). */
+const refusedTargets = (values: Values): ReadonlyArray<SettingProblem> => {
+  const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
+  return TARGETS.flatMap((name) => {
+    const address = name === "SERVICE_TELEGRAM_TOKEN" ? undefined : values[name]
+    const target = address && parseTarget(address, policy)
+    if (target === undefined || Result.isSuccess(target)) return []
+    return [{ name, message: `${name} ${target.failure}` }]
+  })
+}
+
+/** The settings with all problems: of each one, and of several together. */
+export const examinedSettings = (environment: Environment): SettingsRead => {
   const { values, problems } = readSettings(environment)
-  return { values, problems: [...problems, ...contradictions(values, problems), ...refusedTargets(values)] }
+  const invalid = new Set(problems.map(({ name }) => name))
+  const conflicting = conflicts(values)
+    .filter(({ names, holds }) => holds && !names.some((name) => invalid.has(name)))
+    .map(({ names: [name], message, isMissing }) => ({ name, message, ...(isMissing && { isMissing }) }))
+  return { values, problems: [...problems, ...conflicting, ...refusedTargets(values)] }
 }
 
 const checked = (
-  { values, problems }: ReturnType<typeof examinedSettings>,
-  heading: string,
+  { values, problems }: SettingsRead,
   environment: Environment,
 ): Result.Result<Settings, BadSettings> => {
   // Without a problem every setting has its value.
   if (problems.length === 0) return Result.succeed(values as Settings)
-  // A setting that is missing may be there under a misspelt name.
-  const lines = [...problems, ...unknownSettings(environment)].map(({ message }) => `  ${message}`)
-  return Result.fail(new BadSettings({ message: [heading, ...lines].join("\n") }))
+  // A missing setting may have been given under a misspelt name.
+  const all = [...problems, ...unknownSettings(environment)]
+  return Result.fail(new BadSettings({ problems: all.map(({ message }) => message) }))
 }
 
-/** Reads all settings of a server from the environment; fails once, naming all that is bad about them. */
+/** All settings of a server; fails with every problem at once. */
 export const checkedSettings = (environment: Environment): Result.Result<Settings, BadSettings> =>
-  checked(examinedSettings(environment), "Tocsin cannot start with these settings (see --help):", environment)
+  checked(examinedSettings(environment), environment)
 
-/** The same for commands, which answer no requests: what only those need may be missing. */
+/** The same for commands, which serve no requests and need no token for them. */
 export const commandSettings = (environment: Environment): Result.Result<Settings, BadSettings> => {
   const { values, problems } = examinedSettings(environment)
-  return checked(
-    {
-      values,
-      problems: problems.filter(
-        ({ name }) => name !== "SERVICE_AUTH_TOKEN" || values.SERVICE_AUTH_TOKEN !== undefined,
-      ),
-    },
-    "these settings are not valid (see tocsin serve --help):",
-    environment,
-  )
+  const ofCommands = problems.filter(({ name }) => name !== "SERVICE_AUTH_TOKEN")
+  return checked({ values, problems: ofCommands }, environment)
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
 import { definitions } from "@tocsin/server/settings/Settings"
-import { settingsText } from "@tocsin/server/settings/settingsText"
+import { settingsText } from "@tocsin/server/output/presenterLayer"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 
@@ -26,7 +26,7 @@ const fileWith = (text: string): string => {
 const complaint = (environment: Readonly<Record<string, string>>): string => {
   const read = checkedSettings(environment)
   assert(Result.isFailure(read))
-  return read.failure.message.replace("Tocsin cannot start with these settings (see --help):\n  ", "")
+  return read.failure.problems.join("\n")
 }
 
 const accepted = (environment: Readonly<Record<string, string>>) =>

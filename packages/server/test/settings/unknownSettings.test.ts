@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { examineSettings } from "@tocsin/server/commands/doctor/examineSettings"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { unknownSettings } from "@tocsin/server/settings/unknownSettings"
+import { unknownSettings } from "@tocsin/server/settings/readSettings"
 import { Result } from "effect"
 
 const SECRET = "tell-no-one"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { readSettings, type Settings } from "../../src/settings/Settings.ts"
+import { readSettings } from "../../src/settings/readSettings.ts"
+import type { Settings } from "../../src/settings/Settings.ts"
 import { endpointOf, exportsTelemetry, type Signal } from "../../src/telemetry/exports.ts"
 
 const settingsOf = (environment: Readonly<Record<string, string>>): Settings => {

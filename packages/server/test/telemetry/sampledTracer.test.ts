@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Tracer } from "effect"
 import { sampledTracer } from "../../src/telemetry/sampledTracer.ts"
-import { readSettings, type Settings } from "../../src/settings/Settings.ts"
+import { readSettings } from "../../src/settings/readSettings.ts"
+import type { Settings } from "../../src/settings/Settings.ts"
 
 const settingsOf = (sampler: string, ratio: string): Settings =>
   // Without a problem every setting has its value.

@@ -1,4 +1,4 @@
-import type { SettingProblem } from "../../settings/Setting.ts"
+import type { SettingProblem } from "../../settings/readSettings.ts"
 import { attention, failed, type Findings, ok } from "./Finding.ts"
 
 const CHECK = "settings"
@@ -12,9 +12,9 @@ export const examineSettings = (
 const examineKnown = (problems: ReadonlyArray<SettingProblem>): Findings =>
   problems.length === 0
     ? [ok(CHECK, "all settings can be used")]
-    : problems.map(({ name, message }) =>
-        // Commands need no token, so it may be given to the server's process only.
-        name === "SERVICE_AUTH_TOKEN" && message.includes("is not set")
+    : problems.map(({ message, isMissing = false }) =>
+        // It may be set for the server's process only.
+        isMissing
           ? attention(CHECK, `${message}; ignore this if the server gets the setting elsewhere`)
           : failed(CHECK, `${message}; see tocsin serve --help`, "usage"),
       )

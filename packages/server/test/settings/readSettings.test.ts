@@ -1,24 +1,17 @@
-import { givenText } from "@tocsin/server/settings/givenText"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 
-const textOf = (isSecret: boolean, value: string) =>
-  Result.getOrThrow(givenText("SERVICE_NAME", isSecret, { SERVICE_NAME: value })).text
-
 describe("the text of a setting", () => {
-  it.each(["a", " a", "a ", "\ta\t", "a\n", "\r\n a \r\n"])(
-    "is what stands in %j without what surrounds it",
-    (value) => {
-      for (const isSecret of [true, false]) assert.strictEqual(textOf(isSecret, value), "a")
-    },
-  )
-
-  it("is none where nothing else stands there", () => {
-    for (const value of ["", " ", "\n"]) assert.isUndefined(textOf(false, value))
+  it("is unset if it contains only spaces", () => {
+    for (const text of ["", " ", "\n"]) {
+      assert.isUndefined(
+        Result.getOrThrow(checkedSettings({ SERVICE_TRUST_PROXY: text })).SERVICE_TRUST_PROXY,
+      )
+    }
   })
 
-  it("is read alike with and without spaces", () => {
+  it("is read without the spaces around it", () => {
     const settings = {
       SERVICE_PORT: "8081",
       SERVICE_HOST: "0.0.0.0",

@@ -1,0 +1,219 @@
+import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
+import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
+import { NotifierKind } from "@tocsin/core/contract/Status"
+import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/thresholds"
+import { Duration, Redacted, Result, Schema } from "effect"
+
+/** How the text of a setting is read, and what `--help` and messages say of it. */
+export interface SettingType<A> {
+  /** Completes "… must be". */
+  readonly takes: string
+  /** `undefined` for a text that the type does not take. */
+  readonly parse: (text: string) => A | undefined
+  /** Messages never repeat a secret. It may also come from a file: see `readSettings.ts`. */
+  readonly isSecret?: true
+}
+
+/** Keeps values out of logs and messages. */
+const secret = <A>({ takes, parse }: SettingType<A>): SettingType<Redacted.Redacted<A>> => ({
+  takes,
+  parse: (text) => {
+    const value = parse(text)
+    return value === undefined ? undefined : Redacted.make(value)
+  },
+  isSecret: true,
+})
+
+const matching = (pattern: RegExp, takes: string): SettingType<string> => ({
+  takes,
+  parse: (text) => (pattern.test(text) ? text : undefined),
+})
+
+const wordsOf = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")
+
+/** Any text; the reader treats an empty one as unset. */
+export const text = (takes: string) => matching(/./s, takes)
+
+export const secretText = secret(text("any text"))
+
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/
+
+export const word = (takes: string) => matching(VISIBLE_ASCII, takes)
+
+export const secretWord = (takes: string) => secret(word(takes))
+
+const listOf = (values: ReadonlyArray<string>, last: string): string =>
+  `${values.slice(0, -1).join(", ")} ${last} ${values.at(-1)}`
+
+export const oneOf = <const Value extends string>(
+  values: ReadonlyArray<Value>,
+  takes: string = listOf(values, "or"),
+): SettingType<Value> => ({
+  takes,
+  parse: (given) => values.find((value) => value === given),
+})
+
+export const flag: SettingType<boolean> = {
+  takes: "true or false",
+  parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+}
+
+export const wholeNumber = (min: number, max: number): SettingType<number> => ({
+  takes: `a whole number from ${min} to ${max}`,
+  parse: (given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
+    return value >= min && value <= max ? value : undefined
+  },
+})
+
+export const fraction: SettingType<number> = {
+  takes: "a number from 0 to 1",
+  parse: (given) => {
+    const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN
+    return value >= 0 && value <= 1 ? value : undefined
+  },
+}
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+export const duration: SettingType<Duration.Duration> = {
+  takes: "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than 0",
+  parse: (given) => {
+    const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(given)
+    if (match === null || Number(match[1]) === 0) return undefined
+    // The pattern admits these units only.
+    return Duration.millis(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS])
+  },
+}
+
+/** How long an agent may be silent. */
+export const threshold: SettingType<Duration.Duration> = {
+  takes: `a duration such as 90s, 5m or 12h, ${Duration.toSeconds(SHORTEST_THRESHOLD)}s or longer`,
+  parse: (given) => {
+    const value = duration.parse(given)
+    return value && Duration.isGreaterThanOrEqualTo(value, SHORTEST_THRESHOLD) ? value : undefined
+  },
+}
+
+/** How long something is kept; infinity for `0`. */
+export const keepFor: SettingType<Duration.Duration> = {
+  takes: "a duration such as 12h or 93d, or 0 to keep forever",
+  parse: (given) => (given === "0" ? Duration.infinity : duration.parse(given)),
+}
+
+export const rate: SettingType<{ readonly perMinute: number; readonly burst: number }> = {
+  takes: "a rate such as 120/60 (per minute / burst), or 0 for no limit",
+  parse: (given) => {
+    if (given === "0") return { perMinute: 0, burst: 0 }
+    const [, perMinute, burst] = /^(\d{1,7})\/(\d{1,7})$/.exec(given) ?? []
+    const value = { perMinute: Number(perMinute), burst: Number(burst) }
+    return value.perMinute > 0 && value.burst > 0 ? value : undefined
+  },
+}
+
+const TOKEN = /^[\x21-\x7e]{1,512}$/
+
+export const tokens: SettingType<ReadonlyArray<Redacted.Redacted>> = {
+  takes: "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
+  parse: (given) => {
+    const words = wordsOf(given)
+    const isValid = words.length > 0 && words.every((token) => TOKEN.test(token))
+    return isValid ? words.map((token) => Redacted.make(token)) : undefined
+  },
+  isSecret: true,
+}
+
+export const metricsToken: SettingType<"open" | Redacted.Redacted> = {
+  takes: "a token of 1 to 512 visible ASCII characters, or open",
+  parse: (given) => {
+    if (given === "open") return given
+    return TOKEN.test(given) ? Redacted.make(given) : undefined
+  },
+  isSecret: true,
+}
+
+export const fingerprints: SettingType<ReadonlyArray<string>> = {
+  takes: "fingerprints of 16 lower-case hex digits, separated by spaces or commas",
+  parse: (given) => {
+    const words = wordsOf(given)
+    return words.every((fingerprint) => /^[0-9a-f]{16}$/.test(fingerprint)) ? words : undefined
+  },
+}
+
+export const notifierKinds: SettingType<ReadonlyArray<NotifierKind>> = {
+  takes: `some of ${listOf(NotifierKind.literals, "and")}, separated by commas`,
+  parse: (given) => {
+    const kinds = Array.from(new Set(wordsOf(given)))
+    return kinds.every(Schema.is(NotifierKind)) ? kinds : undefined
+  },
+}
+
+export const origins: SettingType<"*" | ReadonlyArray<string>> = {
+  takes:
+    "origins as browsers send them, such as https://dashboard.example (no path, no port that the scheme implies), separated by spaces or commas; or * alone, for every page",
+  parse: (given) => Result.getOrUndefined(parseAllowedOrigins(wordsOf(given))),
+}
+
+/** An http or https address. Its path, query and userinfo may be credentials. */
+export const address = secret<string>({
+  takes: "a URL that begins with http:// or https://",
+  parse: (given) => (/^https?:\/\/./.test(given) && URL.canParse(given) ? given : undefined),
+})
+
+export const webhookSecrets: SettingType<ReadonlyArray<Redacted.Redacted>> = {
+  takes:
+    "whsec_ followed by 24 to 64 bytes in base64 (padded, as printed by openssl rand -base64 32), several separated by spaces",
+  parse: (given) => {
+    const secrets = given.split(/\s+/).map((one) => Redacted.make(one))
+    return Result.isSuccess(parseSecrets(secrets)) ? secrets : undefined
+  },
+  isSecret: true,
+}
+
+/** Name and value pairs (W3C Baggage, without properties). */
+export const pairs: SettingType<Readonly<Record<string, string>>> = {
+  takes: "pairs such as name=value, separated by commas, their values percent-encoded",
+  parse: (given) => {
+    const read: Array<readonly [string, string]> = []
+    for (const part of given.split(",").filter((one) => one.trim() !== "")) {
+      const [, name, value] = /^\s*([^\s=,;]+)\s*=\s*(\S*)\s*$/.exec(part) ?? []
+      if (name === undefined || value === undefined) return undefined
+      const decoded = Result.try(() => decodeURIComponent(value))
+      if (Result.isFailure(decoded)) return undefined
+      read.push([name, decoded.success])
+    }
+    return Object.fromEntries(read)
+  },
+}
+
+export const secretPairs = secret(pairs)
+
+/** Where state is kept, unless it is the embedded database. */
+export type Database =
+  | { readonly kind: "memory" }
+  | { readonly kind: "postgres"; readonly url: Redacted.Redacted }
+
+export const database: SettingType<Database> = {
+  takes: "memory: or a URL that begins with postgres://",
+  parse: (given) => {
+    if (given === "memory:") return { kind: "memory" }
+    // An address with several hosts cannot be parsed as a URL; the driver checks it.
+    return /^postgres(ql)?:\/\/./.test(given) && (URL.canParse(given) || given.includes(","))
+      ? { kind: "postgres", url: Redacted.make(given) }
+      : undefined
+  },
+  isSecret: true,
+}
+
+/** The text that counts when a setting is unset; or, if unset is a value of its own, its meaning. */
+type Unset = { readonly fallback: string } | { readonly whenUnset: string }
+
+/** One setting as data: the reader, `--help`, docs/errors.md and the doctor derive from it. */
+export type Setting<A> = SettingType<A> & { readonly meaning: string } & Unset
+
+/** Defines a setting: its type, its purpose in a few words, and what counts when it is unset. */
+export const setting = <A, U extends Unset>(type: SettingType<A>, meaning: string, unset: U) => ({
+  ...type,
+  meaning,
+  ...unset,
+})
