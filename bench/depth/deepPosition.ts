@@ -1,6 +1,10 @@
-import { type ListName, orderColumns, type SortValue } from "@tocsin/core/lists/ListDefinitions"
-import type { Position } from "@tocsin/core/lists/PageRequest"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+import {
+  type ListName,
+  orderColumns,
+  type Position,
+  type SortValue,
+} from "@tocsin/core/engine/lists/ListDefinitions"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import type { AnyQuery } from "./listings.ts"
 
 /** Runs a statement without parameters on the storage's database. */

@@ -10,9 +10,9 @@ import {
   type ListFilters,
   type ListName,
   ListOrders,
+  type ListQuery,
   type ListSort,
-} from "@tocsin/core/lists/ListDefinitions"
-import type { ListQuery } from "@tocsin/core/lists/PageRequest"
+} from "@tocsin/core/engine/lists/ListDefinitions"
 
 /** An agent of a seeded storage that has thousands of checks, and a check that nearly all agents have. */
 const LARGE_AGENT = AgentId.make("agent-0000000")

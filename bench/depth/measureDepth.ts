@@ -1,5 +1,4 @@
-import type { PageRequest, Position } from "@tocsin/core/lists/PageRequest"
-import type { ListName } from "@tocsin/core/lists/ListDefinitions"
+import type { ListName, PageRequest, Position } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Effect } from "effect"
 import { deepPosition, rowsOf, type RunSql } from "./deepPosition.ts"

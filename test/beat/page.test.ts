@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
-import { HealthConditions } from "@tocsin/core/health/HealthConditions"
+import { HealthConditions } from "@tocsin/core/health/judgeHealth"
 
 it("docs/beat.md says what well means, in the words of the table that decides it", () => {
   const page = readFileSync(fileURLToPath(new URL("../../docs/beat.md", import.meta.url)), "utf8")

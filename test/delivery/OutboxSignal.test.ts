@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import { Storage } from "@tocsin/core/ports/Storage"

@@ -1,7 +1,6 @@
 import type * as Instant from "@tocsin/core/contract/Instant"
-import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
 
 /** One change of an outbox item. */

@@ -1,7 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { ClaimedAlert } from "@tocsin/core/notifications/alertDecisions"
-import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CurrentInstruments, Instruments } from "@tocsin/core/metrics/Instruments"
+import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { itemsOf, statesOf } from "./outboxOf.ts"

@@ -1,8 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { pageStatement, type PageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
 import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/readMetricCounts"
-import { type ListName, orderColumns } from "@tocsin/core/lists/ListDefinitions"
-import type { PageRequest, Position } from "@tocsin/core/lists/PageRequest"
+import {
+  type ListName,
+  orderColumns,
+  type PageRequest,
+  type Position,
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"

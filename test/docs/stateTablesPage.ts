@@ -1,11 +1,10 @@
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
-import { AgentKeyTransitions } from "@tocsin/core/admission/AgentKeyTransitions"
-import { AgentTransitions } from "@tocsin/core/admission/AgentTransitions"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
+import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
-import type { Transition } from "@tocsin/core/TransitionTable"
 
 interface Subject {
   readonly title: string
@@ -19,14 +18,14 @@ const subjects: ReadonlyArray<Subject> = [
   {
     title: "Agent key",
     meaning: "One key that an agent made. Only its hash is kept; what it may do depends on its state.",
-    file: "packages/core/src/admission/AgentKeyTransitions.ts",
+    file: "packages/core/src/admission/AdmissionTransitions.ts",
     rows: AgentKeyTransitions,
   },
   {
     title: "Agent",
     meaning:
       "One agent id, and whether its events count. That it is alive, stale or dead follows from when it was last seen.",
-    file: "packages/core/src/admission/AgentTransitions.ts",
+    file: "packages/core/src/admission/AdmissionTransitions.ts",
     rows: AgentTransitions,
   },
   {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
-import { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import { ErrorCode } from "@tocsin/core/contract/Errors"
 import { StorageFailure } from "@tocsin/core/ports/Storage"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { definitions } from "@tocsin/server/settings/Settings"

@@ -9,7 +9,9 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
   // Examples of messages for the API's description, and what writes all messages to the log.
   .filter(
     (file) =>
-      !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|core\/src\/log\/)/.test(file),
+      !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|core\/src\/engine\/entryText\.ts)/.test(
+        file,
+      ),
   )
   .toSorted()
   .flatMap(messagesIn)
@@ -86,7 +88,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     ["… has not delivered a notification for …", "has not delivered a notification for ${"],
     ["… failed to deliver a notification … ago", " failed to deliver a notification ${"],
   ].map(([wording = "", code = ""]) => ({
-    file: "packages/core/src/health/HealthConditions.ts",
+    file: "packages/core/src/health/judgeHealth.ts",
     wording,
     code,
   })),

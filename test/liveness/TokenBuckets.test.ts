@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import { TokenBuckets } from "@tocsin/core/limits/TokenBuckets"
+import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { integer, oneOf } from "../rules/arbitraries.ts"

@@ -1,6 +1,5 @@
-import { RecentNames } from "@tocsin/core/limits/RecentNames"
-import { UnknownSenders } from "@tocsin/core/limits/UnknownSenders"
-import type { Arrival, Visit } from "@tocsin/core/usecases/BodyAdmission"
+import { RecentNames, UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
+import type { Arrival, Visit } from "@tocsin/core/admission/BodyAdmission"
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,7 +1,7 @@
 import { AgentId, CheckId, EventId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
-import { toIncidentDetail } from "@tocsin/core/usecases/resources"
+import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"

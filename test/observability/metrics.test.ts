@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { metricDefinitions } from "@tocsin/core/metrics/metricDefinitions"
+import { metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { Effect, Redacted } from "effect"
 import { heartbeat } from "../processes/Agent.ts"
 import { call, OPERATOR_TOKEN } from "../processes/api.ts"

@@ -1,9 +1,9 @@
-import type { MetricDefinition } from "@tocsin/core/metrics/MetricDefinition"
-import { metricSubjects } from "@tocsin/core/metrics/metricDefinitions"
+import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
+import { metricSubjects } from "@tocsin/core/engine/metrics/metricDefinitions"
 
 const HEAD = `# Metrics
 
-This page is generated from \`packages/core/src/metrics/metricDefinitions.ts\`. Change that file, then
+This page is generated from \`packages/core/src/engine/metrics/metricDefinitions.ts\`. Change that file, then
 run \`node scripts/renderMetrics.ts\`.
 
 A server serves its metrics at \`/metrics\` in Prometheus' text format. The repository contains:

@@ -27,7 +27,7 @@ const loadedBy = (entry: string): Readonly<Record<string, number>> => {
   return stdout === "" ? assert.fail(stderr) : JSON.parse(stdout)
 }
 
-const OURS = ["adapter-crypto", "adapter-http", "adapter-memory", "adapter-notify", "adapter-sqlite", "core"]
+const OURS = ["adapter-crypto", "adapter-http", "adapter-notify", "adapter-sqlite", "core"]
 
 describe("importing", () => {
   it.each([

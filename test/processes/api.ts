@@ -1,7 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Incident } from "@tocsin/core/contract/Incident"
-import { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
-import { StoredCheckResultEvent } from "@tocsin/core/contract/StoredCheckResultEvent"
+import { Incident, NotificationOutboxItem, StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
 import { Effect, Schema } from "effect"
 import { secretOf } from "./secrecy.ts"
 

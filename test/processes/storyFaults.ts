@@ -1,5 +1,4 @@
-import type { Incident } from "@tocsin/core/contract/Incident"
-import type { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
+import type { Incident, NotificationOutboxItem } from "@tocsin/core/contract/Resources"
 import type { Arrival } from "./WebhookReceiver.ts"
 
 /** What became of all incidents: as the service has it, and as the receiver does. */

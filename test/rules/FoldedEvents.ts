@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import type { CheckResultEvent } from "@tocsin/core/contract/Requests"
 import { fromMicros, type Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierName, OutboxState, Severity } from "@tocsin/core/contract/Status"
 import type { DeliveryTrigger } from "./deliver.ts"

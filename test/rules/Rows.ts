@@ -1,12 +1,9 @@
-import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
-import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
+import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 
 /** All rows that there are, as the changes of all commands so far make them. Maps keep the order of insertion. */
 export interface Rows {

@@ -1,4 +1,4 @@
-import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import type { CheckResultEvent } from "@tocsin/core/contract/Requests"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration } from "effect"

@@ -1,6 +1,6 @@
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 
 /** A storage, and what its commands asked it for. */
 export interface AskingStorage {

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/lists/Cursor"
+import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/engine/lists/Cursor"
 import {
   type ListName,
+  type ListQuery,
   NEVER_RESOLVED,
   orderColumns,
+  type Position,
   type SortValue,
-} from "@tocsin/core/lists/ListDefinitions"
-import type { ListQuery, Position } from "@tocsin/core/lists/PageRequest"
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

@@ -1,7 +1,7 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Deferred, Effect } from "effect"
 
 type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<void>>

@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"

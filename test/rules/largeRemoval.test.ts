@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"

@@ -1,4 +1,4 @@
-import type { Incident } from "@tocsin/core/contract/Incident"
+import type { Incident } from "@tocsin/core/contract/Resources"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { OutboxState, Severity } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"

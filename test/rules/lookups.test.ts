@@ -1,6 +1,6 @@
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import type { CheckResultEvent } from "@tocsin/core/contract/Requests"
 import { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"

@@ -1,5 +1,5 @@
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
+import type { CheckResultEvent } from "@tocsin/core/contract/Requests"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"

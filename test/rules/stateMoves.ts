@@ -1,10 +1,9 @@
-import { AgentKeyTransitions } from "@tocsin/core/admission/AgentKeyTransitions"
-import { AgentTransitions } from "@tocsin/core/admission/AgentTransitions"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
+import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
-import type { Transition } from "@tocsin/core/TransitionTable"
 import type { Observation } from "./Action.ts"
 import { membersEver, moved, type Moved } from "./Rows.ts"
 

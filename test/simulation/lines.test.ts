@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { simulate } from "@tocsin/core/simulation/simulate"
-import { SimulationReport } from "@tocsin/core/simulation/SimulationReport"
-import type { SimulationSettings } from "@tocsin/core/simulation/SimulationSettings"
+import { SimulationReport, type SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
 import { Duration, Schema } from "effect"
 
 const ports = { sha256: (text: string) => text.length.toString(16).padStart(64, "0") }

@@ -1,9 +1,9 @@
-import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
+import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { idlePause } from "@tocsin/core/ports/IdlePause"
 import { Policy } from "@tocsin/core/ports/Policy"
 import { Storage, type StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/workspace/Decision"
 import { Context, Duration, Effect, Exit, Layer, Option } from "effect"
 
 const PROBE_INTERVAL = Duration.seconds(1)

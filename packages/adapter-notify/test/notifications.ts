@@ -1,6 +1,6 @@
 import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { HEARTBEAT } from "@tocsin/core/liveness/heartbeatIncident"
+import { HEARTBEAT } from "@tocsin/core/incidents/MemberRecord"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 
 /** A moment as the API writes it. */

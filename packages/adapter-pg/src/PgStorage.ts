@@ -1,6 +1,6 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
-import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
+import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { Stream } from "effect"

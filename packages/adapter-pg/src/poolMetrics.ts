@@ -1,6 +1,6 @@
-import { metricDefinitions as metrics } from "@tocsin/core/metrics/metricDefinitions"
-import { several } from "@tocsin/core/metrics/MetricFamily"
-import type { MetricSource } from "@tocsin/core/metrics/Instruments"
+import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
+import { several } from "@tocsin/core/engine/metrics/Metric"
+import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { Effect } from "effect"
 import type { Database } from "./Database.ts"
 

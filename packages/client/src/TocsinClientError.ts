@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
 
 /**
  * Why a call failed. The service's own codes are those of the contract:

@@ -1,6 +1,6 @@
 import * as HttpBeatReceiver from "@tocsin/adapter-notify/beat/HttpBeatReceiver"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
-import { BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
+import { BeatReceiver } from "@tocsin/core/ports/Notifiers"
 import { Effect, Layer, Result } from "effect"
 import { Tocsin } from "tocsin/effect"
 import type { Secrets } from "./Secrets.ts"

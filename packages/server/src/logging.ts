@@ -1,4 +1,4 @@
-import { entryText } from "@tocsin/core/log/entryText"
+import { entryText } from "@tocsin/core/engine/entryText"
 import { Cause, Effect, Formatter, Layer, Logger, References, Tracer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { exportsTelemetry } from "./telemetry/exports.ts"

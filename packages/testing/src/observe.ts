@@ -1,7 +1,7 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 

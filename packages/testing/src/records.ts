@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import {
   AgentId,
   BlacklistId,
@@ -13,14 +18,7 @@ import {
   OutboxId,
   RegistrationId,
 } from "@tocsin/core/contract/Identifiers"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { StorageError, StoryLimits } from "@tocsin/core/ports/Storage"
-import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 import { START_MILLIS, start } from "./samples.ts"

@@ -1,5 +1,4 @@
-import type { ListFilters, ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
-import type { ListQuery } from "@tocsin/core/lists/PageRequest"
+import type { ListFilters, ListName, ListQuery, ListRows } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"

@@ -1,5 +1,4 @@
-import type { CheckResultEvent } from "@tocsin/core/contract/EventBatchRequest"
-import type { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
+import type { CheckResultEvent, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import { AgentId, CheckId, EventId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Effect, Redacted } from "effect"

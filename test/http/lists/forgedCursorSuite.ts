@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { encodeCursor } from "@tocsin/core/lists/Cursor"
+import { encodeCursor } from "@tocsin/core/engine/lists/Cursor"
 import {
   type ListName,
+  type ListQuery,
   orderColumns,
+  type Position,
   type SortColumn,
   type SortValue,
-} from "@tocsin/core/lists/ListDefinitions"
-import type { ListQuery, Position } from "@tocsin/core/lists/PageRequest"
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"

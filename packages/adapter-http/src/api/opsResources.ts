@@ -1,11 +1,13 @@
-import { Agent } from "@tocsin/core/contract/Agent"
-import { CheckState } from "@tocsin/core/contract/CheckState"
+import {
+  Agent,
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+} from "@tocsin/core/contract/Resources"
 import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
-import { Incident } from "@tocsin/core/contract/Incident"
 import { InstantFromString } from "@tocsin/core/contract/Instant"
-import { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
 import { NotifierKind, Severity } from "@tocsin/core/contract/Status"
-import { StoredCheckResultEvent } from "@tocsin/core/contract/StoredCheckResultEvent"
 import { Schema } from "effect"
 
 /** Paths of /ops/v1. */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import type { Visit } from "@tocsin/core/usecases/BodyAdmission"
+import type { Visit } from "@tocsin/core/admission/BodyAdmission"
 import { answerText } from "./answerText.ts"
 import { type Asker, AgentWork } from "./AgentWork.ts"
 import type { Burst, Flushed } from "./Burst.ts"

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Visit } from "@tocsin/core/usecases/BodyAdmission"
+import type { Visit } from "@tocsin/core/admission/BodyAdmission"
 import type { Place } from "../request/Intake.ts"
 import { joined } from "../request/RequestBody.ts"
 import { type Asker, AgentWork } from "./AgentWork.ts"

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
 
 /** A JSON object, of which nothing more is known. */
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import type { ErrorMessages, Example } from "./Documentation.ts"
 import { REQUEST_ID } from "./story.ts"
 

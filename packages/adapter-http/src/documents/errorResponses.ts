@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import type { OpenApi } from "effect/http-api"
 import type { Documentation, JsonObject } from "./Documentation.ts"
 import { errorExample } from "./errorExamples.ts"

@@ -1,5 +1,5 @@
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/resources"
+import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OpsApi } from "../api/OpsApi.ts"

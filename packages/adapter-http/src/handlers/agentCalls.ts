@@ -1,5 +1,5 @@
 import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
-import type { ValidationError } from "@tocsin/core/contract/ValidationError"
+import type { ValidationError } from "@tocsin/core/contract/Errors"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import { isAgentId } from "@tocsin/core/contract/Identifiers"
 import { Effect, Predicate, type Redacted, Result } from "effect"

@@ -1,6 +1,5 @@
-import type { Counter } from "@tocsin/core/metrics/Counters"
-import type { Histogram } from "@tocsin/core/metrics/Histograms"
-import type { Instruments } from "@tocsin/core/metrics/Instruments"
+import type { Counter, Histogram } from "@tocsin/core/engine/metrics/Counters"
+import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"])
 

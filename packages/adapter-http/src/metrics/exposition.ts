@@ -1,5 +1,9 @@
-import type { MetricDefinition } from "@tocsin/core/metrics/MetricDefinition"
-import type { Distribution, MetricFamily, Reading } from "@tocsin/core/metrics/MetricFamily"
+import type {
+  Distribution,
+  MetricDefinition,
+  MetricFamily,
+  Reading,
+} from "@tocsin/core/engine/metrics/Metric"
 
 /** What the text is, to whoever reads it (Prometheus, text format 0.0.4). */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -1,4 +1,4 @@
-import { CurrentInstruments } from "@tocsin/core/metrics/Instruments"
+import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Effect, Tracer, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { withPlainPath } from "../request/plainPath.ts"

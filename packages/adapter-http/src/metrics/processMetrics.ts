@@ -7,10 +7,10 @@ import {
   PerformanceObserver,
 } from "node:perf_hooks"
 import process from "node:process"
-import { Histograms } from "@tocsin/core/metrics/Histograms"
-import type { MetricSource } from "@tocsin/core/metrics/Instruments"
-import { metricDefinitions as metrics } from "@tocsin/core/metrics/metricDefinitions"
-import { type MetricFamily, several, single } from "@tocsin/core/metrics/MetricFamily"
+import { Histograms } from "@tocsin/core/engine/metrics/Counters"
+import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
+import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
+import { type MetricFamily, several, single } from "@tocsin/core/engine/metrics/Metric"
 import { Effect, type Scope } from "effect"
 
 /** How often the event loop is asked how late it is: one timer, whose cost nobody sees. */

@@ -1,14 +1,14 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { SystemSummary } from "@tocsin/core/contract/SystemSummary"
+import type { SystemSummary } from "@tocsin/core/contract/Resources"
 import {
-  BACKLOG_STATES,
   type Backlog,
+  BACKLOG_STATES,
   type BacklogState,
   type MetricCounts,
-} from "@tocsin/core/liveness/MetricCounts"
-import { metricDefinitions as metrics } from "@tocsin/core/metrics/metricDefinitions"
-import { type MetricFamily, several, single } from "@tocsin/core/metrics/MetricFamily"
+} from "@tocsin/core/ports/StorageCounts"
+import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
+import { type MetricFamily, several, single } from "@tocsin/core/engine/metrics/Metric"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
+import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { KnownRoute } from "../response/allowedMethods.ts"

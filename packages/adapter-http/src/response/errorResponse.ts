@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/core/contract/ErrorCode"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import type { ErrorResponse } from "@tocsin/core/contract/Responses"
 import { HttpServerResponse } from "effect/http"
 import { errorStatus } from "../api/ApiErrors.ts"

@@ -5,9 +5,9 @@ import type {
   KeyConflict,
   RateLimited,
 } from "@tocsin/core/admission/AdmissionErrors"
-import type { ValidationError } from "@tocsin/core/contract/ValidationError"
+import type { ValidationError } from "@tocsin/core/contract/Errors"
+import type { NotFound, StateConflict } from "@tocsin/core/usecases/Operations"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect, Option, References } from "effect"
 import * as ApiErrors from "../api/ApiErrors.ts"
 import type { Failure } from "./errorResponse.ts"

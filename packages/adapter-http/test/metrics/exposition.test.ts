@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counter, gauge, histogram } from "@tocsin/core/metrics/MetricDefinition"
-import { several, single } from "@tocsin/core/metrics/MetricFamily"
+import { counter, gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Metric"
 import { exposition } from "../../src/metrics/exposition.ts"
 
 describe("exposition", () => {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { metricDefinitions } from "@tocsin/core/metrics/metricDefinitions"
+import { metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { Effect } from "effect"
 import { processMetrics } from "../../src/metrics/processMetrics.ts"
 

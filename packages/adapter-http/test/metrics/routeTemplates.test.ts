@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Instruments } from "@tocsin/core/metrics/Instruments"
+import { Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { TocsinApi } from "../../src/api.ts"
 import { RequestMeter } from "../../src/metrics/RequestMeter.ts"
 import { routeTemplates } from "../../src/metrics/routeTemplates.ts"

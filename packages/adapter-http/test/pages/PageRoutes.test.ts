@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { HealthExamination } from "@tocsin/core/usecases/HealthExamination"
+import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Health } from "@tocsin/core/health/judgeHealth"
 import { Effect, Layer, Redacted } from "effect"
 import * as ApiServer from "../../src/HttpServer.ts"

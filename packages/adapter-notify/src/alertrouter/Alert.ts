@@ -1,4 +1,4 @@
-import { timestamp } from "@tocsin/core/contract/timestamp"
+import { timestamp } from "@tocsin/core/contract/Fields"
 import { Schema } from "effect"
 
 /** One alert as Alertmanager's v2 API takes it (postableAlert); the format is Alertmanager's. */

@@ -1,5 +1,4 @@
-import { type Beat, BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
-import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { type Beat, BeatReceiver, type TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Layer, Option } from "effect"
 import { below } from "../http/below.ts"
 import { resultOfFailure } from "../http/deliveryResult.ts"

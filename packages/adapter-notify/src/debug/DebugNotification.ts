@@ -1,5 +1,5 @@
 import { NotificationType, Severity } from "@tocsin/core/contract/Status"
-import { timestamp } from "@tocsin/core/contract/timestamp"
+import { timestamp } from "@tocsin/core/contract/Fields"
 import { Schema } from "effect"
 
 /** The fields of the line that the debug notifier logs, version 1. */

@@ -1,5 +1,5 @@
 import { NotificationType, Severity } from "@tocsin/core/contract/Status"
-import { timestamp } from "@tocsin/core/contract/timestamp"
+import { timestamp } from "@tocsin/core/contract/Fields"
 import { Schema } from "effect"
 
 /** Grows with a change that a receiver could trip over; a new field is none. */

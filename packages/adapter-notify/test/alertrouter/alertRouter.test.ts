@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ClaimedAlert } from "@tocsin/core/notifications/alertDecisions"
+import type { ClaimedAlert } from "@tocsin/core/notifications/DeliveryAttempt"
 import type * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect, Queue, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Beat, BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
+import { type Beat, BeatReceiver } from "@tocsin/core/ports/Notifiers"
 import { Effect, Fiber, Layer, Queue, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as HttpBeatReceiver from "../../src/beat/HttpBeatReceiver.ts"

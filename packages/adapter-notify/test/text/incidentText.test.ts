@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { firstLine } from "@tocsin/core/notifications/firstLine"
+import { firstLine } from "@tocsin/core/contract/Text"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Schema } from "effect"
 import * as fc from "fast-check"

@@ -1,5 +1,5 @@
 import type { SqlConnection } from "effect/sql"
-import type { CopiedColumn, CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopiedColumn, CopiedRow, CopiedTable } from "@tocsin/core/ports/Copy"
 
 /** How a column is read: JSON verbatim, since the driver would parse it. */
 const selection = ({ name, type }: CopiedColumn): string =>

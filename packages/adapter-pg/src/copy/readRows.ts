@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { SqlClient, SqlConnection } from "effect/sql"
 import { toStorageError } from "../toStorageError.ts"
 import { fromPostgres, selectionOf } from "./columnTypes.ts"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/Copy"
 
 const PIECE = 1_000
 

@@ -3,7 +3,7 @@ import { Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toStorageError } from "../toStorageError.ts"
 import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopySource } from "@tocsin/core/ports/CopySource"
+import type { CopySource } from "@tocsin/core/ports/Copy"
 import { readRows } from "./readRows.ts"
 
 /** Reads a database as it is now, in one transaction that writes nothing, while `use` runs. */

@@ -8,8 +8,7 @@ import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
 import { insertionOf, toJson } from "./columnTypes.ts"
 import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopiedTable } from "@tocsin/core/ports/CopiedTable"
-import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
+import type { CopiedTable, CopyTarget } from "@tocsin/core/ports/Copy"
 import { readRows } from "./readRows.ts"
 
 interface TargetOptions {

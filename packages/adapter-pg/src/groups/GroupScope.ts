@@ -1,5 +1,5 @@
 import type { AgentId, CheckId, OutboxId } from "@tocsin/core/contract/Identifiers"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 
 /** One agent, with the checks of it that a command asks for first. */
 export interface AgentScope {

@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { type Clock, Effect } from "effect"
 import type { GroupScope } from "./GroupScope.ts"
 

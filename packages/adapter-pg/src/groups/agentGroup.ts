@@ -1,6 +1,6 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { AgentCache, Versioned } from "../cache/AgentCache.ts"

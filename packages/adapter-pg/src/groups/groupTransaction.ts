@@ -1,6 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
-import { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"

@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { RowVersion } from "../cache/AgentCache.ts"

@@ -1,6 +1,6 @@
 import type { AgentId, EventId } from "@tocsin/core/contract/Identifiers"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"

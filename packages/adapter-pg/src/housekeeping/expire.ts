@@ -1,5 +1,5 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import { reportPassedOver } from "@tocsin/core/metrics/reportPassedOver"
+import { reportPassedOver } from "@tocsin/core/admission/heldAgents"
 import {
   expireEffect,
   type RetentionPiece,

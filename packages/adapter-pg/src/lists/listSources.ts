@@ -1,6 +1,6 @@
 import { NotificationType, OutboxState } from "@tocsin/core/contract/Status"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
-import type { ListFilters, ListName } from "@tocsin/core/lists/ListDefinitions"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+import type { ListFilters, ListName } from "@tocsin/core/engine/lists/ListDefinitions"
 import { agentColumns } from "../tables/AgentTable.ts"
 import { keyColumns } from "../tables/AgentKeyTable.ts"
 import { checkColumns } from "../tables/CheckTable.ts"

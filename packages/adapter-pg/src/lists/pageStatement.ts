@@ -1,5 +1,9 @@
-import { type ListName, orderColumns, type SortColumn } from "@tocsin/core/lists/ListDefinitions"
-import type { PageRequest } from "@tocsin/core/lists/PageRequest"
+import {
+  type ListName,
+  orderColumns,
+  type PageRequest,
+  type SortColumn,
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import type { ListSource } from "./ListSource.ts"
 import { listSources } from "./listSources.ts"
 import { Parameters } from "./Parameters.ts"

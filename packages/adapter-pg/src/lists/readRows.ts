@@ -1,6 +1,5 @@
-import type { ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
-import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { PageRequest } from "@tocsin/core/lists/PageRequest"
+import type { ListName, ListRows, PageRequest } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../reads/read.ts"

@@ -7,8 +7,8 @@ import {
   CENSUS_LIMIT,
   type MetricCounts,
   sortBacklog,
-} from "@tocsin/core/liveness/MetricCounts"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+} from "@tocsin/core/ports/StorageCounts"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { NOTIFIERS_OF_STATE } from "../lists/listSources.ts"

@@ -1,4 +1,4 @@
-import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import {

@@ -1,4 +1,4 @@
-import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
+import type { AlertRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Nullable } from "./Nullable.ts"

@@ -1,6 +1,6 @@
-import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import type { HistoryRecord } from "@tocsin/core/checks/CheckRecord"
+import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { CheckId, EventId } from "@tocsin/core/contract/Identifiers"
-import type { StoredHistoryRecord } from "@tocsin/core/lists/ListDefinitions"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Columns } from "./columnArrays.ts"

@@ -1,5 +1,4 @@
-import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import { FIRST_CHANGES } from "@tocsin/core/incidents/storyBounds"
+import { FIRST_CHANGES, type IncidentChangeRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 import type { Nullable } from "./Nullable.ts"

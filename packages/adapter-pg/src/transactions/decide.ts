@@ -1,5 +1,5 @@
-import type { Decision } from "@tocsin/core/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
+import type { Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { Effect } from "effect"
 
 /** Runs a decision to its end; `load` brings the rows it asks for into its workspace. */

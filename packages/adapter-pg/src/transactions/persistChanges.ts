@@ -1,4 +1,4 @@
-import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"

@@ -1,6 +1,6 @@
 import type { MemberRef } from "@tocsin/core/incidents/MemberRecord"
-import type { Change } from "@tocsin/core/workspace/Table"
-import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import * as agents from "../tables/AgentTable.ts"
 import * as keys from "../tables/AgentKeyTable.ts"
 import * as alerts from "../tables/AlertTable.ts"

@@ -13,9 +13,9 @@ import {
   ListOrders,
   type ListSort,
   orderColumns,
+  type PageRequest,
   type SortValue,
-} from "@tocsin/core/lists/ListDefinitions"
-import type { PageRequest } from "@tocsin/core/lists/PageRequest"
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -3,7 +3,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Stream } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/Copy"
 
 /** Rows read at once: between two pieces the process can show how far it is, and be stopped. */
 const PIECE = 1_000

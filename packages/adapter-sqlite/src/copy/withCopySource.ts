@@ -1,6 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import type { CopySource } from "@tocsin/core/ports/CopySource"
+import type { CopySource } from "@tocsin/core/ports/Copy"
 import { CopyConnection, first } from "./CopyConnection.ts"
 
 /** Opens a database file for reading as it is now, and closes it after `use`. Its log grows while that takes. */

@@ -8,7 +8,7 @@ import { inspectFile } from "../connection/inspectFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { RECOUNT_OPEN_INCIDENTS } from "../rows/SystemTotalRows.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
-import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
+import type { CopyTarget } from "@tocsin/core/ports/Copy"
 import { CopyConnection, first, toSqlite } from "./CopyConnection.ts"
 
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })

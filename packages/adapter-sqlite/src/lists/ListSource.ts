@@ -1,4 +1,4 @@
-import type { ListFilters, ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
+import type { ListFilters, ListName, ListRows } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 

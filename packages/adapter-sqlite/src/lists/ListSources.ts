@@ -1,6 +1,6 @@
 import { NotificationType, OutboxState } from "@tocsin/core/contract/Status"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
-import type { ListName } from "@tocsin/core/lists/ListDefinitions"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+import type { ListName } from "@tocsin/core/engine/lists/ListDefinitions"
 import { AGENT_KEY_COLUMNS, type BlockedKeyRow, toBlockedKey } from "../rows/AgentKeyRows.ts"
 import { AGENT_COLUMNS, type AgentRow, toAgent } from "../rows/AgentRows.ts"
 import { CHECK_COLUMNS, type CheckRow, toCheck } from "../rows/CheckRows.ts"

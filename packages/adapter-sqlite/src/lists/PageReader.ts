@@ -1,6 +1,5 @@
 import { OutboxState } from "@tocsin/core/contract/Status"
-import type { ListName, ListRows } from "@tocsin/core/lists/ListDefinitions"
-import type { PageRequest } from "@tocsin/core/lists/PageRequest"
+import type { ListName, ListRows, PageRequest } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Occurring, ReadRows } from "./ListSource.ts"
 import { ListSources } from "./ListSources.ts"

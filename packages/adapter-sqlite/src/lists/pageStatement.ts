@@ -1,5 +1,10 @@
-import { type ListName, orderColumns, type SortValue } from "@tocsin/core/lists/ListDefinitions"
-import type { PageRequest, Position } from "@tocsin/core/lists/PageRequest"
+import {
+  type ListName,
+  orderColumns,
+  type PageRequest,
+  type Position,
+  type SortValue,
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import type { Fixed, Fragment, Occurring, Selection } from "./ListSource.ts"
 import { ListSources } from "./ListSources.ts"
 

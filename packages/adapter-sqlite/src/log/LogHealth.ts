@@ -1,4 +1,4 @@
-import { move } from "@tocsin/core/TransitionTable"
+import { move } from "@tocsin/core/engine/TransitionTable"
 import { LogDuties, type LogDuty, type LogState, LogTransitions, type LogTrigger } from "./LogTransitions.ts"
 
 /** The state of one open log. It moves as its table says, and in no other way. */

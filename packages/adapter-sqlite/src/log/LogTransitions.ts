@@ -1,4 +1,4 @@
-import type { Transition } from "@tocsin/core/TransitionTable"
+import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import type { CheckpointStep } from "./checkpointLoop.ts"
 
 /** Moves of the write-ahead log of one open file, from the first command to the end of the process. */

@@ -7,8 +7,8 @@ import {
   CENSUS_LIMIT,
   type MetricCounts,
   sortBacklog,
-} from "@tocsin/core/liveness/MetricCounts"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+} from "@tocsin/core/ports/StorageCounts"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`

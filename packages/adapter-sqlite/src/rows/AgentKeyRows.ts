@@ -1,7 +1,7 @@
-import type { AgentKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
+import type { AgentKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { upsert } from "./upsert.ts"
 

@@ -1,9 +1,9 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { AgentFeatures } from "@tocsin/core/contract/AgentFeatures"
+import type { AgentFeatures } from "@tocsin/core/contract/Requests"
+import type { Labels } from "@tocsin/core/contract/Labels"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { Labels } from "@tocsin/core/contract/Labels"
-import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { type Column, RowWriter } from "./RowWriter.ts"
 

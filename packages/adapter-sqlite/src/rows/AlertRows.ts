@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { AlertRecord, AlertRef } from "@tocsin/core/notifications/AlertRecord"
-import type { Change } from "@tocsin/core/workspace/Table"
+import type { AlertRecord, AlertRef } from "@tocsin/core/notifications/OutboxRecord"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { type Column, RowWriter } from "./RowWriter.ts"
 

@@ -1,7 +1,10 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import { FIRST_CHANGES, type StoryCut } from "@tocsin/core/incidents/storyBounds"
+import {
+  FIRST_CHANGES,
+  type IncidentChangeRecord,
+  type StoryCut,
+} from "@tocsin/core/incidents/IncidentRecord"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { RowInserter } from "./RowInserter.ts"
 

@@ -2,7 +2,7 @@ import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { Change } from "@tocsin/core/workspace/Table"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { type Column, RowWriter } from "./RowWriter.ts"
 

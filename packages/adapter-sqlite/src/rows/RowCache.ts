@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
-import type { WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import type { Tables } from "./Tables.ts"
 
 /** What a row and its place in the maps take, beside its longest text. */

@@ -1,4 +1,4 @@
-import type { Change } from "@tocsin/core/workspace/Table"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { RowInserter } from "./RowInserter.ts"

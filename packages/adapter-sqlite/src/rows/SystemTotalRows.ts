@@ -1,8 +1,8 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
 import { QUIET_KEPT, type Seen, type SystemTotals } from "@tocsin/core/liveness/SilenceScan"
-import type { Change } from "@tocsin/core/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** How many agents one step of a pass looks at: half a millisecond in which nobody else is answered. */

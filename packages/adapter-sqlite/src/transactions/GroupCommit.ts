@@ -1,6 +1,6 @@
-import type { CommitMeter } from "@tocsin/core/metrics/CommitMeter"
+import type { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
+import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Workspace, type WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
 import { Effect } from "effect"
 import { LockPatience } from "../connection/LockPatience.ts"
 import { isLocked } from "../connection/SqliteFailures.ts"

@@ -1,4 +1,4 @@
-import type { Workspace, WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import { RowCache } from "../rows/RowCache.ts"
 import type { Tables } from "../rows/Tables.ts"
 import { persistChanges } from "./persistChanges.ts"

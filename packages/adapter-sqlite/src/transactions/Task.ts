@@ -1,5 +1,5 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { LockPatience } from "../connection/LockPatience.ts"
 

@@ -1,7 +1,7 @@
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
 import type { StoredRows } from "./StoredRows.ts"
 

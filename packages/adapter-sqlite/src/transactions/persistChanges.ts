@@ -1,4 +1,4 @@
-import type { Workspace, WorkspaceChanges } from "@tocsin/core/workspace/Workspace"
+import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
 
 /**

@@ -1,8 +1,8 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { WithIncident, Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { RowRequest } from "@tocsin/core/workspace/RowRequest"
-import type { WithIncident, Workspace } from "@tocsin/core/workspace/Workspace"
 import type { Tables } from "../rows/Tables.ts"
 
 /** Whether a request looks for rows in the tables, which know nothing of what a workspace has made of them. */

@@ -2,10 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/Severity"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import { type ListFilters, type ListName, ListOrders, orderColumns } from "@tocsin/core/lists/ListDefinitions"
-import type { ListQuery, PageRequest, Position } from "@tocsin/core/lists/PageRequest"
+import {
+  type ListFilters,
+  type ListName,
+  ListOrders,
+  type ListQuery,
+  orderColumns,
+  type PageRequest,
+  type Position,
+} from "@tocsin/core/engine/lists/ListDefinitions"
 import { incidentRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { Command } from "@tocsin/core/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { eventually, turn } from "../eventually.ts"

@@ -1,5 +1,4 @@
-import { EventBatchRequest } from "@tocsin/core/contract/EventBatchRequest"
-import { HeartbeatRequest } from "@tocsin/core/contract/HeartbeatRequest"
+import { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/core/contract/Responses"
 import { Effect } from "effect"
 import type { ReadOptions } from "../options/readOptions.ts"

@@ -1,7 +1,6 @@
-import { Agent } from "@tocsin/core/contract/Agent"
+import { Agent, SystemSummary } from "@tocsin/core/contract/Resources"
 import * as Parameters from "@tocsin/core/contract/Parameters"
 import * as Responses from "@tocsin/core/contract/Responses"
-import { SystemSummary } from "@tocsin/core/contract/SystemSummary"
 import type { Effect } from "effect"
 import type { CallError } from "../sending/toClientError.ts"
 import type { Calls } from "./Calls.ts"

@@ -1,4 +1,4 @@
-import { unknownOptions } from "@tocsin/core/contract/unknownOptions"
+import { unknownOptions } from "@tocsin/core/contract/nearestName"
 import { Duration, Option, Redacted } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import type { ClientDuration, ClientOptions } from "./ClientOptions.ts"

@@ -1,7 +1,14 @@
-import type { AgentFeatures } from "../contract/AgentFeatures.ts"
-import type { AgentId, IncidentId, KeyFingerprint, KeyHash, RegistrationId } from "../contract/Identifiers.ts"
+import type {
+  AgentId,
+  BlacklistId,
+  IncidentId,
+  KeyFingerprint,
+  KeyHash,
+  RegistrationId,
+} from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { Labels } from "../contract/Labels.ts"
+import type { AgentFeatures } from "../contract/Requests.ts"
 import type { AdmissionState, CheckStatus } from "../contract/Status.ts"
 
 /**
@@ -61,3 +68,29 @@ export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord =>
   ...agent,
   [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
 })
+
+interface AgentKeyFields {
+  readonly key_hash: KeyHash
+  readonly key_fingerprint: KeyFingerprint
+  /** The one agent id that this key speaks for (docs/rules.md#what-is-stored-of-a-key). */
+  readonly agent_id: AgentId
+  readonly created_at: Instant
+  readonly last_seen_at: Instant
+}
+
+/** A key that an agent holds or held. */
+export interface AgentsKeyRecord extends AgentKeyFields {
+  readonly state: "pending" | "accepted" | "superseded"
+}
+
+/** A blocked key: a row of the blacklist. It outlives its agent (docs/rules.md#agent-keys). */
+export interface BlockedKeyRecord extends AgentKeyFields {
+  readonly state: "blocked"
+  readonly blacklist_id: BlacklistId
+  readonly blocked_at: Instant
+  /** The agent's hostname when the key was blocked. */
+  readonly hostname: string
+}
+
+/** One agent key as stored; never the key itself (docs/rules.md#tokens). */
+export type AgentKeyRecord = AgentsKeyRecord | BlockedKeyRecord

@@ -7,6 +7,7 @@ import type {
   RegistrationId,
 } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
+import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { CheckStatus } from "../contract/Status.ts"
 
 /** Names one check of one registration of an agent: a check of a deleted agent is never found again. */
@@ -31,4 +32,14 @@ export interface CheckRecord extends CheckRef {
   readonly seen_event_ids: ReadonlyArray<EventId>
   /** The open incident that this check is a member of, while it is not ok. */
   readonly incident_id: IncidentId | undefined
+}
+
+/**
+ * A result that changed (status, exit_code): one row of a check's history. `seq` is given by the storage when the row is
+ * stored and grows from row to row, within a batch in array order; history is listed by it (docs/rules.md#tokens).
+ */
+export interface HistoryRecord extends CheckResultEvent {
+  readonly agent_id: AgentId
+  readonly registration_id: RegistrationId
+  readonly received_at: Instant
 }

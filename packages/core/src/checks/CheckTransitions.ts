@@ -1,5 +1,5 @@
 import type { CheckStatus } from "../contract/Status.ts"
-import type { Transition } from "../TransitionTable.ts"
+import type { Transition } from "../engine/TransitionTable.ts"
 
 /** What a change of a check's status means to the incident it belongs to (docs/rules.md#incidents). */
 export type Membership = "none" | "joins" | "worsens" | "improves" | "leaves"

@@ -1,27 +1,27 @@
+import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../admission/AgentRecord.ts"
-import { recognise } from "../admission/recognise.ts"
-import type { EventBatchRequest } from "../contract/EventBatchRequest.ts"
-import type { EventId, KeyHash } from "../contract/Identifiers.ts"
+import type { EventId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
-import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
-import type { Command, Decision } from "../workspace/Decision.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
-import { applyEvent, type EventOutcome } from "./applyEvent.ts"
-import { prefetch } from "./prefetch.ts"
+import type { CheckResultEvent } from "../contract/Requests.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { type IncidentRef, incidentRefOf } from "../incidents/IncidentRecord.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import type { MemberRef } from "../incidents/MemberRecord.ts"
+import { heartbeatMember, resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
+import {
+  applyEvent,
+  type BatchContext,
+  type BatchInput,
+  type EventOutcome,
+  hasNewFirstLine,
+} from "./applyEvent.ts"
 
 /** What became of a batch; a refused one changed nothing (docs/rules.md#events, docs/rules.md#agent-keys). */
 export type BatchOutcome =
   | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
-
-/** A batch with what is known of its key. */
-export interface BatchInput {
-  readonly request: EventBatchRequest
-  readonly key_hash: KeyHash
-  readonly incidents: IncidentOptions
-  readonly sha256: (text: string) => string
-}
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch =
@@ -59,4 +59,34 @@ function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decisio
   }
   workspace.putAgent(recount(agent, moves))
   return { outcome: "applied", events: outcomes }
+}
+
+/**
+ * Asks at once for the rows that the events of a batch will most likely need, so that a storage over a network makes one
+ * trip for all of them. A guess that is wrong costs a trip, never a wrong decision: {@link applyEvent} asks for itself.
+ */
+function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
+  const { agent_id, events } = input.request
+  const { registration_id } = agent
+  const event_ids: Array<CheckResultEvent["event_id"]> = []
+  const members: Array<MemberRef> = []
+  const openIncidents: Array<IncidentRef> = []
+  for (const event of events) {
+    const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    if (check !== undefined && event.observed_at < check.last_observed_at) continue
+    const isStatusChange = check?.status !== event.status
+    const isChange = isStatusChange || check.exit_code !== event.exit_code
+    if (isChange) event_ids.push(event.event_id)
+    if (check?.incident_id !== undefined && (isStatusChange || hasNewFirstLine(check, event))) {
+      members.push({ incident_id: check.incident_id, agent_id, check_id: event.check_id })
+    }
+    if (isStatusChange && event.status !== "ok") {
+      openIncidents.push(incidentRefOf(agent_id, event, input.sha256))
+    }
+  }
+  const heartbeat = heartbeatMember(agent)
+  if (heartbeat !== undefined) members.push(heartbeat)
+  if (event_ids.length === 0 && members.length === 0) return
+  const incidents = members.map((member) => member.incident_id)
+  yield* ensure(workspace, { history: { agent_id, event_ids }, incidents, members, openIncidents })
 }

@@ -1,16 +1,28 @@
 import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { CheckResultEvent } from "../contract/EventBatchRequest.ts"
-import type { EventId, IncidentId } from "../contract/Identifiers.ts"
+import type { EventId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
+import type { CheckResultEvent, EventBatchRequest } from "../contract/Requests.ts"
+import { firstLine } from "../contract/Text.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { incidentRefOf } from "../incidents/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import { firstLine } from "../notifications/firstLine.ts"
-import type { Decision } from "../workspace/Decision.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
-import type { BatchInput } from "./applyBatch.ts"
+import { severityOf } from "../incidents/MemberRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
-import { checkTransition } from "./CheckTransitions.ts"
-import { followStatus } from "./followStatus.ts"
-import { hasNewFirstLine } from "./hasNewFirstLine.ts"
+import { checkTransition, type CheckTransition } from "./CheckTransitions.ts"
+
+/** Whether an event says something new of its check to those who only see the first line of an output. */
+export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>
+  event.output !== check.summary && firstLine(event.output) !== firstLine(check.summary)
+
+/** A batch with what is known of its key. */
+export interface BatchInput {
+  readonly request: EventBatchRequest
+  readonly key_hash: KeyHash
+  readonly incidents: IncidentOptions
+  readonly sha256: (text: string) => string
+}
 
 /** What became of one event: `changed` is stored and counted as accepted, all others as deduplicated (docs/rules.md#events). */
 export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
@@ -132,4 +144,35 @@ function* change(
     incident_id,
   })
   return "changed"
+}
+
+/** Moves a check between incidents after a change of its status. Returns the incident that it is a member of now. */
+function* followStatus(
+  context: BatchContext,
+  { membership }: CheckTransition,
+  { check, event }: { readonly check: CheckRecord | undefined; readonly event: CheckResultEvent },
+): Decision<IncidentId | undefined> {
+  const { workspace, input, incidents } = context
+  const { agent_id } = input.request
+  const { check_id, notifications_enabled: notify } = event
+  const severity = severityOf(event.status)
+  const current = check?.incident_id
+  if (membership === "none") return current
+  if (severity === undefined) {
+    if (current !== undefined)
+      yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
+    return undefined
+  }
+  const ref = incidentRefOf(agent_id, event, input.sha256)
+  const memberChange = { member: { agent_id, check_id, severity, summary: firstLine(event.output) }, notify }
+  if (current !== undefined) {
+    if (!workspace.incidents.isLoaded(current)) yield { incidents: [current] }
+    const incident = workspace.incidents.get(current)
+    if (incident?.kind === ref.kind && incident.incident_key === ref.incident_key) {
+      yield* incidents.change(current, memberChange)
+      return current
+    }
+    yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
+  }
+  return yield* incidents.join(ref, memberChange)
 }

@@ -1,11 +1,12 @@
 import { type AgentRecord, uncount } from "../admission/AgentRecord.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import { HEARTBEAT } from "../liveness/heartbeatIncident.ts"
-import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
-import type { Command, Decision } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
 
 /** What an action on one check came to. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { isPlainText, plainText } from "./isPlainText.ts"
+import { isPlainText, plainText } from "./Text.ts"
 
 const NAME = /^[A-Za-z0-9._:-]{1,128}$/u
 const isName = Schema.isPattern(NAME, {

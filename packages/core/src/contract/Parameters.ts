@@ -1,7 +1,7 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { AgentId, CheckId } from "./Identifiers.ts"
-import { isPlainText } from "./isPlainText.ts"
 import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
+import { isPlainText } from "./Text.ts"
 
 const MAX_LIMIT = 500
 const DEFAULT_LIMIT = "100"

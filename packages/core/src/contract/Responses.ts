@@ -1,12 +1,14 @@
 import { Schema } from "effect"
-import { Agent } from "./Agent.ts"
-import { AgentBlacklistItem } from "./AgentBlacklistItem.ts"
-import { CheckState } from "./CheckState.ts"
-import { ErrorCode } from "./ErrorCode.ts"
-import { Incident } from "./Incident.ts"
-import { NonNegativeInteger } from "./NonNegativeInteger.ts"
-import { NotificationOutboxItem } from "./NotificationOutboxItem.ts"
-import { StoredCheckResultEvent } from "./StoredCheckResultEvent.ts"
+import { ErrorCode } from "./Errors.ts"
+import { NonNegativeInteger } from "./Fields.ts"
+import {
+  Agent,
+  AgentBlacklistItem,
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+} from "./Resources.ts"
 
 /** The service runs, or is ready. */
 export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate({

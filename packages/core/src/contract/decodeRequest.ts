@@ -1,12 +1,10 @@
 import { Predicate, Result, type Schema, SchemaParser } from "effect"
 import { describeIssue } from "./describeIssue.ts"
-import { BATCH_SIZE_RULE, EventBatchRequest, MAX_EVENTS } from "./EventBatchRequest.ts"
-import { HeartbeatRequest } from "./HeartbeatRequest.ts"
+import { ValidationError } from "./Errors.ts"
 import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
 import * as Parameters from "./Parameters.ts"
-import { readEventBatch } from "./readEventBatch.ts"
-import { readHeartbeat } from "./readHeartbeat.ts"
-import { ValidationError } from "./ValidationError.ts"
+import { readEventBatch, readHeartbeat } from "./readRequests.ts"
+import { BATCH_SIZE_RULE, EventBatchRequest, HeartbeatRequest, MAX_EVENTS } from "./Requests.ts"
 
 const refuse = (message: string): Result.Result<never, ValidationError> =>
   Result.fail(new ValidationError({ message }))

@@ -1,5 +1,5 @@
-import { BATCH_SIZE_RULE, MAX_EVENTS } from "./EventBatchRequest.ts"
 import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
+import { BATCH_SIZE_RULE, MAX_EVENTS } from "./Requests.ts"
 
 /**
  * Twice as many values as the largest batch has: a body with more does not fit the contract, whatever it is. JSON.parse takes

@@ -1,5 +1,83 @@
-import { type HealthCondition, HealthConditions } from "./HealthConditions.ts"
-import type { HealthFacts } from "./HealthFacts.ts"
+import { Duration } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierName } from "../contract/Status.ts"
+import type { StorageFailure } from "../ports/Storage.ts"
+
+/** What happened to a notification, and when. */
+export interface NotificationMoment {
+  readonly notifier: NotifierName
+  readonly at: Instant.Instant
+}
+
+/** What is known of the service when it is asked whether it is well. */
+export interface HealthFacts {
+  readonly now: Instant.Instant
+  /** It has been told to stop. */
+  readonly isStopping: boolean
+  /** Why the storage answered no read; absent where it did. */
+  readonly readFailure: StorageFailure | undefined
+  /** Why it kept no write; absent where it did. */
+  readonly writeFailure: StorageFailure | undefined
+  /** Notifications of configured notifiers that are neither delivered nor given up, with the moment from which they count. */
+  readonly undelivered: ReadonlyArray<NotificationMoment>
+  /** Notifications of configured notifiers that were given up, with the moment of that. */
+  readonly givenUp: ReadonlyArray<NotificationMoment>
+}
+
+/** A notification that has waited longer is late: by then five attempts have failed, or none is being made. */
+export const LATE_AFTER = Duration.minutes(15)
+/** How long a failed notification counts: longer than any usual interval between beats. */
+export const GIVEN_UP_TOLD_FOR = Duration.hours(1)
+
+/** What must hold for the service to be well. */
+export interface HealthCondition {
+  readonly name: string
+  /** In words, for the documentation. */
+  readonly meaning: string
+  /** The fault where it does not hold: without an address, an agent's name, or a receiver's answer. */
+  readonly faultOf: (facts: HealthFacts) => string | undefined
+}
+
+/** All conditions, the first ones being what the others depend on. */
+export const HealthConditions = [
+  {
+    name: "storage_answers",
+    meaning: "the storage answers a read within 5 s",
+    faultOf: ({ readFailure }) => readFailure && `the storage does not answer (${readFailure})`,
+  },
+  {
+    name: "storage_keeps",
+    meaning: "the storage commits the service's sign of life within 5 s",
+    faultOf: ({ writeFailure }) => writeFailure && `the storage refuses writes (${writeFailure})`,
+  },
+  {
+    name: "delivery_in_time",
+    meaning: "no notification of a configured notifier has waited for more than 15 minutes",
+    faultOf: ({ undelivered, now }) => {
+      const late = oldest(undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER)))
+      return late && `${late.notifier} has not delivered a notification for ${minutesSince(late.at, now)}`
+    },
+  },
+  {
+    name: "nothing_given_up",
+    meaning: "no notification of a configured notifier failed within the last hour",
+    faultOf: ({ givenUp, now }) => {
+      const lost = oldest(givenUp.filter(({ at }) => at > Instant.minus(now, GIVEN_UP_TOLD_FOR)))
+      return lost && `${lost.notifier} failed to deliver a notification ${minutesSince(lost.at, now)} ago`
+    },
+  },
+] as const satisfies ReadonlyArray<HealthCondition>
+
+const oldest = (moments: ReadonlyArray<NotificationMoment>): NotificationMoment | undefined =>
+  moments.toSorted((a, b) => (a.at < b.at ? -1 : 1))[0]
+
+const MICROS_PER_MINUTE = 60_000_000n
+
+const minutesSince = (at: Instant.Instant, now: Instant.Instant): string => {
+  const minutes = Instant.max(at, now) === at ? 0n : (now - at) / MICROS_PER_MINUTE
+  if (minutes === 0n) return "less than a minute"
+  return minutes === 1n ? "1 minute" : `${minutes} minutes`
+}
 
 /** A condition that does not hold. */
 export interface Fault {

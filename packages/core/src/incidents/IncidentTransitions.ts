@@ -1,4 +1,4 @@
-import type { Transition } from "../TransitionTable.ts"
+import type { Transition } from "../engine/TransitionTable.ts"
 
 /** Moves of an incident (docs/rules.md#incidents). A resolved incident never reopens: the next trouble opens a new one. */
 export const IncidentTransitions = [

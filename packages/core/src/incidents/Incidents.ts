@@ -1,29 +1,39 @@
-import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotifierName, Severity } from "../contract/Status.ts"
-import { endAlerts } from "../notifications/endAlerts.ts"
+import type { Severity } from "../contract/Status.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { endAlerts } from "../notifications/alertDecisions.ts"
 import {
-  type EnqueueOptions,
   enqueueFirings,
+  type EnqueueOptions,
   settleAbandoned,
   settleResolved,
 } from "../notifications/enqueue.ts"
-import { move } from "../TransitionTable.ts"
-import type { Decision } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
-import type { IncidentChangeRecord } from "./IncidentChangeRecord.ts"
-import type { IncidentRecord, IncidentRef } from "./IncidentRecord.ts"
+import type { IncidentOptions } from "./incidentOptions.ts"
+import type { IncidentChangeRecord, IncidentRecord, IncidentRef } from "./IncidentRecord.ts"
 import { IncidentTransitions } from "./IncidentTransitions.ts"
-import type { MemberRecord, MemberRef } from "./MemberRecord.ts"
-import { SEVERITY_RANK } from "./Severity.ts"
-import { worstMember } from "./worstMember.ts"
+import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "./MemberRecord.ts"
 
-/** What incidents need besides the rows. */
-export interface IncidentOptions {
-  readonly notifiers: ReadonlyArray<NotifierName>
-  readonly newIncidentId: (now: Instant) => IncidentId
-  readonly newOutboxId: (now: Instant) => OutboxId
+const FIRST_LOOK = 8
+const GROWTH = 4
+
+/**
+ * The member that speaks for an incident. Loads as few members as tell: the ranking is read from its top, and further
+ * down only while all that was read has left or improved in this very transaction.
+ */
+function* worstMember(workspace: Workspace, incident: IncidentRecord): Decision<MemberRecord> {
+  for (let limit = FIRST_LOOK; ; limit *= GROWTH) {
+    yield* ensure(workspace, { worstMembers: { incident_id: incident.id, limit } })
+    const ranking = workspace.rankings.get(incident.id)
+    if (ranking === undefined) throw new Error(`the ranking of incident ${incident.id} was not loaded`)
+    const worst = workspace.worstOf(incident.id)
+    const known = ranking.complete || ranking.floor === undefined
+    if (worst !== undefined && (known || compareMembers(worst, ranking.floor) <= 0)) return worst
+    if (ranking.complete) throw new Error(`incident ${incident.id} counts members that it does not have`)
+  }
 }
 
 /** One change of a membership: which check, how bad it is now, and whether people are told. */

@@ -1,8 +1,8 @@
 import { Effect, Semaphore } from "effect"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { Command } from "../workspace/Decision.ts"
-import type { SummaryCounts } from "./SummaryCounts.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import type { SummaryCounts } from "../ports/StorageCounts.ts"
 
 /**
  * How many agents a silence scan remembers: as many rows are looked up anew at each summary, which takes two milliseconds.

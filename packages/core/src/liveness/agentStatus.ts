@@ -1,3 +1,4 @@
+import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { AgentStatus } from "../contract/Status.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
@@ -29,3 +30,19 @@ export const agentStatus = (
 /** Agents last seen after this instant are alive. */
 export const aliveSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
   Instant.minus(now, policy.staleAfter)
+
+/** The shortest threshold: four marks of the service fit into it, each of which takes a commit. */
+export const SHORTEST_THRESHOLD = Duration.seconds(2)
+
+/** Why agents cannot be judged by these thresholds, a sentence each; nothing where they can. */
+export const thresholdProblems = (
+  thresholds: Pick<PolicyOptions, "staleAfter" | "deadAfter">,
+): ReadonlyArray<string> => {
+  const { staleAfter, deadAfter } = thresholds
+  const short = (["staleAfter", "deadAfter"] as const)
+    .filter((name) => Duration.isLessThan(thresholds[name], SHORTEST_THRESHOLD))
+    .map((name) => `${name} must be 2 seconds or longer`)
+  return Duration.isGreaterThan(deadAfter, staleAfter)
+    ? short
+    : [...short, "deadAfter must be longer than staleAfter"]
+}

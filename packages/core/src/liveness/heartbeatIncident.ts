@@ -1,14 +1,12 @@
 import type { AgentRecord } from "../admission/AgentRecord.ts"
-import { type AgentId, type CheckId, IncidentKey } from "../contract/Identifiers.ts"
+import { type AgentId, IncidentKey } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRef } from "../incidents/IncidentRecord.ts"
-import { type IncidentOptions, Incidents } from "../incidents/Incidents.ts"
-import type { MemberRef } from "../incidents/MemberRecord.ts"
-import type { Decision } from "../workspace/Decision.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
-
-/** The member of a heartbeat incident: no check of that name can exist, since `@` is in no check id. */
-export const HEARTBEAT = "@heartbeat" as CheckId // Not made by its schema, which refuses it by design.
+import { Incidents } from "../incidents/Incidents.ts"
+import { HEARTBEAT, type MemberRef } from "../incidents/MemberRecord.ts"
 
 /** The key of the incident that says an agent is dead (docs/rules.md#heartbeat-incidents). */
 export const heartbeatRef = (agentId: AgentId): IncidentRef => ({

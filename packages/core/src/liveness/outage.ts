@@ -1,8 +1,8 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
-import type { Command } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 
 /**

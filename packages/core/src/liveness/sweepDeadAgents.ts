@@ -1,12 +1,14 @@
+import { Effect } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
+import { finishHeld, passHeldAgents, type WorkOnMany } from "../admission/heldAgents.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { IncidentOptions } from "../incidents/Incidents.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
-import type { Command, Decision } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
-import { passHeldAgents, type WorkOnMany } from "../workspace/passHeldAgents.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
 import { heartbeatRef, openHeartbeatIncident } from "./heartbeatIncident.ts"
 import { isInGrace } from "./outage.ts"
 
@@ -18,7 +20,7 @@ interface SweepInput {
 }
 
 /** Accepted agents that were last seen at this instant or earlier are dead. */
-export const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
+const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
   Instant.minus(now, policy.deadAfter)
 
 /**
@@ -49,3 +51,25 @@ function* sweep(workspace: Workspace, now: Instant.Instant, input: SweepInput): 
   }
   return { count: agents.length, held }
 }
+
+interface SweepOptions {
+  readonly policy: PolicyOptions
+  readonly incidents: IncidentOptions
+  /** How many agents one transaction takes. */
+  readonly limit: number
+}
+
+/**
+ * Looks for agents that have turned dead, and opens the incidents of at most `limit` of them. Passes over those that somebody
+ * else holds. Returns how many it opened.
+ */
+export const sweepSilentAgents = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { policy, incidents, limit }: SweepOptions,
+): Effect.fn.Return<number, StorageError> {
+  const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, policy), limit)
+  if (agents.length === 0) return 0
+  const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ policy, incidents, agents: some })
+  const { count, held } = yield* storage.transact(piece(agents))
+  return count + (yield* finishHeld(storage, { name: "dead_agents", piece, limit }, held))
+})

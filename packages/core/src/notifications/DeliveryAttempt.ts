@@ -1,6 +1,8 @@
 import type { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { AlertRecord } from "./OutboxRecord.ts"
 
 /** What a notifier is to tell its receiver: one outbox item with what people need to act on it. */
 export interface DeliveryAttempt {
@@ -34,3 +36,23 @@ export interface DeliveryAttempt {
     readonly members: number
   }
 }
+
+/** A label set to be sent again, held by this process until its lease ends. */
+export interface ClaimedAlert {
+  readonly alert: AlertRecord
+  readonly incident: DeliveryAttempt["incident"]
+}
+
+/** What notifications and alerts say of an incident. */
+export const incidentFacts = (incident: IncidentRecord): DeliveryAttempt["incident"] => ({
+  id: incident.id,
+  incident_key: incident.incident_key,
+  agent_id: incident.agent_id,
+  check_id: incident.check_id,
+  opener_agent_id: incident.opener_agent_id,
+  opener_check_id: incident.opener_check_id,
+  opened_at: incident.opened_at,
+  resolved_at: incident.resolved_at,
+  summary: incident.summary,
+  members: incident.members_warning + incident.members_unknown + incident.members_critical,
+})

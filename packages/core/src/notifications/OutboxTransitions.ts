@@ -1,4 +1,4 @@
-import type { Transition } from "../TransitionTable.ts"
+import type { Transition } from "../engine/TransitionTable.ts"
 
 /** Why a firing goes with its agent, where it waits in one of these states. */
 const AGENT_GONE = {

@@ -1,25 +1,51 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import type { Command, Decision } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
-import type { WithIncident, Workspace } from "../workspace/Workspace.ts"
-import type { AlertRecord } from "./AlertRecord.ts"
-import { startAlert } from "./endAlerts.ts"
-import { incidentFacts } from "./incidentFacts.ts"
-import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import { type ClaimedAlert, incidentFacts } from "./DeliveryAttempt.ts"
+import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
+
+/**
+ * Ends the label sets at the alert router that no longer are the incident's: all when it is resolved, that of another
+ * severity while it is open, in whose place the present one is sent. All of it at once (docs/rules.md#alertmanager). Nothing happens
+ * where the router was told nothing.
+ */
+export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant.Instant): void => {
+  const told = workspace.alerts.group(incident.id)
+  if (told.length === 0) return
+  const firing = told.filter((alert) => alert.ended_at === undefined)
+  const isCurrent = (alert: AlertRecord) => incident.state === "open" && alert.severity === incident.severity
+  if (firing.every(isCurrent)) return
+  for (const alert of firing)
+    if (!isCurrent(alert)) workspace.alerts.put({ ...alert, ended_at: now, next_at: now })
+  if (incident.state === "open" && !firing.some(isCurrent)) startAlert(workspace, incident, now)
+}
+
+/**
+ * Has the label set of an incident's severity sent from `next_at` on, until it is ended. A claim that holds it stays: what
+ * is on its way to the router arrives first, and the end of the claim sees that it is out of date.
+ */
+const startAlert = (
+  workspace: Workspace,
+  { id, severity }: Pick<IncidentRecord, "id" | "severity">,
+  next_at: Instant.Instant,
+): void => {
+  const known = workspace.alerts.group(id).find((alert) => alert.severity === severity)
+  workspace.alerts.put({
+    incident_id: id,
+    severity,
+    next_at,
+    ended_at: undefined,
+    leased_until: known?.leased_until,
+  })
+}
 
 /** A firing alert is sent again so often, because the router forgets what is not repeated (docs/rules.md#alertmanager). */
 const RESEND_EVERY = Duration.seconds(60)
 /** An ended alert is sent again for so long. */
 const RESEND_ENDED_FOR = Duration.minutes(5)
-
-/** A label set to be sent again, held by this process until its lease ends. */
-export interface ClaimedAlert {
-  readonly alert: AlertRecord
-  readonly incident: DeliveryAttempt["incident"]
-}
 
 /**
  * Notes that the alert router was told of an incident at a severity, so that it is told again until the incident ends or

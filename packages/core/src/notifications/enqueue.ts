@@ -1,13 +1,13 @@
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { SEVERITY_RANK } from "../incidents/Severity.ts"
-import { move } from "../TransitionTable.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
+import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { mayArrive, wasAttempted } from "./reach.ts"
+import { mayArrive, wasAttempted } from "./retrySchedule.ts"
 
 /** What enqueueing needs besides the rows. */
 export interface EnqueueOptions {

@@ -1,19 +1,20 @@
 import { Duration } from "effect"
-import { cleanOutput } from "../contract/CheckOutput.ts"
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
+import { cleanOutput } from "../contract/Text.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import type { DeliveryResult } from "../ports/Notifiers.ts"
-import { move } from "../TransitionTable.ts"
-import type { Command, Decision } from "../workspace/Decision.ts"
-import { ensure } from "../workspace/ensure.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
 import { recordDelivered } from "./alertDecisions.ts"
-import { followFailure } from "./failedFiring.ts"
+import { discardUnheard } from "./enqueue.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { mayRetry } from "./reach.ts"
-import { retryDelay } from "./retrySchedule.ts"
+import { mayRetry, retryDelay } from "./retrySchedule.ts"
 
 /** How an attempt ended; `released`: given back, because the service stops. */
 export type AttemptResult = DeliveryResult | { readonly outcome: "released" }
@@ -96,4 +97,35 @@ function* settle(
   if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
   else yield* followFailure(workspace, ended, now)
   return ended.state === "failed" ? "given_up" : "settled"
+}
+
+/**
+ * What follows from an attempt at a firing that failed. Where the agent was deleted meanwhile, nobody is to be told any more:
+ * the firing is discarded. With one that was refused or discarded goes the resolved behind it. Needs the firing's incident.
+ */
+function* followFailure(workspace: Workspace, firing: OutboxRecord, now: Instant.Instant): Decision<void> {
+  const incident = workspace.incidents.get(firing.incident_id)
+  if (incident === undefined || firing.event_type !== "firing") return
+  if (firing.state === "retry") {
+    if (!(yield* isAgentGone(workspace, incident))) return
+    const state = move(OutboxTransitions, firing.state, "agent_gone")
+    workspace.outbox.put({ ...firing, state, next_attempt_at: undefined })
+  }
+  discardUnheard(workspace, firing, now)
+}
+
+/**
+ * Whether the agent or check that was the last member of a resolved incident has been deleted. A resolved incident names it,
+ * and nobody else holds the rows of one: they may be asked for out of their usual order.
+ */
+function* isAgentGone(workspace: Workspace, incident: IncidentRecord): Decision<boolean> {
+  const { resolved_at, agent_id, check_id } = incident
+  if (resolved_at === undefined || agent_id === undefined || check_id === undefined) return false
+  yield* ensure(workspace, { agents: [agent_id] })
+  const agent = workspace.agents.get(agent_id)
+  if (agent === undefined || agent.registered_at > resolved_at) return true
+  if (check_id === HEARTBEAT) return false
+  yield* ensure(workspace, { checks: { agent_id, check_ids: [check_id] } })
+  const { registration_id } = agent
+  return workspace.checks.get({ agent_id, registration_id, check_id }) === undefined
 }

@@ -1,7 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { NotifierName } from "../contract/Status.ts"
-import type { ClaimedAlert } from "../notifications/alertDecisions.ts"
-import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
+import type { ClaimedAlert, DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 
 /**
  * What became of one attempt (docs/rules.md#delivery). `error` is kept as the item's `last_error` and shown to operators: one
@@ -43,3 +42,15 @@ export interface Notifier {
 export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierName, Notifier>>()(
   "@tocsin/core/ports/Notifiers",
 ) {}
+
+/** A sign of life: all is well, or what is not. */
+export type Beat = { readonly isWell: true } | { readonly isWell: false; readonly text: string }
+
+/** Another system that sounds the alarm when no beat comes, or one that tells of trouble. */
+export class BeatReceiver extends Context.Service<
+  BeatReceiver,
+  {
+    /** Makes one attempt to send a beat. Never fails: what goes wrong is a result, without an address. Ends within 10 s. */
+    readonly send: (beat: Beat) => Effect.Effect<TestReceipt>
+  }
+>()("@tocsin/core/ports/BeatReceiver") {}

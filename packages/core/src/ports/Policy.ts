@@ -1,7 +1,12 @@
 import { Context, Duration } from "effect"
 import type { KeyFingerprint } from "../contract/Identifiers.ts"
 import type { NotifierName } from "../contract/Status.ts"
-import type { RateLimit } from "../limits/TokenBuckets.ts"
+
+/** How fast tokens come back, and how many there can be. */
+export interface RateLimit {
+  readonly perMinute: number
+  readonly burst: number
+}
 
 /** The numbers and choices that the rules depend on; the defaults are those of the decisions. */
 export interface PolicyOptions {

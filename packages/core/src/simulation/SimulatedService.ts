@@ -1,25 +1,23 @@
 import { Duration } from "effect"
 import { heartbeat } from "../admission/heartbeat.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
-import type { HeartbeatRequest } from "../contract/HeartbeatRequest.ts"
 import { type AgentId, KeyFingerprint, KeyHash, type RegistrationId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import type { IncidentOptions } from "../incidents/Incidents.ts"
+import type { HeartbeatRequest } from "../contract/Requests.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { type IncidentOptions, incidentOptions, newId } from "../incidents/incidentOptions.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
+import { MemoryTables } from "../memory/MemoryTables.ts"
+import { transact } from "../memory/transact.ts"
 import { claimOutbox } from "../notifications/claimOutbox.ts"
 import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import { settleAttempt } from "../notifications/settleAttempt.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
+import type { Ids } from "../ports/Ids.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
-import { MemoryTables } from "../tables/MemoryTables.ts"
-import { transact } from "../tables/transact.ts"
-import { incidentOptions, newId } from "../usecases/incidentOptions.ts"
-import type { Command } from "../workspace/Decision.ts"
-import { countingIds } from "./countingIds.ts"
-import type { ResultsEntry } from "./SimulationEntry.ts"
-import type { SimulationPorts } from "./SimulationSettings.ts"
-import { type EndedIncident, takeIncident } from "./takeIncident.ts"
+import type { ResultsEntry } from "./readLines.ts"
+import type { SimulationPorts } from "./SimulationReport.ts"
 
 /** A notification, and when it would have been sent. */
 export interface SentNotification {
@@ -184,3 +182,36 @@ const registrationOf = (agent_id: AgentId): HeartbeatRequest => ({
   hostname: agent_id,
   features: { push: true, metrics: false },
 })
+
+/** An incident as it was in the end, and what happened to it. */
+export interface EndedIncident {
+  readonly incident: IncidentRecord
+  readonly changes: ReadonlyArray<IncidentChangeRecord>
+}
+
+/** Takes an incident out of the tables with its members, notifications and story, so that they stay small. */
+const takeIncident = (tables: MemoryTables, incident: IncidentRecord): EndedIncident => {
+  const { id } = incident
+  const changes = tables.incidentChanges.get(id) ?? []
+  for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
+  tables.outboxOfIncidents.delete(id)
+  tables.incidentChanges.delete(id)
+  tables.members.delete(id)
+  tables.alerts.delete(id)
+  tables.incidents.delete(id)
+  return { incident, changes }
+}
+
+const MICROS_PER_MILLI = 1_000n
+
+/** Ids that are the same each time: UUIDs version 7 of the simulated time, whose random part counts from 1. */
+const countingIds = (): Ids["Service"] => {
+  let drawn = 0
+  return {
+    uuidV7: (now) => {
+      drawn += 1
+      const time = (now / MICROS_PER_MILLI).toString(16).padStart(12, "0")
+      return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${drawn.toString(16).padStart(12, "0")}`
+    },
+  }
+}

@@ -1,7 +1,110 @@
-import { Result } from "effect"
-import { readLine } from "./readLine.ts"
-import type { ResultsEntry, SimulationEntry } from "./SimulationEntry.ts"
+import { Predicate, Result, Schema, SchemaParser } from "effect"
+import { decodeEventBatchRequest, decodeHeartbeatRequest } from "../contract/decodeRequest.ts"
+import { describeIssue } from "../contract/describeIssue.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { CheckResultEvent, HeartbeatRequest } from "../contract/Requests.ts"
+import { StoredCheckResultEvent } from "../contract/Resources.ts"
 import type { RefusedLine } from "./SimulationReport.ts"
+
+/** Something that the service received, and when. */
+export type SimulationEntry =
+  | { readonly entry: "heartbeat"; readonly received_at: Instant.Instant; readonly request: HeartbeatRequest }
+  | ResultsEntry
+
+/** Results of one agent that are decided together, as the service decides a batch. */
+export interface ResultsEntry {
+  readonly entry: "results"
+  readonly received_at: Instant.Instant
+  readonly agent_id: AgentId
+  readonly events: ReadonlyArray<CheckResultEvent>
+  /** Whether it is a row of the history, one of possibly many that arrived as one batch. */
+  readonly isStored: boolean
+}
+
+type Entries = Result.Result<ReadonlyArray<SimulationEntry>, string>
+type Fields = Readonly<Record<string, unknown>>
+
+const parseJson = SchemaParser.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
+
+const NO_TIME =
+  "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
+const NO_KIND =
+  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items)"
+
+/** A body of the API with the moment of its receipt beside its own fields. */
+const readBody = <Request>(
+  { received_at: time, ...body }: Fields,
+  decode: (body: unknown) => Result.Result<Request, { readonly message: string }>,
+  toEntry: (request: Request, received_at: Instant.Instant) => SimulationEntry,
+): Entries => {
+  const received_at = typeof time === "string" ? Instant.parse(time) : undefined
+  if (received_at === undefined) return Result.fail(NO_TIME)
+  return Result.mapBoth(decode(body), {
+    onSuccess: (request) => [toEntry(request, received_at)],
+    onFailure: ({ message }) => message,
+  })
+}
+
+const readStored = (item: unknown): Result.Result<SimulationEntry, string> =>
+  Result.mapBoth(decodeStored(item), {
+    onSuccess: ({ agent_id, received_at, ...event }): SimulationEntry => ({
+      entry: "results",
+      received_at,
+      agent_id,
+      events: [event],
+      isStored: true,
+    }),
+    onFailure: (issue) => describeIssue(issue, "the stored result"),
+  })
+
+/** A page holds the newest first. */
+const readPage = (items: ReadonlyArray<unknown>): Entries => {
+  const entries: Array<SimulationEntry> = []
+  for (const [index, item] of items.entries()) {
+    const entry = readStored(item)
+    if (Result.isFailure(entry)) return Result.fail(`items[${index}]: ${entry.failure}`)
+    entries.unshift(entry.success)
+  }
+  return Result.succeed(entries)
+}
+
+const readFields = (fields: Fields): Entries => {
+  if (Array.isArray(fields["items"])) return readPage(fields["items"])
+  if ("events" in fields) {
+    return readBody(fields, decodeEventBatchRequest, (request, received_at) => ({
+      entry: "results",
+      received_at,
+      isStored: false,
+      ...request,
+    }))
+  }
+  if ("event_id" in fields) return Result.map(readStored(fields), (entry) => [entry])
+  if (!("hostname" in fields) && !("features" in fields)) return Result.fail(NO_KIND)
+  return readBody(fields, decodeHeartbeatRequest, (request, received_at) => ({
+    entry: "heartbeat",
+    received_at,
+    request,
+  }))
+}
+
+/**
+ * Reads one line of a simulation's input: JSON as text, or the value that it stands for. One of
+ *
+ * - the body of POST /api/v1/heartbeat, with `received_at` beside its fields: when the service got it
+ * - the body of POST /api/v1/events, likewise
+ * - an item of GET /api/v1/events/query, which has its `received_at`
+ * - a page of these, as that endpoint answers it
+ *
+ * or else the reason, a sentence, why it is none of them.
+ */
+const readLine = (line: unknown): Entries => {
+  if (typeof line !== "string") return Predicate.isObject(line) ? readFields(line) : Result.fail(NO_KIND)
+  const parsed = parseJson(line)
+  if (Result.isFailure(parsed)) return Result.fail("a line must be valid JSON")
+  return Predicate.isObject(parsed.success) ? readFields(parsed.success) : Result.fail(NO_KIND)
+}
 
 /** What was read, in the order in which the service received it, and what could not be. */
 export interface ReadLines {

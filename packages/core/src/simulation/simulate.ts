@@ -1,11 +1,14 @@
 import { defaultPolicy } from "../ports/Policy.ts"
-import { toIncident } from "../usecases/resources.ts"
-import { readLines } from "./readLines.ts"
-import { type SentNotification, SimulatedService } from "./SimulatedService.ts"
-import type { SimulationEntry } from "./SimulationEntry.ts"
-import type { SimulatedIncident, SimulatedNotification, SimulationReport } from "./SimulationReport.ts"
-import type { SimulationPorts, SimulationSettings } from "./SimulationSettings.ts"
-import type { EndedIncident } from "./takeIncident.ts"
+import { toIncident } from "../usecases/toResources.ts"
+import { readLines, type SimulationEntry } from "./readLines.ts"
+import { type EndedIncident, type SentNotification, SimulatedService } from "./SimulatedService.ts"
+import type {
+  SimulatedIncident,
+  SimulatedNotification,
+  SimulationPorts,
+  SimulationReport,
+  SimulationSettings,
+} from "./SimulationReport.ts"
 
 /**
  * Tells which incidents and notifications would have come of what a service received: recorded heartbeats and batches, or the

@@ -1,8 +1,7 @@
 import { Duration, Effect, Layer, Schedule } from "effect"
-import { type Beat, BeatReceiver } from "../ports/BeatReceiver.ts"
-import type { DeliveryResult } from "../ports/Notifiers.ts"
+import { HealthExamination } from "../health/HealthExamination.ts"
 import type { Health } from "../health/judgeHealth.ts"
-import { HealthExamination } from "./HealthExamination.ts"
+import { type Beat, BeatReceiver, type DeliveryResult } from "../ports/Notifiers.ts"
 
 /** What beats can be set to. */
 export interface BeatOptions {

@@ -1,9 +1,9 @@
 import { Context, Duration, Effect, Fiber, FiberSet, Layer } from "effect"
+import { deliverItems } from "../notifications/deliverItems.ts"
+import { resendAlerts } from "../notifications/resendAlerts.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
 import type { Storage } from "../ports/Storage.ts"
-import { deliverItems } from "./deliverItems.ts"
 import type { OutboxSignal } from "./OutboxSignal.ts"
-import { resendAlerts } from "./resendAlerts.ts"
 
 /** What delivery can be set to. */
 export interface DeliveryOptions {

@@ -1,7 +1,9 @@
 import { Context, Duration, Effect, Layer } from "effect"
-import { removeIdlePending } from "../admission/removeIdlePending.ts"
+import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
+import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
+import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/operatorDecisions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
@@ -9,8 +11,6 @@ import { Notifiers } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
-import { incidentOptions } from "./incidentOptions.ts"
-import { sweepSilentAgents } from "./sweepSilentAgents.ts"
 
 /** How long ended rows are kept; an absent time keeps them for ever (docs/rules.md#retention). */
 export interface RetentionOptions {

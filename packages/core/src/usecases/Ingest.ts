@@ -5,24 +5,56 @@ import type {
   KeyConflict,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
+import { BodyAdmission } from "../admission/BodyAdmission.ts"
 import { heartbeat, type HeartbeatOutcome } from "../admission/heartbeat.ts"
-import { applyBatch } from "../checks/applyBatch.ts"
-import type { EventBatchRequest } from "../contract/EventBatchRequest.ts"
-import type { HeartbeatRequest } from "../contract/HeartbeatRequest.ts"
-import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
+import {
+  batchReply,
+  heartbeatReplies,
+  tooManyHeartbeats,
+  tooManyRegistrations,
+} from "../admission/ingestReplies.ts"
+import { applyBatch, type BatchOutcome } from "../checks/applyBatch.ts"
+import type { RegistrationId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import { TokenBuckets } from "../limits/TokenBuckets.ts"
-import { CurrentInstruments } from "../metrics/Instruments.ts"
+import type { EventBatchRequest, HeartbeatRequest } from "../contract/Requests.ts"
+import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
+import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
+import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import type { Command } from "../workspace/Decision.ts"
-import { incidentOptions, newId } from "./incidentOptions.ts"
-import { BodyAdmission } from "./BodyAdmission.ts"
-import { batchReply, heartbeatReplies, tooManyHeartbeats, tooManyRegistrations } from "./ingestReplies.ts"
-import { IngestMeter } from "./IngestMeter.ts"
-import type { RegistrationId } from "../contract/Identifiers.ts"
+
+const MICROS_PER_SECOND = 1_000_000
+
+type IngestInstruments = Pick<Instruments, "heartbeats" | "batches" | "results" | "resultLag">
+
+/** Counts what agents send, by what became of it. */
+class IngestMeter {
+  readonly #instruments: IngestInstruments
+
+  constructor(instruments: IngestInstruments) {
+    this.#instruments = instruments
+  }
+
+  heartbeat(outcome: keyof Instruments["heartbeats"]): void {
+    this.#instruments.heartbeats[outcome].value += 1
+  }
+
+  /** `now`: when the batch arrived. Its results' lag is counted only where they were taken. */
+  batch({ events }: EventBatchRequest, result: BatchOutcome, now: Instant.Instant): void {
+    const { batches, resultLag, results } = this.#instruments
+    batches[result.outcome].value += 1
+    if (result.outcome !== "applied") return
+    for (const outcome of result.events) results[outcome].value += 1
+    // As numbers, which hold microseconds exactly for two centuries more: the difference of bigints is an object each.
+    const arrived = Number(now)
+    for (const { observed_at } of events)
+      resultLag.observe((arrived - Number(observed_at)) / MICROS_PER_SECOND)
+  }
+}
 
 // Some ten megabytes at most, whatever the number of keys and addresses that are tried.
 const BUCKETS_KEPT = 50_000

@@ -1,19 +1,26 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
 import type { NotifierName } from "../contract/Status.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { incidentOptions } from "../incidents/incidentOptions.ts"
+import { STORY_CHANGES } from "../incidents/IncidentRecord.ts"
 import { replay, type ReplayOutcome } from "../notifications/operatorDecisions.ts"
-import { STORY_CHANGES } from "../incidents/storyBounds.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
 import { Policy } from "../ports/Policy.ts"
 import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
-import type { Command } from "../workspace/Decision.ts"
 import { explain, type Explanation } from "./explain.ts"
-import { incidentOptions } from "./incidentOptions.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+
+/** What an operator asked for by its id is not there. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
+
+/** What an operator asked for does not go with the state that the thing is in. */
+export class StateConflict extends Schema.TaggedError<StateConflict>()("StateConflict", {
+  message: Schema.String,
+}) {}
 
 /** One check of one agent. */
 export interface CheckName {

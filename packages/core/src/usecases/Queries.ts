@@ -1,26 +1,27 @@
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
-import type { Agent } from "../contract/Agent.ts"
-import type { AgentBlacklistItem } from "../contract/AgentBlacklistItem.ts"
-import type { CheckState } from "../contract/CheckState.ts"
+import type { ValidationError } from "../contract/Errors.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
-import type { Incident } from "../contract/Incident.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { NotificationOutboxItem } from "../contract/NotificationOutboxItem.ts"
-import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
-import type { SystemSummary } from "../contract/SystemSummary.ts"
-import type { ValidationError } from "../contract/ValidationError.ts"
+import type {
+  Agent,
+  AgentBlacklistItem,
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+  SystemSummary,
+} from "../contract/Resources.ts"
+import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../engine/lists/ListDefinitions.ts"
+import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { markEvery } from "../liveness/outage.ts"
-import type { MetricCounts } from "../liveness/MetricCounts.ts"
-import type { ListFilters, ListName, ListRows, ListSort } from "../lists/ListDefinitions.ts"
-import type { ListQuery } from "../lists/PageRequest.ts"
-import { type Page, type PageParameters, readPage } from "../lists/readPage.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Policy, type PolicyOptions } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import * as resources from "./resources.ts"
+import type { MetricCounts } from "../ports/StorageCounts.ts"
 import { shared } from "./shared.ts"
+import * as resources from "./toResources.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
 

@@ -1,15 +1,12 @@
 import { Effect } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
-import type { Agent } from "../contract/Agent.ts"
-import type { CheckState } from "../contract/CheckState.ts"
-import type { Incident } from "../contract/Incident.ts"
 import * as Instant from "../contract/Instant.ts"
+import type { Agent, CheckState, Incident, StoredCheckResultEvent } from "../contract/Resources.ts"
 import type { AgentStatus } from "../contract/Status.ts"
-import type { StoredCheckResultEvent } from "../contract/StoredCheckResultEvent.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 import type { Storage } from "../ports/Storage.ts"
-import * as resources from "./resources.ts"
+import * as resources from "./toResources.ts"
 
 /** Why a check is in the state it is in, for a person who wonders. */
 export interface Explanation {

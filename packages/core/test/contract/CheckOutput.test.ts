@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { CheckOutput } from "../../src/contract/CheckOutput.ts"
-import { utf8Length } from "../../src/contract/utf8Length.ts"
+import { CheckOutput, utf8Length } from "../../src/contract/Text.ts"
 import * as arbitraries from "./arbitraries.ts"
 
 const decode = Schema.decodeUnknownSync(CheckOutput)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { Hostname } from "../../src/contract/Hostname.ts"
+import { Hostname } from "../../src/contract/Text.ts"
 import * as Identifiers from "../../src/contract/Identifiers.ts"
 import { anyText, name, plainText } from "./arbitraries.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as decode from "../../src/contract/decodeRequest.ts"
-import type { ValidationError } from "../../src/contract/ValidationError.ts"
+import type { ValidationError } from "../../src/contract/Errors.ts"
 import { verdict } from "./samples.ts"
 
 const LISTS = [

@@ -1,15 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { Agent } from "../../src/contract/Agent.ts"
-import { AgentBlacklistItem } from "../../src/contract/AgentBlacklistItem.ts"
-import { CheckState } from "../../src/contract/CheckState.ts"
-import { ErrorCode } from "../../src/contract/ErrorCode.ts"
-import { Incident } from "../../src/contract/Incident.ts"
-import { NotificationOutboxItem } from "../../src/contract/NotificationOutboxItem.ts"
+import {
+  Agent,
+  AgentBlacklistItem,
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+  SystemSummary,
+} from "../../src/contract/Resources.ts"
+import { ErrorCode } from "../../src/contract/Errors.ts"
 import * as Responses from "../../src/contract/Responses.ts"
-import { StoredCheckResultEvent } from "../../src/contract/StoredCheckResultEvent.ts"
-import { SystemSummary } from "../../src/contract/SystemSummary.ts"
 import { checkResultEvent } from "./arbitraries.ts"
 
 const MILLIS = "2026-01-31T08:30:00.123Z"

@@ -1,9 +1,8 @@
 import * as fc from "fast-check"
 import { Schema } from "effect"
-import { CheckResultEvent, type EventBatchRequest } from "../../src/contract/EventBatchRequest.ts"
-import { HeartbeatRequest } from "../../src/contract/HeartbeatRequest.ts"
+import { CheckResultEvent, type EventBatchRequest, HeartbeatRequest } from "../../src/contract/Requests.ts"
+import { isSecretLikeLabelKey } from "../../src/contract/Labels.ts"
 import * as Instant from "../../src/contract/Instant.ts"
-import { isSecretLikeLabelKey } from "../../src/contract/isSecretLikeLabelKey.ts"
 
 const FIRST_MICROS = -62_135_596_800_000_000n
 const LAST_MICROS = 253_402_300_799_999_999n

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
-import { EventBatchRequest } from "../../src/contract/EventBatchRequest.ts"
-import { readEventBatch } from "../../src/contract/readEventBatch.ts"
+import { EventBatchRequest } from "../../src/contract/Requests.ts"
+import { readEventBatch } from "../../src/contract/readRequests.ts"
 import * as arbitraries from "./arbitraries.ts"
 
 const decode = SchemaParser.decodeUnknownResult(EventBatchRequest)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
-import { HeartbeatRequest } from "../../src/contract/HeartbeatRequest.ts"
-import { readHeartbeat } from "../../src/contract/readHeartbeat.ts"
+import { HeartbeatRequest } from "../../src/contract/Requests.ts"
+import { readHeartbeat } from "../../src/contract/readRequests.ts"
 import * as arbitraries from "./arbitraries.ts"
 
 const decode = SchemaParser.decodeUnknownResult(HeartbeatRequest)

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { ValidationError } from "../../src/contract/ValidationError.ts"
+import type { ValidationError } from "../../src/contract/Errors.ts"
 
 /** A valid HeartbeatRequest as JSON holds it, with `changes` laid over it. */
 export const heartbeat = (changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({

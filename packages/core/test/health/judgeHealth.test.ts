@@ -2,9 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Duration } from "effect"
 import * as Instant from "../../src/contract/Instant.ts"
-import { judgeHealth } from "../../src/health/judgeHealth.ts"
-import { GIVEN_UP_TOLD_FOR, LATE_AFTER, HealthConditions } from "../../src/health/HealthConditions.ts"
-import type { NotificationMoment, HealthFacts } from "../../src/health/HealthFacts.ts"
+import {
+  GIVEN_UP_TOLD_FOR,
+  HealthConditions,
+  type HealthFacts,
+  judgeHealth,
+  LATE_AFTER,
+  type NotificationMoment,
+} from "../../src/health/judgeHealth.ts"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)
 

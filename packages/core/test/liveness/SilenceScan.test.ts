@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { AgentId } from "../../src/contract/Identifiers.ts"
 import * as Instant from "../../src/contract/Instant.ts"
-import type { Command } from "../../src/workspace/Decision.ts"
-import { Workspace } from "../../src/workspace/Workspace.ts"
+import type { Command } from "../../src/engine/workspace/Decision.ts"
+import { Workspace } from "../../src/engine/workspace/Workspace.ts"
 import { makePass, makeSilenceScans, QUIET_KEPT, type SystemTotals } from "../../src/liveness/SilenceScan.ts"
 
 interface FakeAgent {

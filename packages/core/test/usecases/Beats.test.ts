@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { type Beat, BeatReceiver } from "../../src/ports/BeatReceiver.ts"
-import type { TestReceipt } from "../../src/ports/Notifiers.ts"
-import * as Beats from "../../src/usecases/Beats.ts"
-import { HealthExamination } from "../../src/usecases/HealthExamination.ts"
+import { type Beat, BeatReceiver, type TestReceipt } from "../../src/ports/Notifiers.ts"
+import { HealthExamination } from "../../src/health/HealthExamination.ts"
 import type { Health } from "../../src/health/judgeHealth.ts"
+import * as Beats from "../../src/usecases/Beats.ts"
 
 const taken: TestReceipt = { status: 200, result: { outcome: "delivered" } }
 const refused: TestReceipt = {

@@ -1,5 +1,5 @@
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import type { Incident } from "@tocsin/core/contract/Incident"
+import type { Incident } from "@tocsin/core/contract/Resources"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { IncidentState, Severity } from "@tocsin/core/contract/Status"
 import { Queries } from "@tocsin/core/usecases/Queries"

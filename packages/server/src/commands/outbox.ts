@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotificationOutboxItem } from "@tocsin/core/contract/NotificationOutboxItem"
+import type { NotificationOutboxItem } from "@tocsin/core/contract/Resources"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option } from "effect"

@@ -1,4 +1,4 @@
-import type { CopiedColumn, CopiedTable } from "@tocsin/core/ports/CopiedTable"
+import type { CopiedColumn, CopiedTable } from "@tocsin/core/ports/Copy"
 
 const columns = (type: CopiedColumn["type"], names: string): ReadonlyArray<CopiedColumn> =>
   names.split(" ").map((name) => ({ name, type }))

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/CopiedTable"
-import type { CopySource } from "@tocsin/core/ports/CopySource"
-import type { CopyTarget } from "@tocsin/core/ports/CopyTarget"
+import type { CopiedRow, CopiedTable, CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
 import { Effect, Schema, Stream } from "effect"

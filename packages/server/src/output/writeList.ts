@@ -1,4 +1,4 @@
-import type { Page, PageParameters } from "@tocsin/core/lists/readPage"
+import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import { Effect } from "effect"
 import { jsonText } from "./jsonText.ts"
 import { Output } from "./Output.ts"

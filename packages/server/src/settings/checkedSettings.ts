@@ -1,5 +1,5 @@
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
-import { thresholdProblems } from "@tocsin/core/liveness/thresholds"
+import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { Result, Schema } from "effect"
 import { configuredKinds, NOTIFIER_ADDRESSES } from "../policy.ts"
 import {

@@ -1,7 +1,7 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { NotifierKind } from "@tocsin/core/contract/Status"
-import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/thresholds"
+import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
 
 /** How the text of a setting is read, and what `--help` and messages say of it. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ListFilters } from "@tocsin/core/lists/ListDefinitions"
+import type { ListFilters } from "@tocsin/core/engine/lists/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import { Effect } from "effect"
 import { populate, population } from "./population.ts"

@@ -1,11 +1,9 @@
-import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
-import * as Instant from "@tocsin/core/contract/Instant"
+import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import * as Instant from "@tocsin/core/contract/Instant"
 import {
   agentRecord,
   blockedKeyRecord,

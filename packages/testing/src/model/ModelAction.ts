@@ -1,5 +1,5 @@
 import type { CheckStatus, NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
-import type { ListName } from "@tocsin/core/lists/ListDefinitions"
+import type { ListName } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { AttemptResult } from "@tocsin/core/notifications/settleAttempt"
 import * as fc from "fast-check"
 

@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import type { PolicyOptions } from "@tocsin/core/ports/Policy"
 import { Effect, Layer } from "effect"

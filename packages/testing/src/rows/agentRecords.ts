@@ -1,7 +1,5 @@
-import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { HistoryRecord } from "@tocsin/core/checks/HistoryRecord"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
 import { BlacklistId, EventId, IncidentId, RegistrationId } from "@tocsin/core/contract/Identifiers"
 import * as fc from "fast-check"
 import {

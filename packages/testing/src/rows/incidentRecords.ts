@@ -1,11 +1,9 @@
 import { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
-import type { AlertRecord } from "@tocsin/core/notifications/AlertRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import * as fc from "fast-check"
 import {
   agentId,

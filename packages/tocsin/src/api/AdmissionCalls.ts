@@ -1,7 +1,7 @@
 import * as decode from "@tocsin/core/contract/decodeRequest"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { AgentBlacklistPage, AgentPage } from "@tocsin/core/contract/Responses"
-import { Agent as AgentSchema } from "@tocsin/core/contract/Agent"
+import { Agent as AgentSchema } from "@tocsin/core/contract/Resources"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema } from "effect"

@@ -5,8 +5,8 @@ import {
   NotificationOutboxPage,
   StoredCheckResultEventPage,
 } from "@tocsin/core/contract/Responses"
-import { SystemSummary as SystemSummarySchema } from "@tocsin/core/contract/SystemSummary"
-import type { ValidationError } from "@tocsin/core/contract/ValidationError"
+import { SystemSummary as SystemSummarySchema } from "@tocsin/core/contract/Resources"
+import type { ValidationError } from "@tocsin/core/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, type Result, Schema } from "effect"

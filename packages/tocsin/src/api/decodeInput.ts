@@ -1,6 +1,6 @@
 import { describeIssue } from "@tocsin/core/contract/describeIssue"
 import type { RawParameters } from "@tocsin/core/contract/decodeRequest"
-import { ValidationError } from "@tocsin/core/contract/ValidationError"
+import { ValidationError } from "@tocsin/core/contract/Errors"
 import { Effect, Result, type Schema, SchemaParser } from "effect"
 
 const toText = (value: unknown): unknown =>

@@ -1,5 +1,5 @@
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { ChangeBuffer } from "./ChangeBuffer.ts"
 import { type IncidentChange, incidentChangeOf } from "./IncidentChange.ts"

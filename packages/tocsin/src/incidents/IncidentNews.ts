@@ -1,5 +1,5 @@
-import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/core/contract/Incident"
-import { toIncident } from "@tocsin/core/usecases/resources"
+import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/core/contract/Resources"
+import { toIncident } from "@tocsin/core/usecases/toResources"
 import { Schema } from "effect"
 import type { Incident } from "@tocsin/client/Resources"
 import type { IncidentChange } from "./IncidentChange.ts"

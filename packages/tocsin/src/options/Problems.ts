@@ -1,4 +1,4 @@
-import { unknownOptions } from "@tocsin/core/contract/unknownOptions"
+import { unknownOptions } from "@tocsin/core/contract/nearestName"
 import { Duration, Option, Schema } from "effect"
 import type { DurationOption, RateOption } from "./MonitorOptions.ts"
 

@@ -1,4 +1,4 @@
-import { entryText } from "@tocsin/core/log/entryText"
+import { entryText } from "@tocsin/core/engine/entryText"
 import { Layer, Logger, type LogLevel, References } from "effect"
 import type { Log, LogEntry } from "./LogEntry.ts"
 

@@ -1,6 +1,6 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
-import { thresholdProblems } from "@tocsin/core/liveness/thresholds"
+import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"

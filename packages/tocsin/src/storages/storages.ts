@@ -1,5 +1,5 @@
 import process from "node:process"
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import * as PgClock from "../layers/PgClock.ts"
 import * as PgStorage from "../layers/PgStorage.ts"
 import { hasNodeSqlite } from "@tocsin/adapter-sqlite/connection/nodeSqlite"

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
+import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import type { Settling } from "./Settling.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 

@@ -1,6 +1,6 @@
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { MemoryTables } from "@tocsin/core/tables/MemoryTables"
+import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { type Duration, Effect } from "effect"
 

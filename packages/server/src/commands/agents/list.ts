@@ -1,4 +1,4 @@
-import type { Agent } from "@tocsin/core/contract/Agent"
+import type { Agent } from "@tocsin/core/contract/Resources"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option } from "effect"

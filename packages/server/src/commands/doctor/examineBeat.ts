@@ -1,4 +1,4 @@
-import { BeatReceiver } from "@tocsin/core/ports/BeatReceiver"
+import { BeatReceiver } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Redacted } from "effect"
 import { beatReceiver } from "../../beats.ts"
 import type { Settings } from "../../settings/Settings.ts"

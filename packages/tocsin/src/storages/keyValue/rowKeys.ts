@@ -1,11 +1,8 @@
-import type { AgentKeyRecord } from "@tocsin/core/admission/AgentKeyRecord"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
-import type { IncidentChangeRecord } from "@tocsin/core/incidents/IncidentChangeRecord"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRef } from "@tocsin/core/incidents/MemberRecord"
-import type { AlertRef } from "@tocsin/core/notifications/AlertRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 
 /** The key that each kind of row is kept under: its table, and its id there. No id holds a slash. */
 export const rowKeys = {

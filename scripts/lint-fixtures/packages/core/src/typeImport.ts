@@ -1,2 +1,2 @@
 // refused: typescript(consistent-type-imports) `import()` type annotations are forbidden
-export type Refused = import("@tocsin/adapter-memory/MemoryStorage").Settings
+export type Refused = import("@tocsin/adapter-sqlite/SqliteStorage").Settings

@@ -1,5 +1,5 @@
 // allowed
-import { memory } from "@tocsin/adapter-memory/MemoryStorage"
+import { memory } from "@tocsin/adapter-sqlite/SqliteStorage"
 import { pg } from "@tocsin/adapter-pg/PgStorage"
 
 export const allowed = [memory, pg]

@@ -1,0 +1,120 @@
+import { Effect, type Redacted } from "effect"
+import type { KeyHash } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import { ThrottledClients } from "../engine/limits/ThrottledClients.ts"
+import { RecentNames, UnknownSenders } from "../engine/limits/UnknownSenders.ts"
+import type { Instruments } from "../engine/metrics/Instruments.ts"
+import type { Hashing } from "../ports/Hashing.ts"
+import type { PolicyOptions } from "../ports/Policy.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { AgentBlocked, AgentNotAccepted, RateLimited } from "./AdmissionErrors.ts"
+import { keyState } from "./agentKeys.ts"
+import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
+
+/** A request that has come up to its body. */
+export interface Arrival {
+  readonly key: Redacted.Redacted
+  /** The client's address; without one nothing is limited. */
+  readonly address: string | undefined
+  /** How long the body is by its headers. */
+  readonly bytes: number
+}
+
+/** A request whose body is taken in. */
+export interface Visit {
+  /** Called when the request is answered, or its client is gone. Repeating it changes nothing. */
+  readonly leave: () => void
+}
+
+const FREE: Visit = { leave: () => {} }
+
+// Some ten megabytes at most.
+const KEYS_KEPT = 50_000
+
+/** A request of a client that has used its budget up. */
+interface Refused {
+  readonly address: string
+  readonly retryAfterSeconds: number
+}
+
+interface Needed {
+  readonly storage: Storage["Service"]
+  readonly hashing: Hashing["Service"]
+  readonly policy: PolicyOptions
+  readonly instruments: Pick<Instruments, "throttled">
+}
+
+/**
+ * Decides whether a body is read at all. Accepted keys always pass. The others share a budget for each client address, so
+ * that invented keys cannot keep the process busy with parsing. A key counts as accepted when this process took something
+ * from it; of one that is new to it, the storage is asked once its address has used its budget up.
+ */
+export class BodyAdmission {
+  readonly #accepted = new RecentNames(KEYS_KEPT)
+  readonly #unknown: UnknownSenders
+  readonly #throttled: ThrottledClients
+  readonly #needed: Needed
+
+  constructor(needed: Needed) {
+    this.#needed = needed
+    this.#unknown = new UnknownSenders(needed.policy.unknownKeyVolume)
+    this.#throttled = new ThrottledClients(needed.instruments, "unknown_key")
+  }
+
+  /** Remembers what a key turned out to be. */
+  note(key: KeyHash, isAccepted: boolean): void {
+    if (!isAccepted) this.#accepted.delete(key)
+    else if (!this.#accepted.has(key)) this.#accepted.add(key)
+  }
+
+  /** Lets a request in if that needs no look at the storage; {@link enterHeartbeat} and {@link enterEvents} tell of the others. */
+  tryEnter(arrival: Arrival, now: () => Instant.Instant): Visit | undefined {
+    const entry = this.#enter(arrival, now)
+    return "leave" in entry ? entry : undefined
+  }
+
+  /** Lets a heartbeat in, or tells why not. */
+  enterHeartbeat(arrival: Arrival): Effect.Effect<Visit, AgentBlocked | RateLimited | StorageError> {
+    return this.#examine(arrival, tooMuchOfUnknownKeys)
+  }
+
+  /** Lets a batch of results in, or tells why not: of a key that is not accepted it would be refused anyway. */
+  enterEvents(arrival: Arrival): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | StorageError> {
+    return this.#examine(arrival, () => notAccepted)
+  }
+
+  #enter({ key, address, bytes }: Arrival, now: () => Instant.Instant): Visit | Refused {
+    if (address === undefined || this.#accepted.has(this.#needed.hashing.identify(key).key_hash)) return FREE
+    const permission = this.#unknown.take(address, bytes, now())
+    if (!permission.allowed) return { address, retryAfterSeconds: permission.retryAfterSeconds }
+    let isInside = true
+    return {
+      leave: () => {
+        if (isInside) this.#unknown.release(address, bytes)
+        isInside = false
+      },
+    }
+  }
+
+  #examine<E>(
+    arrival: Arrival,
+    saying: (retryAfterSeconds: number) => Effect.Effect<never, E>,
+  ): Effect.Effect<Visit, AgentBlocked | E | StorageError> {
+    return Effect.flatMap(Instant.now, (now): Effect.Effect<Visit, AgentBlocked | E | StorageError> => {
+      const entry = this.#enter(arrival, () => now)
+      if ("leave" in entry) return Effect.succeed(entry)
+      const { storage, hashing } = this.#needed
+      const { key_hash } = hashing.identify(arrival.key)
+      const look = storage.transact(keyState(key_hash))
+      return Effect.flatMap(look, (state): Effect.Effect<Visit, AgentBlocked | E> => {
+        if (state !== "accepted") {
+          const why: Effect.Effect<never, AgentBlocked | E> =
+            state === "blocked" ? blocked : saying(entry.retryAfterSeconds)
+          return Effect.andThen(this.#throttled.note(entry.address, now), why)
+        }
+        this.note(key_hash, true)
+        return Effect.succeed(FREE)
+      })
+    })
+  }
+}

@@ -1,0 +1,97 @@
+import type { AgentId, CheckId, KeyHash } from "../contract/Identifiers.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
+import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
+
+/** What a key presented under an agent id turns out to be (docs/rules.md#agent-keys). */
+export type Standing =
+  | { readonly standing: "accepted"; readonly agent: AgentRecord }
+  | { readonly standing: "pending"; readonly agent: AgentRecord; readonly key: AgentsKeyRecord }
+  | { readonly standing: "blocked"; readonly key: BlockedKeyRecord }
+  | { readonly standing: "superseded" }
+  | { readonly standing: "key_of_another_agent" }
+  | { readonly standing: "unknown"; readonly agent: AgentRecord | undefined }
+
+interface Presented {
+  readonly agent_id: AgentId
+  readonly key_hash: KeyHash
+  /** Checks that the caller is going to need, loaded along with the agent. */
+  readonly check_ids?: ReadonlyArray<CheckId>
+}
+
+/** Tells what a key is. The usual case, an accepted key, is told from the agent's row alone. */
+export function* recognise(workspace: Workspace, presented: Presented): Decision<Standing> {
+  const { agent_id, key_hash, check_ids } = presented
+  if (check_ids !== undefined)
+    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+  else if (!workspace.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
+  const agent = workspace.agents.get(agent_id)
+  if (agent?.accepted_key_hash === key_hash) return { standing: "accepted", agent }
+  yield* ensure(workspace, { keys: [key_hash] })
+  return standingOf(workspace.keys.get(key_hash), agent_id, agent)
+}
+
+const standingOf = (
+  key: AgentKeyRecord | undefined,
+  agentId: AgentId,
+  agent: AgentRecord | undefined,
+): Standing => {
+  if (key === undefined) return { standing: "unknown", agent }
+  if (key.state === "blocked") return { standing: "blocked", key }
+  if (key.agent_id !== agentId) return { standing: "key_of_another_agent" }
+  if (key.state === "superseded") return { standing: "superseded" }
+  if (agent === undefined) throw new Error("a key that is not blocked outlived its agent")
+  return key.state === "pending" ? { standing: "pending", agent, key } : { standing: "accepted", agent }
+}
+
+/** Looks up the state of a key, whatever its agent. Changes nothing. */
+export const keyState = (key: KeyHash): Command<AgentKeyRecord["state"] | "unknown"> =>
+  function* (workspace) {
+    yield* ensure(workspace, { keys: [key] })
+    return workspace.keys.get(key)?.state ?? "unknown"
+  }
+
+/** The pending key of an agent, if it has one. */
+export function* pendingKeyOf(
+  workspace: Workspace,
+  agent: AgentRecord,
+): Decision<(AgentsKeyRecord & { readonly state: "pending" }) | undefined> {
+  if (agent.pending_key_hash === undefined) return undefined
+  yield* ensure(workspace, { keys: [agent.pending_key_hash] })
+  const key = workspace.keys.get(agent.pending_key_hash)
+  if (key?.state !== "pending") throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
+  return { ...key, state: key.state }
+}
+
+/**
+ * Makes a key the accepted key of its agent; one that it had is superseded in the same moment (docs/rules.md#agent-keys). Another
+ * pending key of the agent stays pending, now as a replacement.
+ */
+export function* acceptKey(
+  workspace: Workspace,
+  agent: AgentRecord,
+  key: AgentsKeyRecord & { readonly state: "pending" },
+  trigger: "accepted" | "preseeded",
+): Decision<void> {
+  yield* supersede(workspace, agent)
+  workspace.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, trigger) })
+  const otherPending = agent.pending_key_hash === key.key_hash ? undefined : agent.pending_key_hash
+  workspace.putAgent({
+    ...agent,
+    admission_state: move(AgentTransitions, agent.admission_state, "key_accepted"),
+    accepted_key_hash: key.key_hash,
+    pending_key_hash: otherPending,
+    key_fingerprint: otherPending === undefined ? key.key_fingerprint : agent.key_fingerprint,
+  })
+}
+
+function* supersede(workspace: Workspace, agent: AgentRecord): Decision<void> {
+  if (agent.accepted_key_hash === undefined) return
+  yield* ensure(workspace, { keys: [agent.accepted_key_hash] })
+  const old = workspace.keys.get(agent.accepted_key_hash)
+  if (old?.state !== "accepted") throw new Error(`agent ${agent.agent_id} names an accepted key that is none`)
+  workspace.keys.put({ ...old, state: move(AgentKeyTransitions, old.state, "superseded") })
+}

@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+
+/** The code of every error response: the full set (docs/rules.md#order-of-checks). */
+export const ErrorCode = Schema.Literals([
+  "unauthorized",
+  "forbidden",
+  "conflict",
+  "agent_blocked",
+  "agent_not_accepted",
+  "not_found",
+  "validation",
+  "payload_too_large",
+  "rate_limited",
+  "internal",
+  "not_ready",
+]).annotate({ identifier: "ErrorCode", description: "What kind of error it is; for programs to act on." })
+export type ErrorCode = typeof ErrorCode.Type
+
+/**
+ * A request that does not fit the contract. `message` is one English sentence that names the first offending field by
+ * its path; it holds no value of the request (docs/rules.md#bodies).
+ */
+export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
+  message: Schema.String,
+}) {}

@@ -1,0 +1,53 @@
+import { Schema, SchemaAST, SchemaIssue } from "effect"
+import { InstantFromString } from "./Instant.ts"
+
+const hasOnly = (names: ReadonlySet<string>) =>
+  Schema.makeFilter<object>((value, ast) => {
+    for (const name of Object.keys(value)) {
+      if (!names.has(name)) return { path: [name], issue: new SchemaIssue.UnexpectedKey(ast) }
+    }
+    return undefined
+  })
+
+/**
+ * A struct whose encoded form may hold no field but `fields` (contract: "object, no extra properties").
+ *
+ * The rule is part of the schema, so that it holds wherever the schema is decoded, whatever the parse options;
+ * and decoding stays on the parser's fast path, which the option `onExcessProperty` leaves.
+ */
+export const closedStruct = <const Fields extends Schema.Struct.Fields>(
+  fields: Fields,
+): Schema.Struct<Fields> => {
+  const open = Schema.Struct(fields)
+  const { propertySignatures, indexSignatures, annotations, checks, encoding, context } = open.ast
+  // A usual check sees the decoded side, from which unknown fields are gone.
+  const encodingChecks = [hasOnly(new Set(Object.keys(fields)))] as const
+  return open.rebuild(
+    new SchemaAST.Objects(
+      propertySignatures,
+      indexSignatures,
+      annotations,
+      checks,
+      encoding,
+      context,
+      encodingChecks,
+    ),
+  )
+}
+
+const EXPECTED = "an integer of at least 0"
+
+/** A count or a length of time: an integer from 0 to 2^53 − 1 (docs/rules.md#values). */
+export const NonNegativeInteger = Schema.Number.check(
+  Schema.isInt({ expected: EXPECTED }),
+  Schema.isGreaterThanOrEqualTo(0, { expected: EXPECTED }),
+)
+
+/** Whether a value is a {@link NonNegativeInteger}, without the schema's machinery. */
+export const isNonNegativeInteger = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+
+/** A field that holds an instant, described for the OpenAPI document. */
+export const timestamp = (description: string): typeof InstantFromString =>
+  // Flipped, because a document describes the encoded side.
+  Schema.flip(Schema.flip(InstantFromString).annotate({ description }))

@@ -1,0 +1,68 @@
+import { Effect, Schema } from "effect"
+import { closedStruct, NonNegativeInteger, timestamp } from "./Fields.ts"
+import { AgentId, CheckId, EventId, IncidentKey } from "./Identifiers.ts"
+import { Labels } from "./Labels.ts"
+import { CheckStatus } from "./Status.ts"
+import { CheckOutput, Hostname } from "./Text.ts"
+
+/** What an agent can do. */
+export const AgentFeatures = closedStruct({
+  push: Schema.Boolean.annotate({ description: "The agent pushes heartbeats and events to the service." }),
+  metrics: Schema.Boolean.annotate({ description: "The agent exposes a text-based metrics endpoint." }),
+}).annotate({ identifier: "AgentFeatures", description: "What the agent can do." })
+export type AgentFeatures = typeof AgentFeatures.Type
+
+/** The body of POST /api/v1/heartbeat. */
+export const HeartbeatRequest = closedStruct({
+  agent_id: AgentId,
+  observed_at: timestamp("When the agent made the heartbeat, by its own clock."),
+  hostname: Hostname,
+  features: AgentFeatures,
+  labels: Schema.optionalKey(Labels),
+}).annotate({ identifier: "HeartbeatRequest", description: "A sign of life of one agent." })
+export type HeartbeatRequest = typeof HeartbeatRequest.Type
+
+/** One result of one check, as its agent sends it (docs/rules.md#timestamps). */
+export const CheckResultEvent = closedStruct({
+  event_id: EventId,
+  check_id: CheckId,
+  observed_at: timestamp("When the check ran, by the agent's clock."),
+  status: CheckStatus,
+  exit_code: Schema.Int.annotate({ description: "The exit code of the check." }),
+  duration_ms: NonNegativeInteger.annotate({ description: "How long the check ran, in milliseconds." }),
+  output: Schema.optionalKey(CheckOutput),
+  output_truncated: Schema.Boolean.annotate({
+    description: "Whether the agent cut the output.",
+    default: false,
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  notifications_enabled: Schema.Boolean.annotate({
+    description:
+      "When false, the service stores state and incidents but enqueues no notification for this event.",
+    default: true,
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
+  incident_key: Schema.optionalKey(IncidentKey),
+}).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
+export type CheckResultEvent = typeof CheckResultEvent.Type
+
+/** How many events a batch may hold (docs/rules.md#values). */
+export const MAX_EVENTS = 200
+/** What is said of a batch that holds none or more. */
+export const BATCH_SIZE_RULE = `must contain 1 to ${MAX_EVENTS} events`
+
+/** The check that a batch holds 1 to 200 events (docs/rules.md#values). */
+const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
+  (events) => events.length >= 1 && events.length <= MAX_EVENTS,
+  {
+    message: BATCH_SIZE_RULE,
+    expected: `an array of 1 to ${MAX_EVENTS} events`,
+    description: "Applied in this order, all or none.",
+    toJsonSchema: () => ({ minItems: 1, maxItems: MAX_EVENTS }),
+  },
+)
+
+/** The body of POST /api/v1/events: 1 to 200 results of one agent, in their order. */
+export const EventBatchRequest = closedStruct({
+  agent_id: AgentId,
+  events: Schema.Array(CheckResultEvent).check(hasBatchSize),
+}).annotate({ identifier: "EventBatchRequest", description: "Results of checks of one agent." })
+export type EventBatchRequest = typeof EventBatchRequest.Type

@@ -1,0 +1,69 @@
+import type { Instant } from "../../contract/Instant.ts"
+import type { RateLimit } from "../../ports/Policy.ts"
+
+/** Whether a request may go on, or after how many seconds one may. */
+export type Permission =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly retryAfterSeconds: number }
+
+interface Bucket {
+  /** What is in it, in parts of a token so small that a microsecond brings a whole number of them: the sum is exact. */
+  parts: number
+  refilledAt: Instant
+}
+
+/** A rate of one a minute brings one part a microsecond. */
+const PARTS_PER_TOKEN = 60_000_000
+const MICROS_PER_SECOND = 1_000_000
+
+/**
+ * Token buckets by name, in bounded memory: of more than `capacity` names the one not used for longest is forgotten, which
+ * can only be generous to it. A limit of 0 a minute allows everything. Not shared between processes: each replica limits
+ * what it takes itself (docs/rules.md#rate-limits).
+ */
+export class TokenBuckets {
+  // A Map keeps insertion order, so that its first entry is the one not used for longest.
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #limit: RateLimit
+  readonly #capacity: number
+
+  constructor(limit: RateLimit, capacity: number) {
+    this.#limit = limit
+    this.#capacity = capacity
+  }
+
+  /** Takes so many tokens of `name`'s bucket, all or none. */
+  take(name: string, now: Instant, tokens = 1): Permission {
+    const { perMinute } = this.#limit
+    if (perMinute === 0) return { allowed: true }
+    const bucket = this.#refilled(name, now)
+    this.#buckets.delete(name)
+    this.#buckets.set(name, bucket)
+    this.#forgetOldest()
+    const parts = tokens * PARTS_PER_TOKEN
+    if (bucket.parts >= parts) {
+      bucket.parts -= parts
+      return { allowed: true }
+    }
+    const missing = parts - bucket.parts
+    return { allowed: false, retryAfterSeconds: Math.ceil(missing / (perMinute * MICROS_PER_SECOND)) }
+  }
+
+  #refilled(name: string, now: Instant): Bucket {
+    const { perMinute, burst } = this.#limit
+    const bucket = this.#buckets.get(name)
+    const full = burst * PARTS_PER_TOKEN
+    if (bucket === undefined) return { parts: full, refilledAt: now }
+    // A clock that was set back refills nothing, and takes nothing away.
+    const elapsed = Math.max(0, Number(now - bucket.refilledAt))
+    bucket.parts = Math.min(full, bucket.parts + elapsed * perMinute)
+    bucket.refilledAt = now
+    return bucket
+  }
+
+  #forgetOldest(): void {
+    if (this.#buckets.size <= this.#capacity) return
+    const oldest = this.#buckets.keys().next()
+    if (oldest.done !== true) this.#buckets.delete(oldest.value)
+  }
+}

@@ -1,0 +1,91 @@
+import type { Instant } from "../../contract/Instant.ts"
+import type { RateLimit } from "../../ports/Policy.ts"
+import { type Permission, TokenBuckets } from "./TokenBuckets.ts"
+
+/** What a request costs besides its body, roughly: so that many small ones are bounded, too. */
+const REQUEST_BYTES = 4_096
+
+/** Four bodies of the largest size, or a thousand heartbeats: one address alone cannot fill what a server takes in. */
+const BYTES_AT_ONCE = 4 * 1_048_576
+
+// Some ten megabytes at most, whatever the number of addresses.
+const ADDRESSES_KEPT = 50_000
+
+const LATER: Permission = { allowed: false, retryAfterSeconds: 1 }
+
+/**
+ * Bounds what client addresses send with keys that are not accepted: bytes over time, and bytes of requests that are not
+ * answered yet.
+ */
+export class UnknownSenders {
+  readonly #volumes: TokenBuckets
+  readonly #isUnlimited: boolean
+  /** Bytes of unanswered requests by address. */
+  readonly #underWay = new Map<string, number>()
+
+  constructor(volume: RateLimit) {
+    this.#volumes = new TokenBuckets(volume, ADDRESSES_KEPT)
+    this.#isUnlimited = volume.perMinute === 0
+  }
+
+  /** Asks to take in a request with a body of so many bytes. One that is allowed must be released when it is answered. */
+  take(address: string, bytes: number, now: Instant): Permission {
+    const cost = bytes + REQUEST_BYTES
+    const held = this.#underWay.get(address) ?? 0
+    if (!this.#isUnlimited && held + cost > BYTES_AT_ONCE) return LATER
+    const permission = this.#volumes.take(address, now, cost)
+    if (permission.allowed) this.#underWay.set(address, held + cost)
+    return permission
+  }
+
+  /** Ends a request that was allowed. */
+  release(address: string, bytes: number): void {
+    const held = (this.#underWay.get(address) ?? 0) - bytes - REQUEST_BYTES
+    if (held > 0) this.#underWay.set(address, held)
+    else this.#underWay.delete(address)
+  }
+
+  /** How many addresses have requests under way. */
+  get addressesUnderWay(): number {
+    return this.#underWay.size
+  }
+}
+
+/**
+ * A set of the names used last, in bounded memory. Names that were not used while half of `capacity` others were are
+ * forgotten. Looking one up costs no reordering: there are two generations, and the older one is dropped whole.
+ */
+export class RecentNames {
+  #young = new Set<string>()
+  #old = new Set<string>()
+  readonly #capacity: number
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  has(name: string): boolean {
+    if (this.#young.has(name)) return true
+    if (!this.#old.has(name)) return false
+    this.add(name)
+    return true
+  }
+
+  add(name: string): void {
+    if (this.#young.size >= this.#capacity / 2 && !this.#young.has(name)) {
+      this.#old = this.#young
+      this.#young = new Set()
+    }
+    this.#young.add(name)
+  }
+
+  /** How many names it holds, at most: one that was used again may count twice. */
+  get size(): number {
+    return this.#young.size + this.#old.size
+  }
+
+  delete(name: string): void {
+    this.#young.delete(name)
+    this.#old.delete(name)
+  }
+}

@@ -1,0 +1,95 @@
+import { Result, Schema } from "effect"
+import { ValidationError } from "../../contract/Errors.ts"
+import { plainText } from "../../contract/Text.ts"
+import {
+  type ListName,
+  type ListQuery,
+  orderColumns,
+  type Position,
+  type SortColumn,
+  type SortValue,
+} from "./ListDefinitions.ts"
+
+/** Which way a cursor leads: a `next_cursor` forward, a `prev_cursor` backward. */
+export type CursorSide = "next" | "prev"
+
+const encodeBase64Url = Schema.encodeSync(Schema.StringFromBase64Url)
+const decodeBase64Url = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
+const CursorContent = Schema.Tuple([
+  Schema.String,
+  Schema.Literals(["next", "prev"]),
+  Schema.Boolean,
+  Schema.Array(Schema.Union([Schema.String, Schema.Int])),
+])
+const decodeContent = Schema.decodeUnknownResult(Schema.fromJsonString(CursorContent))
+
+const CHECKSUM_DIGITS = 16
+
+const toWire = (value: SortValue): string | number => (typeof value === "bigint" ? value.toString() : value)
+
+/** Binds a cursor to its query and its own content, so that one from elsewhere, or a changed one, is refused. */
+const checksum = <L extends ListName>(
+  query: ListQuery<L>,
+  content: ReadonlyArray<unknown>,
+  sha256: (text: string) => string,
+): string => {
+  const filter = Object.entries(query.filter)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sha256(JSON.stringify([query.list, query.sort, query.direction, filter, content])).slice(
+    0,
+    CHECKSUM_DIGITS,
+  )
+}
+
+/** An opaque, URL-safe cursor of at most 512 characters for a position in a query's order (docs/rules.md#lists). */
+export const encodeCursor = <L extends ListName>(
+  query: ListQuery<L>,
+  side: CursorSide,
+  position: Position,
+  sha256: (text: string) => string,
+): string => {
+  const content = [side, position.isInclusive, position.values.map(toWire)] as const
+  return encodeBase64Url(JSON.stringify([checksum(query, content, sha256), ...content]))
+}
+
+const REFUSED = new ValidationError({
+  message:
+    "cursor must be a next_cursor from the same list, sort and filter, or its prev_cursor with back=true",
+})
+
+// Anyone can make a cursor that passes its own checksum: only what a storage can compare with is let through.
+const TEXT = plainText({ min: 1, max: 512 })
+const STORED_BITS = 64
+const toStored = (value: bigint): bigint | undefined =>
+  BigInt.asIntN(STORED_BITS, value) === value ? value : undefined
+
+const fromWire = (column: SortColumn<never>, value: string | number | undefined): SortValue | undefined => {
+  switch (column.type) {
+    case "text":
+      return typeof value === "string" && TEXT.test(value) ? value : undefined
+    case "number":
+      return typeof value === "number" ? value : undefined
+    case "bigint":
+      return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? toStored(BigInt(value)) : undefined
+  }
+}
+
+/** Reads a cursor back. Fails where it is malformed, was changed, or is of another query or side (docs/rules.md#lists). */
+export const decodeCursor = <L extends ListName>(
+  query: ListQuery<L>,
+  side: CursorSide,
+  cursor: string,
+  sha256: (text: string) => string,
+): Result.Result<Position, ValidationError> => {
+  const decoded = Result.flatMap(decodeBase64Url(cursor), decodeContent)
+  if (Result.isFailure(decoded)) return Result.fail(REFUSED)
+  const [, , isInclusive, wire] = decoded.success
+  const values = orderColumns(query.list, query.sort).map((column, index) => fromWire(column, wire[index]))
+  if (values.includes(undefined)) return Result.fail(REFUSED)
+  const position = { values: values.filter((value) => value !== undefined), isInclusive }
+  // Of all texts that decode to this position only the one that is made of it is genuine.
+  return encodeCursor(query, side, position, sha256) === cursor
+    ? Result.succeed(position)
+    : Result.fail(REFUSED)
+}

@@ -1,0 +1,163 @@
+import type { AgentRecord, BlockedKeyRecord } from "../../admission/AgentRecord.ts"
+import type { CheckRecord, HistoryRecord } from "../../checks/CheckRecord.ts"
+import type { AgentId, CheckId } from "../../contract/Identifiers.ts"
+import type {
+  IncidentState,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "../../contract/Status.ts"
+import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
+import { SEVERITY_RANK } from "../../incidents/MemberRecord.ts"
+import type { OutboxRecord } from "../../notifications/OutboxRecord.ts"
+
+/** One value that rows are ordered by. Text is compared bytewise; instants and ranks as numbers. */
+export type SortValue = string | number | bigint
+
+/** A history row with the number that its storage gave it. */
+export interface StoredHistoryRecord extends HistoryRecord {
+  readonly seq: number
+}
+
+/** What each list is a list of. */
+export interface ListRows {
+  readonly agents: AgentRecord
+  readonly checks: CheckRecord
+  readonly history: StoredHistoryRecord
+  readonly incidents: IncidentRecord
+  readonly outbox: OutboxRecord
+  readonly blacklist: BlockedKeyRecord
+}
+
+/** What each list can be narrowed by; fields that are absent narrow nothing. */
+export interface ListFilters {
+  readonly agents: Record<never, never>
+  readonly checks: { readonly agent_id?: AgentId | undefined }
+  readonly history: { readonly agent_id?: AgentId | undefined; readonly check_id?: CheckId | undefined }
+  readonly incidents: {
+    readonly state?: IncidentState | undefined
+    readonly severity?: Severity | undefined
+    /** Finds every incident in which such a check is or was a member, one member matching both ids (docs/rules.md#incidents). */
+    readonly agent_id?: AgentId | undefined
+    readonly check_id?: CheckId | undefined
+  }
+  readonly outbox: {
+    readonly state?: OutboxState | undefined
+    readonly notifier?: NotifierKind | undefined
+    readonly event_type?: NotificationType | undefined
+  }
+  readonly blacklist: Record<never, never>
+}
+
+/** The name of a list. */
+export type ListName = keyof ListRows
+
+/** One column of an order: its name in every storage, its type, and how it is read off a row. */
+export interface SortColumn<Row> {
+  readonly name: string
+  readonly type: "text" | "number" | "bigint"
+  readonly of: (row: Row) => SortValue
+}
+
+/** Stands for a `resolved_at` that is not there, later than every instant (docs/rules.md#tokens). */
+export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
+
+const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })
+const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({
+  name,
+  type: "number",
+  of,
+})
+const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> => ({
+  name,
+  type: "bigint",
+  of,
+})
+
+const incidentId = text<IncidentRecord>("id", (row) => row.id)
+const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opened_at)
+const outboxId = text<OutboxRecord>("id", (row) => row.id)
+
+/**
+ * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and the last one makes it total;
+ * a position in it is the list of a row's values. Ranks: open above resolved, critical above unknown above warning.
+ */
+export const ListOrders = {
+  agents: { agent_id: [text<AgentRecord>("agent_id", (row) => row.agent_id)] },
+  checks: {
+    agent_id: [
+      text<CheckRecord>("agent_id", (row) => row.agent_id),
+      text<CheckRecord>("check_id", (row) => row.check_id),
+    ],
+  },
+  history: { stored: [number<StoredHistoryRecord>("seq", (row) => row.seq)] },
+  incidents: {
+    status: [
+      number<IncidentRecord>("state_rank", (row) => (row.state === "open" ? 1 : 0)),
+      number<IncidentRecord>("severity_rank", (row) => SEVERITY_RANK[row.severity]),
+      incidentOpenedAt,
+      incidentId,
+    ],
+    opened_at: [incidentOpenedAt, incidentId],
+    resolved_at: [
+      instant<IncidentRecord>("resolved_order", (row) => row.resolved_at ?? NEVER_RESOLVED),
+      incidentId,
+    ],
+  },
+  outbox: {
+    created_at: [instant<OutboxRecord>("created_at", (row) => row.created_at), outboxId],
+    updated_at: [instant<OutboxRecord>("updated_at", (row) => row.updated_at), outboxId],
+  },
+  blacklist: {
+    stored: [
+      instant<BlockedKeyRecord>("blocked_at", (row) => row.blocked_at),
+      text<BlockedKeyRecord>("blacklist_id", (row) => row.blacklist_id),
+    ],
+  },
+} as const satisfies {
+  readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
+}
+
+/** The sorts that a list offers. */
+export type ListSort<L extends ListName> = keyof (typeof ListOrders)[L] & string
+
+/** The columns of one order of a list. */
+export const orderColumns = <L extends ListName>(
+  list: L,
+  sort: ListSort<L>,
+): ReadonlyArray<SortColumn<ListRows[L]>> => {
+  // The table above ties each list to columns of its rows; an index by a type parameter loses that tie.
+  const orders = ListOrders[list] as unknown as Readonly<
+    Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>
+  >
+  const columns = orders[sort]
+  if (columns === undefined) throw new Error(`list ${list} has no sort ${sort}`)
+  return columns
+}
+
+/** Which rows of a list are asked for, in which order. */
+export interface ListQuery<L extends ListName> {
+  readonly list: L
+  readonly filter: ListFilters[L]
+  readonly sort: ListSort<L>
+  readonly direction: "asc" | "desc"
+}
+
+/** A place in the order of a list: between rows, or at one that may be gone. */
+export interface Position {
+  /** One value for each column of the order. */
+  readonly values: ReadonlyArray<SortValue>
+  /** Whether a row exactly there belongs to the page. */
+  readonly isInclusive: boolean
+}
+
+/** One page of a list, as a storage reads it. */
+export interface PageRequest<L extends ListName> extends ListQuery<L> {
+  /** Where the page starts; absent for the first page. */
+  readonly from: Position | undefined
+  /** Whether the page lies before `from`, to be read against the order. Its rows come nearest to `from` first. */
+  readonly isBackward: boolean
+  /** How many rows at most. */
+  readonly limit: number
+}

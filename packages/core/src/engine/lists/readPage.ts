@@ -1,0 +1,60 @@
+import { Effect } from "effect"
+import type { ValidationError } from "../../contract/Errors.ts"
+import type { Storage, StorageError } from "../../ports/Storage.ts"
+import { decodeCursor, encodeCursor } from "./Cursor.ts"
+import {
+  type ListName,
+  type ListQuery,
+  type ListRows,
+  orderColumns,
+  type Position,
+} from "./ListDefinitions.ts"
+
+/** The shared list parameters (docs/rules.md#lists). */
+export interface PageParameters {
+  readonly cursor?: string | undefined
+  readonly back?: boolean | undefined
+  readonly limit: number
+}
+
+/** One page of rows with the cursors of its neighbours; `null` where there is none. */
+export interface Page<Row> {
+  readonly items: ReadonlyArray<Row>
+  readonly next_cursor: string | null
+  readonly prev_cursor: string | null
+}
+
+/**
+ * Reads one page of a list. One row more than asked for tells whether there is another page that way; the other way
+ * there is one wherever a cursor led here (`back=true` without a cursor is the first page, docs/rules.md#lists).
+ */
+export const readPage = Effect.fnUntraced(function* <L extends ListName>(
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  query: ListQuery<L>,
+  { cursor, back, limit }: PageParameters,
+): Effect.fn.Return<Page<ListRows[L]>, ValidationError | StorageError> {
+  const isBackward = back === true && cursor !== undefined
+  const side = back === true ? "prev" : "next"
+  const from =
+    cursor === undefined ? undefined : yield* Effect.fromResult(decodeCursor(query, side, cursor, sha256))
+  const found = yield* storage.page({ ...query, from, isBackward, limit: limit + 1 })
+  const hasMore = found.length > limit
+  const nearest = found.slice(0, limit)
+  const items = isBackward ? nearest.toReversed() : nearest
+  const columns = orderColumns(query.list, query.sort)
+  const at = (row: ListRows[L] | undefined): Position | undefined =>
+    // An empty page leads back to where it was asked for, that place included.
+    row === undefined
+      ? from && { values: from.values, isInclusive: !from.isInclusive }
+      : { values: columns.map((column) => column.of(row)), isInclusive: false }
+  const cursorAt = (cursorSide: "next" | "prev", position: Position | undefined) =>
+    position === undefined ? null : encodeCursor(query, cursorSide, position, sha256)
+  const hasNext = isBackward || hasMore
+  const hasPrevious = isBackward ? hasMore : from !== undefined
+  return {
+    items,
+    next_cursor: hasNext ? cursorAt("next", at(items.at(-1))) : null,
+    prev_cursor: hasPrevious ? cursorAt("prev", at(items[0])) : null,
+  }
+})

@@ -1,0 +1,95 @@
+import { Clock, Effect, Exit, Layer } from "effect"
+import * as Instant from "../../contract/Instant.ts"
+import type { NotifierName } from "../../contract/Status.ts"
+import type { DeliveryAttempt } from "../../notifications/DeliveryAttempt.ts"
+import { type DeliveryResult, type Notifier, Notifiers } from "../../ports/Notifiers.ts"
+import type { Counter } from "./Counters.ts"
+import { CurrentInstruments, type Instruments } from "./Instruments.ts"
+
+const NANOS_PER_SECOND = 1e9
+const MICROS_PER_SECOND = 1e6
+
+/** How an attempt ended: by its result, given back because the service stops, or by a mistake of the notifier's. */
+const OUTCOMES = ["delivered", "deferred", "refused", "released", "threw"] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+const outcomeOf = (exit: Exit.Exit<DeliveryResult>): Outcome => {
+  if (Exit.isSuccess(exit)) return exit.value.outcome
+  return Exit.hasInterrupts(exit) ? "released" : "threw"
+}
+
+/** The same notifiers, whose attempts are counted and timed, and each is a span. */
+export const layer: Layer.Layer<Notifiers, never, Notifiers> = Layer.effect(
+  Notifiers,
+  Effect.gen(function* () {
+    const instruments = yield* CurrentInstruments
+    const notifiers = yield* Notifiers
+    return new Map(
+      Array.from(notifiers, ([name, notifier]) => [name, measured(notifier, instruments)] as const),
+    )
+  }),
+)
+
+const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
+  const { kind, resend } = notifier
+  const attempts = countersOf(kind, instruments)
+  const duration = instruments.attemptDuration.of(kind)
+  const delay = instruments.deliveryDelay.of(kind)
+
+  // Also of an attempt that is interrupted.
+  const note = (exit: Exit.Exit<DeliveryResult>, start: bigint, { due_at }: DeliveryAttempt) =>
+    Effect.map(Clock.currentTimeNanos, (end) => {
+      const outcome = outcomeOf(exit)
+      attempts[outcome].value += 1
+      duration.observe(Number(end - start) / NANOS_PER_SECOND)
+      if (outcome === "delivered") {
+        delay.observe(Number(Instant.fromNanos(end) - due_at) / MICROS_PER_SECOND)
+      }
+    })
+  const send: Notifier["send"] = (notification) =>
+    Effect.flatMap(Clock.currentTimeNanos, (start) =>
+      Effect.onExit(notifier.send(notification), (exit) => note(exit, start, notification)),
+    )
+
+  return {
+    ...notifier,
+    send: (notification) =>
+      Effect.withSpan(send(notification), "Notifier.send", {
+        kind: "producer",
+        attributes: {
+          "tocsin.notifier": kind,
+          "tocsin.notification.id": notification.id,
+          "tocsin.notification.type": notification.event_type,
+          "tocsin.notification.attempt": notification.attempt,
+        },
+      }),
+    ...(resend !== undefined && { resend: counted(resend, instruments) }),
+  }
+}
+
+const countersOf = (kind: NotifierName, { attempts }: Instruments): Readonly<Record<Outcome, Counter>> => ({
+  delivered: attempts.of(kind, "delivered"),
+  deferred: attempts.of(kind, "deferred"),
+  refused: attempts.of(kind, "refused"),
+  released: attempts.of(kind, "released"),
+  threw: attempts.of(kind, "threw"),
+})
+
+const counted = (
+  resend: NonNullable<Notifier["resend"]>,
+  { resends }: Instruments,
+): NonNullable<Notifier["resend"]> => {
+  const outcomes = resends.forEach(OUTCOMES)
+  return (alerts) =>
+    resend(alerts).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          outcomes[outcomeOf(exit)].value += 1
+        }),
+      ),
+      Effect.withSpan("Notifier.resend", {
+        kind: "producer",
+        attributes: { "tocsin.alerts": alerts.length },
+      }),
+    )
+}

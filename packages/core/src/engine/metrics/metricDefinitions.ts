@@ -1,0 +1,223 @@
+import { counter, gauge, histogram } from "./Metric.ts"
+
+/** From half a millisecond, a fast heartbeat, to ten seconds: few clients wait longer. */
+const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** A disk's sync takes 0.1 ms to tens of milliseconds; a remote database takes longer. */
+const COMMIT_SECONDS = [
+  0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+const GROUP_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+/** Agents send immediately, or after an outage of hours. */
+const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 21_600]
+const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
+const DELAY_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const GC_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+
+/** Requests, and the data that agents send. */
+const ingestion = {
+  httpRequests: counter("tocsin_http_requests_total", "Requests answered", {
+    labels: ["route", "method", "status"],
+  }),
+  httpDuration: histogram(
+    "tocsin_http_request_duration_seconds",
+    "Time from a request's headers, or an agent's whole body, to the answer",
+    { labels: ["route", "method"], buckets: REQUEST_SECONDS },
+  ),
+  failedAuthentications: counter(
+    "tocsin_failed_authentications_total",
+    "Requests without a valid token, including throttled ones",
+  ),
+  throttled: counter(
+    "tocsin_throttled_requests_total",
+    "Requests refused because their client address exceeded its limit: too many without a valid token, or too much data with keys that are not accepted",
+    { labels: ["reason"] },
+  ),
+  heartbeats: counter("tocsin_heartbeats_total", "Heartbeats by outcome", {
+    labels: ["outcome"],
+  }),
+  batches: counter("tocsin_event_batches_total", "Batches of check results by outcome", {
+    labels: ["outcome"],
+  }),
+  results: counter(
+    "tocsin_check_results_total",
+    "Check results taken, by outcome; all outcomes but changed count as deduplicated",
+    { labels: ["outcome"] },
+  ),
+  resultLag: histogram(
+    "tocsin_check_result_lag_seconds",
+    "Time between a check's run, by its agent's clock, and the arrival of its result",
+    { buckets: LAG_SECONDS },
+  ),
+}
+
+/** Delivery of notifications. */
+const delivery = {
+  attempts: counter("tocsin_notifier_attempts_total", "Attempts to send a notification, by outcome", {
+    labels: ["notifier", "outcome"],
+  }),
+  attemptDuration: histogram(
+    "tocsin_notifier_attempt_duration_seconds",
+    "Duration of an attempt to send a notification",
+    { labels: ["notifier"], buckets: ATTEMPT_SECONDS },
+  ),
+  deliveryDelay: histogram(
+    "tocsin_notification_delay_seconds",
+    "Time between a notification's due time and its delivery",
+    { labels: ["notifier"], buckets: DELAY_SECONDS },
+  ),
+  givenUp: counter(
+    "tocsin_notifications_given_up_total",
+    "Notifications that became dead letters: refused for good, or still undelivered after the last attempt",
+    { labels: ["notifier"] },
+  ),
+  resends: counter(
+    "tocsin_alert_resends_total",
+    "Requests that resent alerts to an alert router, by outcome",
+    {
+      labels: ["outcome"],
+    },
+  ),
+}
+
+/** State, read from the storage at each scrape. */
+const state = {
+  agents: gauge(
+    "tocsin_agents",
+    "Agents by status: alive, stale and dead agents are accepted, pending ones await an operator",
+    { labels: ["status"] },
+  ),
+  keysBlocked: gauge("tocsin_agent_keys_blocked", "Agent keys on the blacklist, counted up to 10000"),
+  checks: gauge("tocsin_checks", "Checks by their latest status", { labels: ["status"] }),
+  incidents: gauge("tocsin_incidents_open", "Open incidents by severity, counted up to 10000 of each", {
+    labels: ["severity"],
+  }),
+  outboxItems: gauge(
+    "tocsin_outbox_items",
+    "Undelivered notifications by notifier and state, counted up to 10000 of each; failed ones are dead letters",
+    { labels: ["notifier", "state"] },
+  ),
+  outboxAge: gauge(
+    "tocsin_outbox_oldest_age_seconds",
+    "Age of the oldest notification that is waiting or being sent; 0 if there is none",
+    { labels: ["notifier"] },
+  ),
+}
+
+/** The storage's commits, files and connections. */
+const storage = {
+  storageUp: gauge("tocsin_storage_up", "Whether the storage answers and takes writes: 1 or 0"),
+  storageFailures: counter(
+    "tocsin_storage_failures_total",
+    "Commands that the storage failed to execute, by reason",
+    {
+      labels: ["reason"],
+    },
+  ),
+  groupSize: histogram("tocsin_commit_commands", "Commands in one commit", {
+    labels: ["storage", "way"],
+    buckets: GROUP_COMMANDS,
+  }),
+  commitDuration: histogram(
+    "tocsin_commit_duration_seconds",
+    "Time from the start of a group's transaction until it is durable",
+    { labels: ["storage", "way"], buckets: COMMIT_SECONDS },
+  ),
+  groupFailures: counter(
+    "tocsin_commit_failures_total",
+    "Groups of commands that were rolled back; each command is then retried, alone or in another group",
+    { labels: ["storage", "way"] },
+  ),
+  cacheLookups: counter(
+    "tocsin_row_cache_lookups_total",
+    "Row cache lookups: found (hit), absent (miss), or found but changed meanwhile by another process (stale)",
+    { labels: ["storage", "result"] },
+  ),
+  agentsPassedOver: counter(
+    "tocsin_agents_passed_over_total",
+    "Agents that a bulk task skipped because another session locked their rows for longer than a second",
+    { labels: ["work"] },
+  ),
+  connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
+    labels: ["pool", "state"],
+  }),
+  connectionsWaiting: gauge(
+    "tocsin_postgres_connections_waiting",
+    "Callers waiting for a connection, by pool",
+    {
+      labels: ["pool"],
+    },
+  ),
+  logBytes: gauge("tocsin_sqlite_log_bytes", "Size of the data in SQLite's write-ahead log"),
+  fileBytes: gauge("tocsin_sqlite_file_bytes", "Size of SQLite's database file"),
+  syncDuration: histogram(
+    "tocsin_sqlite_sync_duration_seconds",
+    "Duration of a sync of the write-ahead log",
+    {
+      buckets: COMMIT_SECONDS,
+    },
+  ),
+  diskFree: gauge(
+    "tocsin_data_filesystem_avail_bytes",
+    "Free bytes of the file system that holds the database file",
+  ),
+  diskSize: gauge(
+    "tocsin_data_filesystem_size_bytes",
+    "Size of the file system that holds the database file",
+  ),
+}
+
+/** The process, under prom-client's usual names. */
+const processMetrics = {
+  buildInfo: gauge("tocsin_build_info", "Always 1; the labels name the version", {
+    labels: ["version", "node"],
+  }),
+  startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
+  cpuUser: counter("process_cpu_user_seconds_total", "Processor time spent in the process's own code"),
+  cpuSystem: counter(
+    "process_cpu_system_seconds_total",
+    "Processor time spent in the system for the process",
+  ),
+  cpu: counter("process_cpu_seconds_total", "Processor time spent by the process"),
+  residentMemory: gauge("process_resident_memory_bytes", "Resident memory of the process"),
+  openFiles: gauge("process_open_fds", "Open file descriptors"),
+  mostFiles: gauge("process_max_fds", "Limit on open file descriptors"),
+  heapTotal: gauge("nodejs_heap_size_total_bytes", "Size of the JavaScript heap"),
+  heapUsed: gauge("nodejs_heap_size_used_bytes", "Memory in use on the JavaScript heap"),
+  externalMemory: gauge(
+    "nodejs_external_memory_bytes",
+    "Memory outside the JavaScript heap that its objects hold",
+  ),
+  gcDuration: histogram("nodejs_gc_duration_seconds", "Duration of garbage collections, by kind", {
+    labels: ["kind"],
+    buckets: GC_SECONDS,
+  }),
+  loopLagMin: gauge("nodejs_eventloop_lag_min_seconds", "Event loop lag since the last scrape, minimum"),
+  loopLagMax: gauge("nodejs_eventloop_lag_max_seconds", "Event loop lag since the last scrape, maximum"),
+  loopLagMean: gauge("nodejs_eventloop_lag_mean_seconds", "Event loop lag since the last scrape, mean"),
+  loopLagP50: gauge("nodejs_eventloop_lag_p50_seconds", "Event loop lag since the last scrape, median"),
+  loopLagP90: gauge(
+    "nodejs_eventloop_lag_p90_seconds",
+    "Event loop lag since the last scrape, 90th percentile",
+  ),
+  loopLagP99: gauge(
+    "nodejs_eventloop_lag_p99_seconds",
+    "Event loop lag since the last scrape, 99th percentile",
+  ),
+  loopActive: counter("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy"),
+  loopIdle: counter("nodejs_eventloop_idle_seconds_total", "Time that the event loop was idle"),
+  versionInfo: gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
+    labels: ["version", "major", "minor", "patch"],
+  }),
+}
+
+/** Every metric of the service: the one place for names, meanings, labels and buckets. */
+export const metricDefinitions = { ...ingestion, ...delivery, ...state, ...storage, ...processMetrics }
+
+/** The same by subject, in the order of the metrics page. */
+export const metricSubjects = [
+  { title: "Requests and ingestion", definitions: ingestion },
+  { title: "Notifications", definitions: delivery },
+  { title: "State, read at each scrape", definitions: state },
+  { title: "Storage", definitions: storage },
+  { title: "Process", definitions: processMetrics },
+]

@@ -1,0 +1,50 @@
+import { compareMembers, type MemberRecord } from "../../incidents/MemberRecord.ts"
+
+/**
+ * The members of one incident as a heap, worst first. A member that changes is added again; its former self stays below
+ * until it comes to the top and is dropped there. So each addition is looked at a few times, however many members there are.
+ */
+export class Standings {
+  readonly #heap: Array<MemberRecord> = []
+  /** How many of the incident's loaded members were added so far, each once at least. */
+  taken = 0
+
+  add(member: MemberRecord): void {
+    const heap = this.#heap
+    let at = heap.length
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      const parent = heap[above]
+      if (parent === undefined || compareMembers(parent, member) <= 0) break
+      heap[at] = parent
+      at = above
+    }
+    heap[at] = member
+  }
+
+  /** The worst of the members that are current. */
+  worst(isCurrent: (member: MemberRecord) => boolean): MemberRecord | undefined {
+    for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
+      if (isCurrent(top)) return top
+      this.#dropTop()
+    }
+    return undefined
+  }
+
+  #dropTop(): void {
+    const heap = this.#heap
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    let at = 0
+    for (;;) {
+      const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]]
+      if (left === undefined) break
+      const isRight = right !== undefined && compareMembers(right, left) < 0
+      const below = isRight ? right : left
+      if (compareMembers(last, below) <= 0) break
+      heap[at] = below
+      at = 2 * at + (isRight ? 2 : 1)
+    }
+    heap[at] = last
+  }
+}

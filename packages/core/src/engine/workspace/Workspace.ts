@@ -1,0 +1,250 @@
+import type { AgentRecord } from "../../admission/AgentRecord.ts"
+import type { CheckRecord, CheckRef, HistoryRecord } from "../../checks/CheckRecord.ts"
+import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
+import type { Instant } from "../../contract/Instant.ts"
+import type { OutboxState } from "../../contract/Status.ts"
+import {
+  cutOf,
+  type IncidentChangeRecord,
+  type IncidentRecord,
+  type IncidentRef,
+  type StoryCut,
+} from "../../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../../incidents/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import { KnownEvents } from "./KnownEvents.ts"
+import { Standings } from "./Standings.ts"
+import { Table } from "./Table.ts"
+import { WorkspaceTables } from "./WorkspaceTables.ts"
+
+/** How far down its ranking an incident's members are loaded; see `worstMember`. */
+export interface LoadedRanking {
+  /** How many members were asked for. */
+  readonly limit: number
+  /** The last loaded member as the storage held it: every current member that is not loaded ranks below it. */
+  readonly floor: MemberRecord | undefined
+  /** Whether all current members are loaded. */
+  readonly complete: boolean
+}
+
+/** An outbox item or alert with its incident as it stood, unlocked, when it was found. */
+export interface WithIncident<Row> {
+  readonly row: Row
+  readonly incident: IncidentRecord
+}
+
+/** Results of the searches of a row request, in the order in which the storage found them; a search replaces what it found before. */
+export interface Found {
+  claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
+  expiredOutbox: ReadonlyArray<OutboxRecord>
+  abandonedOutbox: ReadonlyArray<OutboxRecord>
+  claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
+  idlePendingAgents: ReadonlyArray<AgentId>
+  /** The storage's own clock, read by `claimableOutbox` and `claimableAlerts`. */
+  storageTime: Instant | undefined
+}
+
+const NOTHING_FOUND: Readonly<Found> = {
+  claimableOutbox: [],
+  expiredOutbox: [],
+  abandonedOutbox: [],
+  claimableAlerts: [],
+  idlePendingAgents: [],
+  storageTime: undefined,
+}
+
+/**
+ * The rows of one transaction: what the storage loaded for the decisions, and what they made of it. Decisions change
+ * nothing else, and a storage persists exactly what {@link Workspace.changes} lists.
+ */
+export class Workspace {
+  readonly agents = new Table(WorkspaceTables.agents)
+  readonly keys = new Table(WorkspaceTables.keys)
+  readonly checks = new Table(WorkspaceTables.checks)
+  readonly incidents = new Table(WorkspaceTables.incidents)
+  readonly members = new Table(WorkspaceTables.members)
+  readonly outbox = new Table(WorkspaceTables.outbox)
+  readonly alerts = new Table(WorkspaceTables.alerts)
+  readonly marks = new Table(WorkspaceTables.marks)
+  /** Which incident is open for a key. */
+  readonly openIncidents = new Table(WorkspaceTables.openIncidents)
+  /** Which key a blacklist row stands for. */
+  readonly blacklist = new Table(WorkspaceTables.blacklist)
+  readonly knownEvents = new KnownEvents()
+  /** What the searches of this transaction found; their rows are in the tables. */
+  readonly found: Found = { ...NOTHING_FOUND }
+  #rankings: Map<IncidentId, LoadedRanking> | undefined
+  #standings: Map<IncidentId, Standings> | undefined
+  #keysOfAgents: Set<AgentId> | undefined
+  #membersOfAgents: Set<AgentId> | undefined
+  readonly #removedChecks: Array<CheckRef> = []
+  readonly #incidentChanges: Array<IncidentChangeRecord> = []
+  readonly #removedAgents: Array<AgentRecord> = []
+  #stored: Array<HistoryRecord> = []
+  #storyCuts: Map<IncidentId, StoryCut> | undefined
+  #pendingAgents: { readonly loaded: number } | undefined
+  #pendingAgentsAdded = 0
+
+  /** How far down their members' ranking incidents are loaded. */
+  get rankings(): Map<IncidentId, LoadedRanking> {
+    return (this.#rankings ??= new Map())
+  }
+
+  /** Agents of which all keys that are not blocked are loaded. */
+  get keysOfAgents(): Set<AgentId> {
+    return (this.#keysOfAgents ??= new Set())
+  }
+
+  /** Agents of which all current memberships are loaded. */
+  get membersOfAgents(): Set<AgentId> {
+    return (this.#membersOfAgents ??= new Set())
+  }
+
+  /** How many agents are pending in this transaction. Needs the row request `pendingAgents`. */
+  get pendingAgents(): number {
+    if (this.#pendingAgents === undefined)
+      throw new Error("pending agents were decided on without being counted")
+    return this.#pendingAgents.loaded + this.#pendingAgentsAdded
+  }
+
+  /** Tells how many pending agents the storage holds; ignored when already known. */
+  loadPendingAgents(loaded: number): void {
+    this.#pendingAgents ??= { loaded }
+  }
+
+  /** Whether the pending agents are counted. */
+  get knowsPendingAgents(): boolean {
+    return this.#pendingAgents !== undefined
+  }
+
+  /** Inserts or replaces an agent. */
+  putAgent(agent: AgentRecord): void {
+    this.#pendingAgentsAdded += pendingCount(agent) - pendingCount(this.agents.get(agent.agent_id))
+    this.agents.put(agent)
+  }
+
+  /**
+   * Deletes an agent's row. Its checks and history are gone from every list with it, because they belong to its
+   * registration; the storage removes them in pieces afterwards.
+   */
+  removeAgent(agent: AgentRecord): void {
+    this.#pendingAgentsAdded -= pendingCount(agent)
+    this.agents.delete(agent.agent_id)
+    this.#removedAgents.push(agent)
+  }
+
+  /** Adds a row to a check's history. */
+  store(row: HistoryRecord): void {
+    this.#stored.push(row)
+    this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
+  }
+
+  /** Deletes a check; the storage removes its history in the same transaction, before it stores what comes after this. */
+  removeCheck(check: CheckRecord): void {
+    const { check_id, registration_id } = check
+    this.checks.delete(check)
+    this.#stored = this.#stored.filter(
+      (row) => row.check_id !== check_id || row.registration_id !== registration_id,
+    )
+    this.knownEvents.removeCheck(check)
+    this.#removedChecks.push(check)
+  }
+
+  /** Adds a line to an incident's story, which loses others once it is long. */
+  recordChange(change: IncidentChangeRecord): void {
+    this.#incidentChanges.push(change)
+    const cut = cutOf(change.incident_id, change.seq)
+    if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
+  }
+
+  /** Tells an incident as the storage holds it, with its outbox items but for discarded ones, and its alerts. */
+  loadIncident(
+    incident: IncidentRecord,
+    outbox: Iterable<OutboxRecord>,
+    alerts: Iterable<AlertRecord>,
+  ): void {
+    for (const alert of alerts) this.alerts.load(alert, alert)
+    this.incidents.load(incident.id, incident)
+    if (incident.state === "open") this.openIncidents.load(incident, incident)
+    for (const item of outbox) this.outbox.load(item.id, item)
+  }
+
+  /** The open incident of a key. Needs the row request `openIncidents`. */
+  openIncident(ref: IncidentRef): IncidentRecord | undefined {
+    const open = this.openIncidents.get(ref)
+    return open === undefined ? undefined : this.incidents.get(open.id)
+  }
+
+  /** The present members of an incident that are loaded. */
+  membersOf(incidentId: IncidentId): ReadonlyArray<MemberRecord> {
+    return this.members.group(`incident/${incidentId}`).filter(isPresent)
+  }
+
+  /** Inserts or replaces a membership. */
+  putMember(member: MemberRecord): void {
+    this.members.put(member)
+    if (isPresent(member)) this.#standings?.get(member.incident_id)?.add(member)
+  }
+
+  /** Of the present members of an incident that are loaded, the one that speaks for it. */
+  worstOf(incidentId: IncidentId): MemberRecord | undefined {
+    this.#standings ??= new Map()
+    const standings = this.#standings.get(incidentId) ?? new Standings()
+    this.#standings.set(incidentId, standings)
+    const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
+    for (const member of loaded) standings.add(member)
+    standings.taken += loaded.length
+    return standings.worst((member) => isPresent(member) && this.members.get(member) === member)
+  }
+
+  /** The present memberships of an agent. Needs the row request `membersOfAgents`. */
+  membershipsOf(agentId: AgentId): ReadonlyArray<MemberRecord> {
+    return this.members.group(`agent/${agentId}`).filter(isPresent)
+  }
+
+  /** Whether anything changed that those who deliver are waiting for. */
+  get touchesOutbox(): boolean {
+    return this.outbox.isChanged || this.alerts.isChanged
+  }
+
+  /**
+   * Whether it leaves something that any process may deliver: an item that waits, or one that another item waited for. A
+   * claim does not, and what was sent is followed up by its sender.
+   */
+  get leavesDelivery(): boolean {
+    return this.outbox.changes().some(({ after }) => after !== undefined && isForAnyone.has(after.state))
+  }
+
+  /** Everything that the storage has to write, and nothing else. */
+  changes() {
+    return {
+      agents: this.agents.changes(),
+      keys: this.keys.changes(),
+      checks: this.checks.changes(),
+      incidents: this.incidents.changes(),
+      members: this.members.changes(),
+      outbox: this.outbox.changes(),
+      alerts: this.alerts.changes(),
+      marks: this.marks.changes(),
+      /** New lines of incidents' stories. */
+      incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      /** What stories lose once these lines are written. */
+      storyCuts: Array.from(this.#storyCuts?.values() ?? []) as ReadonlyArray<StoryCut>,
+      /** Deleted checks, whose history is to be removed now, before new rows are added: some may have been reported again. */
+      removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
+      /** New history rows, in the order in which they are to be numbered. */
+      history: this.#stored as ReadonlyArray<HistoryRecord>,
+      /** Deleted agents, whose registrations' checks and history are left to be purged. */
+      removedAgents: this.#removedAgents as ReadonlyArray<AgentRecord>,
+    }
+  }
+}
+
+/** What a transaction has to write; see {@link Workspace.changes}. */
+export type WorkspaceChanges = ReturnType<Workspace["changes"]>
+
+const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "discarded"])
+
+const pendingCount = (agent: AgentRecord | undefined): number =>
+  agent?.admission_state === "pending" ? 1 : 0
+const isPresent = (member: MemberRecord): boolean => member.left_at === undefined

@@ -1,0 +1,103 @@
+import type { AgentKeyRecord, AgentRecord } from "../../admission/AgentRecord.ts"
+import type { CheckRecord, CheckRef } from "../../checks/CheckRecord.ts"
+import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../../contract/Identifiers.ts"
+import type { IncidentRecord, IncidentRef } from "../../incidents/IncidentRecord.ts"
+import type { MemberRecord, MemberRef } from "../../incidents/MemberRecord.ts"
+import type { MarkRecord } from "../../liveness/MarkRecord.ts"
+import type { AlertRecord, AlertRef, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import type { TableOptions } from "./Table.ts"
+
+/** How a row of the index of open incidents reads. */
+export interface OpenIncident extends IncidentRef {
+  readonly id: IncidentId
+}
+
+/** Which key a blacklist row stands for. */
+export interface BlacklistRow {
+  readonly id: BlacklistId
+  readonly key_hash: KeyHash
+}
+
+const itself = (id: string): string => id
+
+const agents: TableOptions<AgentId, AgentRecord> = {
+  name: "agent",
+  idOf: (row) => row.agent_id,
+  keyOf: itself,
+}
+
+const keys: TableOptions<KeyHash, AgentKeyRecord> = {
+  name: "agent key",
+  idOf: (row) => row.key_hash,
+  keyOf: itself,
+  groupsOf: (row) => [row.agent_id],
+}
+
+const checks: TableOptions<CheckRef, CheckRecord> = {
+  name: "check",
+  idOf: (row) => row,
+  // A registration is of one agent.
+  partOf: (ref) => ref.registration_id,
+  keyOf: (ref) => ref.check_id,
+}
+
+const incidents: TableOptions<IncidentId, IncidentRecord> = {
+  name: "incident",
+  idOf: (row) => row.id,
+  keyOf: itself,
+}
+
+const members: TableOptions<MemberRef, MemberRecord> = {
+  name: "member",
+  idOf: (row) => row,
+  partOf: (ref) => ref.agent_id,
+  keyOf: (ref) => `${ref.incident_id}/${ref.check_id}`,
+  groupsOf: (row) => [`incident/${row.incident_id}`, `agent/${row.agent_id}`],
+}
+
+const outbox: TableOptions<OutboxId, OutboxRecord> = {
+  name: "outbox item",
+  idOf: (row) => row.id,
+  keyOf: itself,
+  groupsOf: (row) => [row.incident_id],
+}
+
+const alerts: TableOptions<AlertRef, AlertRecord> = {
+  name: "alert",
+  idOf: (row) => row,
+  keyOf: (ref) => `${ref.incident_id}/${ref.severity}`,
+  groupsOf: (row) => [row.incident_id],
+}
+
+const marks: TableOptions<"service", MarkRecord> = {
+  name: "mark",
+  idOf: (row) => row.name,
+  keyOf: itself,
+}
+
+const openIncidents: TableOptions<IncidentRef, OpenIncident> = {
+  name: "open incident",
+  idOf: (row) => row,
+  partOf: (ref) => ref.kind,
+  keyOf: (ref) => ref.incident_key,
+}
+
+const blacklist: TableOptions<BlacklistId, BlacklistRow> = {
+  name: "blacklist row",
+  idOf: (row) => row.id,
+  keyOf: itself,
+}
+
+/** How the rows of each kind are named and grouped. Ids are joined with slashes, which no id and no kind contains. */
+export const WorkspaceTables = {
+  agents,
+  keys,
+  checks,
+  incidents,
+  members,
+  outbox,
+  alerts,
+  marks,
+  openIncidents,
+  blacklist,
+}

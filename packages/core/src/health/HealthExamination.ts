@@ -1,0 +1,120 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { OutboxState } from "../contract/Status.ts"
+import { leaveMark } from "../liveness/outage.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { Notifiers } from "../ports/Notifiers.ts"
+import { Policy } from "../ports/Policy.ts"
+import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
+import { type Health, type HealthFacts, judgeHealth, type NotificationMoment } from "./judgeHealth.ts"
+
+/** A storage that takes longer for next to nothing is not well. */
+const PATIENCE = Duration.seconds(5)
+
+const timedOut = new StorageError({ reason: "timed_out", message: "the storage took too long" })
+const mistaken = new StorageError({ reason: "other", message: "the storage failed unexpectedly" })
+
+/** Finds out whether the service does its work. */
+export class HealthExamination extends Context.Service<
+  HealthExamination,
+  {
+    /**
+     * Looks at the storage, by a read and by a committed write, and at the outbox, and judges. Never fails; takes 10 s at most.
+     * `isStopping`: whether the service has been told to stop.
+     */
+    readonly examine: (isStopping: boolean) => Effect.Effect<Health>
+  }
+>()("@tocsin/core/health/HealthExamination") {
+  static readonly layer: Layer.Layer<HealthExamination, never, Storage | Notifiers> = Layer.effect(
+    HealthExamination,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const policy = yield* Policy
+      const notifiers = yield* Notifiers
+      const read = Effect.result(
+        withinPatience(Effect.andThen(storage.probe, notificationMoments(storage, notifiers))),
+      )
+      const write = failureOf(withinPatience(storage.transact(leaveMark(policy))))
+
+      return HealthExamination.of({
+        examine: Effect.fn("HealthExamination.examine")(function* (isStopping) {
+          const found = yield* read
+          const isRead = found._tag === "Success"
+          const readFailure = isRead ? undefined : found.failure.reason
+          const writeFailure = isRead ? yield* write : readFailure
+          const moments = isRead ? found.success : { undelivered: [], givenUp: [] }
+          return judgeHealth({
+            now: yield* Instant.now,
+            isStopping,
+            readFailure,
+            writeFailure,
+            ...moments,
+          })
+        }),
+      })
+    }),
+  )
+}
+
+const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>
+  effect.pipe(
+    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.fail(timedOut) }),
+    // A mistake in the storage is for the log; whoever asks wants to know that it does not work.
+    Effect.catchDefect((defect) =>
+      Effect.andThen(Effect.logError("the storage failed unexpectedly", defect), Effect.fail(mistaken)),
+    ),
+  )
+
+const failureOf = (effect: Effect.Effect<void, StorageError>): Effect.Effect<StorageFailure | undefined> =>
+  Effect.match(effect, { onSuccess: () => undefined, onFailure: ({ reason }) => reason })
+
+/** Of the oldest items these are looked at: those of notifiers that other replicas have may be among them. */
+const ROWS = 50
+const WAITING = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
+
+/** What became of notifications, as far as it matters to whether they go out. */
+export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
+
+/** Reads which notifications of `notifiers` wait, the oldest first, and were given up, the latest first: 50 of a state. */
+export const notificationMoments = (
+  storage: Storage["Service"],
+  notifiers: Notifiers["Service"],
+): Effect.Effect<NotificationMoments, StorageError> => {
+  if (notifiers.size === 0) return Effect.succeed({ undelivered: [], givenUp: [] })
+  const momentsOf = momentsIn(storage, (item) => notifiers.has(item.notifier))
+  return Effect.all({
+    undelivered: Effect.map(
+      Effect.forEach(WAITING, (state) =>
+        momentsOf({ state, sort: "created_at", direction: "asc" }, (item) => item.counts_from),
+      ),
+      (moments) => moments.flat(),
+    ),
+    givenUp: momentsOf({ state: "failed", sort: "updated_at", direction: "desc" }, (item) => item.updated_at),
+  })
+}
+
+interface Which {
+  readonly state: OutboxState
+  readonly sort: "created_at" | "updated_at"
+  readonly direction: "asc" | "desc"
+}
+
+/** Reads the first items of a state, of which `isOurs` are ours, with a moment of each. */
+const momentsIn =
+  (storage: Storage["Service"], isOurs: (item: OutboxRecord) => boolean) =>
+  (
+    { state, sort, direction }: Which,
+    at: (item: OutboxRecord) => Instant.Instant,
+  ): Effect.Effect<ReadonlyArray<NotificationMoment>, StorageError> =>
+    Effect.map(
+      storage.page({
+        list: "outbox",
+        filter: { state },
+        sort,
+        direction,
+        from: undefined,
+        isBackward: false,
+        limit: ROWS,
+      }),
+      (items) => items.filter(isOurs).map((item) => ({ notifier: item.notifier, at: at(item) })),
+    )

@@ -1,0 +1,178 @@
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierName, Severity } from "../contract/Status.ts"
+import { compareMembers } from "../incidents/MemberRecord.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { type IncidentStory, Storage, type StoryLimits } from "../ports/Storage.ts"
+import {
+  type Backlog,
+  type BacklogState,
+  CENSUS_LIMIT,
+  isBacklogState,
+  type MetricCounts,
+  sortBacklog,
+  type SummaryCounts,
+} from "../ports/StorageCounts.ts"
+import { decideExpiry, removeExpired } from "./expire.ts"
+import { MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { readRows } from "./readRows.ts"
+import { transact } from "./transact.ts"
+
+/** Storage in Maps: nothing outlives the process. The reference for the other storages, and the fast one for tests. */
+export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new MemoryTables()))
+
+/** A storage over given tables, for those who fill and keep them elsewhere. */
+export const make = (tables: MemoryTables): Storage["Service"] =>
+  Storage.of({
+    transact: (command) =>
+      Clock.clockWith((clock) =>
+        Effect.succeed(transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply),
+      ),
+    page: (request) => Effect.sync(() => readRows(tables, request)),
+    agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
+    counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
+    metricCounts: Effect.sync(() => metricCounts(tables)),
+    silentAgents: (seenBefore, limit) => Effect.sync(() => silentAgents(tables, seenBefore, limit)),
+    agentsWithPendingKey: (after, limit) =>
+      Effect.sync(() =>
+        Array.from(tables.agents.values())
+          .filter(
+            (agent) =>
+              agent.pending_key_hash !== undefined && (after === undefined || agent.agent_id > after),
+          )
+          .map((agent) => agent.agent_id)
+          .toSorted()
+          .slice(0, limit),
+      ),
+    expire: (piece) =>
+      Effect.sync(() => {
+        const { result, expired } = decideExpiry(tables, piece)
+        removeExpired(tables, expired)
+        return result
+      }),
+    untilNextDue: (notifiers, now) => Effect.sync(() => untilNextDue(tables, notifiers, now)),
+    hints: Stream.never,
+    check: (agentId, checkId) =>
+      Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
+    incident: (id, limits) => Effect.sync(() => incidentStory(tables, id, limits)),
+    mark: Effect.sync(() => tables.mark),
+    establish: (name, value) =>
+      Effect.sync(() => {
+        const kept = tables.established.get(name) ?? value
+        tables.established.set(name, kept)
+        return kept
+      }),
+    probe: Effect.void,
+  })
+
+const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {
+  const agents = Array.from(tables.agents.values())
+  const accepted = agents.filter((agent) => agent.admission_state === "accepted")
+  const online = accepted.filter((agent) => agent.last_seen_at > aliveSince).length
+  const sum = (of: (agent: (typeof agents)[0]) => number) =>
+    agents.reduce((total, agent) => total + of(agent), 0)
+  return {
+    agents_online: online,
+    agents_offline: accepted.length - online,
+    checks_ok: sum((agent) => agent.checks_ok),
+    checks_warning: sum((agent) => agent.checks_warning),
+    checks_critical: sum((agent) => agent.checks_critical),
+    checks_unknown: sum((agent) => agent.checks_unknown),
+    open_incidents: tables.openIncidents.named.size + tables.openIncidents.automatic.size,
+  }
+}
+
+const silentAgents = (
+  tables: MemoryTables,
+  seenBefore: Instant.Instant,
+  limit: number,
+): ReadonlyArray<AgentId> =>
+  Array.from(tables.agents.values())
+    .filter((agent) => agent.admission_state === "accepted" && agent.last_seen_at <= seenBefore)
+    .filter((agent) => agent.heartbeat_incident_id === undefined)
+    .map((agent) => agent.agent_id)
+    .toSorted()
+    .slice(0, limit)
+
+const untilNextDue = (
+  tables: MemoryTables,
+  notifiers: ReadonlyArray<NotifierName>,
+  now: Instant.Instant,
+): Duration.Duration | undefined => {
+  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))
+  const alerts = Array.from(tables.alerts.values()).flatMap((byId) => Array.from(byId.values()))
+  const times = [
+    ...items.flatMap((item) => item.leased_until ?? item.next_attempt_at ?? []),
+    ...alerts.map((alert) => alert.leased_until ?? alert.next_at),
+  ].filter((time) => time > now)
+  const next = times.toSorted((a, b) => (a < b ? -1 : 1))[0]
+  return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
+}
+
+const incidentStory = (
+  tables: MemoryTables,
+  id: IncidentId,
+  limits: StoryLimits,
+): IncidentStory | undefined => {
+  const incident = tables.incidents.get(id)
+  if (incident === undefined) return undefined
+  const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
+    (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
+  )
+  const outbox = outboxOf(tables, id).toSorted(
+    (a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1),
+  )
+  return {
+    incident,
+    members: members.slice(0, limits.members),
+    changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limits.changes),
+    outbox: outbox.slice(0, limits.outbox),
+  }
+}
+
+const upToLimit = (count: number): number => Math.min(count, CENSUS_LIMIT)
+
+/** Takes the metricCounts of tables in memory, by passing over them. */
+const metricCounts = (tables: MemoryTables): MetricCounts => {
+  const agents = Array.from(tables.agents.values())
+  const open = Array.from(tables.incidents.values()).filter(({ state }) => state === "open")
+  const ofSeverity = (severity: Severity) =>
+    upToLimit(open.filter((incident) => incident.severity === severity).length)
+  return {
+    agents_pending: agents.filter(({ admission_state }) => admission_state === "pending").length,
+    agents_dead: agents.filter(
+      (agent) => agent.admission_state === "accepted" && agent.heartbeat_incident_id !== undefined,
+    ).length,
+    keys_blocked: upToLimit(tables.blacklist.size),
+    incidents: {
+      warning: ofSeverity("warning"),
+      critical: ofSeverity("critical"),
+      unknown: ofSeverity("unknown"),
+    },
+    backlog: backlogOf(tables),
+  }
+}
+
+const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
+  const found = new Map<string, Backlog>()
+  for (const item of tables.outbox.values()) {
+    const { state } = item
+    if (!isBacklogState(state)) continue
+    const name = `${item.notifier}/${state}`
+    found.set(name, withItem(found.get(name), item, state))
+  }
+  return sortBacklog(Array.from(found.values()))
+}
+
+const withItem = (
+  backlog: Backlog | undefined,
+  { notifier, created_at }: OutboxRecord,
+  state: BacklogState,
+): Backlog => ({
+  notifier,
+  state,
+  items: upToLimit((backlog?.items ?? 0) + 1),
+  oldest_created_at:
+    backlog === undefined || created_at < backlog.oldest_created_at ? created_at : backlog.oldest_created_at,
+})

@@ -1,0 +1,67 @@
+import type { AgentKeyRecord, AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  EventId,
+  IncidentId,
+  IncidentKey,
+  KeyHash,
+  OutboxId,
+} from "../contract/Identifiers.ts"
+import type { Severity } from "../contract/Status.ts"
+import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { IncidentChangeRecord, IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { MarkRecord } from "../liveness/MarkRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { EstablishedName } from "../ports/Storage.ts"
+
+/** All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and shared. */
+export class MemoryTables {
+  readonly agents = new Map<AgentId, AgentRecord>()
+  readonly keys = new Map<KeyHash, AgentKeyRecord>()
+  /** Keys that are not blocked, by agent. */
+  readonly keysOfAgents = new Map<AgentId, Set<KeyHash>>()
+  readonly blacklist = new Map<BlacklistId, KeyHash>()
+  /** Checks by registration, then by check id: a deleted agent's go with one step. */
+  readonly checks = new Map<string, Map<string, CheckRecord>>()
+  /** By their numbers, in the order in which they were stored. */
+  readonly history = new Map<number, StoredHistoryRecord>()
+  /** The number of the newest result of each check, by registration, then by check id. */
+  readonly newestResults = new Map<string, Map<CheckId, number>>()
+  /** Event ids in the history with their checks, by registration. */
+  readonly knownEvents = new Map<string, Map<EventId, CheckId>>()
+  readonly incidents = new Map<IncidentId, IncidentRecord>()
+  /** The open incident of each key. */
+  readonly openIncidents: Readonly<Record<IncidentKind, Map<IncidentKey, IncidentId>>> = {
+    named: new Map(),
+    automatic: new Map(),
+  }
+  /** Memberships of an incident, present and past, by `agent/check`. */
+  readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
+  /** Present memberships of an agent. */
+  readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
+  readonly outbox = new Map<OutboxId, OutboxRecord>()
+  readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
+  readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
+  readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
+  mark: MarkRecord | undefined
+  readonly established = new Map<EstablishedName, string>()
+  readonly removedRegistrations = new Set<string>()
+  pendingAgents = 0
+  lastSeq = 0
+}
+
+const NONE: ReadonlyArray<never> = []
+
+/** The outbox items of one incident. */
+export const outboxOf = (tables: MemoryTables, id: IncidentId): ReadonlyArray<OutboxRecord> => {
+  const items: Array<OutboxRecord> = []
+  for (const outboxId of tables.outboxOfIncidents.get(id) ?? NONE) {
+    const item = tables.outbox.get(outboxId)
+    if (item !== undefined) items.push(item)
+  }
+  return items
+}

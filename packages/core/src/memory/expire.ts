@@ -1,0 +1,167 @@
+import type { CheckRef } from "../checks/CheckRecord.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import {
+  expireNow,
+  type RetentionPiece,
+  type RetentionResult,
+  type RetentionTables,
+} from "../retention/retentionPiece.ts"
+import { type RetentionFacts, RetentionRules } from "../retention/RetentionRules.ts"
+import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { removeInner, removeResult } from "./persistChanges.ts"
+
+/** Rows that a piece of retention removes. */
+export interface ExpiredRows {
+  readonly checks: Array<CheckRef>
+  readonly registrations: Array<{ readonly registration_id: string }>
+  readonly history: Array<StoredHistoryRecord>
+  readonly outbox: Array<OutboxRecord>
+  readonly members: Array<MemberRecord>
+  readonly incidentChanges: Array<IncidentChangeRecord>
+  readonly alerts: Array<AlertRecord>
+  readonly incidents: Array<IncidentRecord>
+}
+
+/** Decides a piece of retention. Removes nothing yet: {@link removeExpired} does. */
+export const decideExpiry = (
+  tables: MemoryTables,
+  piece: RetentionPiece,
+): { readonly result: RetentionResult; readonly expired: ExpiredRows } => {
+  const expired: ExpiredRows = {
+    checks: [],
+    registrations: [],
+    history: [],
+    outbox: [],
+    members: [],
+    incidentChanges: [],
+    alerts: [],
+    incidents: [],
+  }
+  const result = expireNow({ look: look(tables), setAside: () => {}, remove: remove(tables, expired) }, piece)
+  return { result, expired }
+}
+
+/** Removes rows that {@link decideExpiry} found, and what the indexes hold of them. */
+export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void => {
+  for (const row of expired.checks) removeInner(tables.checks, row.registration_id, row.check_id)
+  for (const row of expired.history) removeResult(tables, row)
+  for (const row of expired.registrations) tables.removedRegistrations.delete(row.registration_id)
+  for (const row of expired.outbox) {
+    tables.outbox.delete(row.id)
+    removeInner(tables.outboxOfIncidents, row.incident_id, row.id)
+  }
+  for (const row of expired.members)
+    removeInner(tables.members, row.incident_id, `${row.agent_id}/${row.check_id}`)
+  for (const row of expired.incidentChanges) {
+    const story = tables.incidentChanges.get(row.incident_id)
+    // They go from the first one on.
+    story?.splice(story.indexOf(row), 1)
+    if (story?.length === 0) tables.incidentChanges.delete(row.incident_id)
+  }
+  for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, row.severity)
+  for (const row of expired.incidents) tables.incidents.delete(row.id)
+}
+
+const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
+  deleted_agents: ({ limit }) => first(registrations(tables), limit),
+  history: (piece) => first(oldResults(tables, piece), piece.limit),
+  // All rows are at hand: those that stay are left out, so it does not matter where a piece starts.
+  outbox: (piece) => first(oldOutbox(tables, piece), piece.limit),
+  incidents: (piece) => first(oldIncidents(tables, piece), piece.limit),
+})
+
+/** Finds the rows of keys, and notes them instead of removing them. */
+const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"now">["remove"] => {
+  const noting =
+    <Row>(noted: Array<Row>, rowsOf: (keys: ReadonlyArray<string>) => Iterable<Row>) =>
+    (keys: ReadonlyArray<string>, limit: number): number => {
+      const rows = first(rowsOf(keys), limit)
+      noted.push(...rows)
+      return rows.length
+    }
+  const removals = {
+    checks_of_agents: noting(expired.checks, (keys) => rowsIn(tables.checks, keys)),
+    results_of_agents: noting(expired.history, (keys) => resultsOf(tables, keys)),
+    agents: noting(expired.registrations, (keys) => keys.map((registration_id) => ({ registration_id }))),
+    results: noting(expired.history, (keys) => rowsAt(tables.history, keys.map(Number))),
+    notifications: noting(expired.outbox, (keys) => rowsAt<string, OutboxRecord>(tables.outbox, keys)),
+    members: noting(expired.members, (keys) => rowsIn(tables.members, keys)),
+    changes: noting(expired.incidentChanges, (keys) => rowsIn(tables.incidentChanges, keys)),
+    alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
+    incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
+  }
+  return (rows, keys, limit) => removals[rows](keys, limit)
+}
+
+const first = <Row>(rows: Iterable<Row>, limit: number): ReadonlyArray<Row> => {
+  const found: Array<Row> = []
+  for (const row of rows) {
+    if (found.length === limit) break
+    found.push(row)
+  }
+  return found
+}
+
+function* rowsAt<Key, Row>(rows: ReadonlyMap<Key, Row>, keys: ReadonlyArray<Key>): Generator<Row> {
+  for (const key of keys) {
+    const row = rows.get(key)
+    if (row !== undefined) yield row
+  }
+}
+
+function* rowsIn<Row>(
+  groups: ReadonlyMap<string, { readonly values: () => Iterable<Row> }>,
+  keys: ReadonlyArray<string>,
+): Generator<Row> {
+  for (const group of rowsAt(groups, keys)) yield* group.values()
+}
+
+function* registrations(tables: MemoryTables): Generator<RetentionFacts["deleted_agents"]> {
+  for (const key of tables.removedRegistrations) yield { key }
+}
+
+function* resultsOf(tables: MemoryTables, keys: ReadonlyArray<string>): Generator<StoredHistoryRecord> {
+  const wanted = new Set(keys.filter((key) => tables.newestResults.has(key)))
+  if (wanted.size === 0) return
+  for (const row of tables.history.values()) if (wanted.has(row.registration_id)) yield row
+}
+
+/** Results received before the bound, except the newest ones, up to the first received later. */
+function* oldResults(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["history"]> {
+  for (const row of tables.history.values()) {
+    if (row.received_at >= before) return
+    const isNewest = tables.newestResults.get(row.registration_id)?.get(row.check_id) === row.seq
+    if (!isNewest) yield { key: String(row.seq), isNewest }
+  }
+}
+
+function* oldOutbox(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["outbox"]> {
+  for (const item of tables.outbox.values()) {
+    const incident = tables.incidents.get(item.incident_id)
+    const row = {
+      ...item,
+      key: item.id,
+      incident: incident && { ...incident, isHeld: isHeld(tables, incident.id) },
+    }
+    if (RetentionRules.outbox.judge(row, before) === "expired") yield row
+  }
+}
+
+function* oldIncidents(
+  tables: MemoryTables,
+  { before }: RetentionPiece,
+): Generator<RetentionFacts["incidents"]> {
+  for (const incident of tables.incidents.values()) {
+    const row = { ...incident, key: incident.id, isHeld: isHeld(tables, incident.id) }
+    if (RetentionRules.incidents.judge(row, before) === "expired") yield row
+  }
+}
+
+const isHeld = (tables: MemoryTables, id: IncidentId): boolean => outboxOf(tables, id).some(isWaiting)
+
+const isWaiting = ({ state }: OutboxRecord): boolean =>
+  state === "pending" || state === "sending" || state === "retry"

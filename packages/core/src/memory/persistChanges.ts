@@ -1,0 +1,134 @@
+import type { AgentKeyRecord } from "../admission/AgentRecord.ts"
+import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { Change } from "../engine/workspace/Table.ts"
+import type { WorkspaceChanges } from "../engine/workspace/Workspace.ts"
+import { type IncidentRecord, isCut } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { MemoryTables } from "./MemoryTables.ts"
+
+/** Writes what a transaction changed into the tables. Cannot fail half-way: it only sets and deletes map entries. */
+export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges): void => {
+  for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.add(registration_id)
+  for (const { before, after } of changes.agents) {
+    tables.pendingAgents +=
+      Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
+    if (after !== undefined) tables.agents.set(after.agent_id, after)
+    else if (before !== undefined) tables.agents.delete(before.agent_id)
+  }
+  for (const change of changes.keys) persistKey(tables, change)
+  for (const { before, after } of changes.checks) {
+    if (after !== undefined) inner(tables.checks, after.registration_id).set(after.check_id, after)
+    else if (before !== undefined) removeInner(tables.checks, before.registration_id, before.check_id)
+  }
+  for (const change of changes.incidents) persistIncident(tables, change)
+  for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
+  for (const { after } of changes.outbox) if (after !== undefined) persistOutbox(tables, after)
+  for (const change of changes.alerts) persistAlert(tables, change)
+  for (const { after } of changes.marks) tables.mark = after ?? tables.mark
+  for (const change of changes.incidentChanges) {
+    const story = tables.incidentChanges.get(change.incident_id)
+    if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])
+    else story.push(change)
+  }
+  for (const cut of changes.storyCuts) {
+    const story = tables.incidentChanges.get(cut.incident_id) ?? []
+    tables.incidentChanges.set(
+      cut.incident_id,
+      story.filter((change) => !isCut(change, cut)),
+    )
+  }
+  for (const check of changes.removedChecks) {
+    for (const row of tables.history.values()) {
+      if (row.registration_id === check.registration_id && row.check_id === check.check_id)
+        removeResult(tables, row)
+    }
+  }
+  for (const row of changes.history) {
+    tables.lastSeq += 1
+    addResult(tables, { ...row, seq: tables.lastSeq })
+  }
+}
+
+/** Stores a result under its number, which is higher than all others. */
+export const addResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
+  tables.history.set(row.seq, row)
+  inner(tables.newestResults, row.registration_id).set(row.check_id, row.seq)
+  inner(tables.knownEvents, row.registration_id).set(row.event_id, row.check_id)
+}
+
+/** Removes a result, and its event id with it. */
+export const removeResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
+  tables.history.delete(row.seq)
+  if (tables.newestResults.get(row.registration_id)?.get(row.check_id) === row.seq)
+    removeInner(tables.newestResults, row.registration_id, row.check_id)
+  removeInner(tables.knownEvents, row.registration_id, row.event_id)
+}
+
+/** Removes an entry of an inner map or set, and that one from the outer map once it is empty. */
+export const removeInner = <K, K2>(
+  outer: Map<K, { readonly size: number; readonly delete: (key: K2) => boolean }>,
+  key: K,
+  innerKey: K2,
+): void => {
+  const found = outer.get(key)
+  if (found === undefined) return
+  found.delete(innerKey)
+  if (found.size === 0) outer.delete(key)
+}
+
+const inner = <K, K2, V>(maps: Map<K, Map<K2, V>>, key: K): Map<K2, V> => {
+  const found = maps.get(key)
+  if (found !== undefined) return found
+  const created = new Map<K2, V>()
+  maps.set(key, created)
+  return created
+}
+
+const innerSet = <K, V>(sets: Map<K, Set<V>>, key: K): Set<V> => {
+  const found = sets.get(key)
+  if (found !== undefined) return found
+  const created = new Set<V>()
+  sets.set(key, created)
+  return created
+}
+
+const persistKey = (tables: MemoryTables, { before, after }: Change<AgentKeyRecord>): void => {
+  if (before !== undefined) {
+    removeInner(tables.keysOfAgents, before.agent_id, before.key_hash)
+    if (before.state === "blocked") tables.blacklist.delete(before.blacklist_id)
+    if (after === undefined) tables.keys.delete(before.key_hash)
+  }
+  if (after === undefined) return
+  tables.keys.set(after.key_hash, after)
+  if (after.state === "blocked") tables.blacklist.set(after.blacklist_id, after.key_hash)
+  else innerSet(tables.keysOfAgents, after.agent_id).add(after.key_hash)
+}
+
+const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>): void => {
+  if (after === undefined) return
+  tables.incidents.set(after.id, after)
+  const open = tables.openIncidents[after.kind]
+  if (after.state === "open") open.set(after.incident_key, after.id)
+  // One transaction may resolve an incident and open another of the same key.
+  else if (open.get(after.incident_key) === after.id) open.delete(after.incident_key)
+}
+
+const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
+  const ofIncident = inner(tables.members, member.incident_id)
+  const name = `${member.agent_id}/${member.check_id}`
+  const before = ofIncident.get(name)
+  ofIncident.set(name, member)
+  if (before !== undefined) removeInner(tables.membershipsOfAgents, member.agent_id, before)
+  if (member.left_at === undefined) innerSet(tables.membershipsOfAgents, member.agent_id).add(member)
+}
+
+const persistOutbox = (tables: MemoryTables, item: OutboxRecord): void => {
+  innerSet(tables.outboxOfIncidents, item.incident_id).add(item.id)
+  tables.outbox.set(item.id, item)
+}
+
+const persistAlert = (tables: MemoryTables, { before, after }: Change<AlertRecord>): void => {
+  if (after !== undefined) inner(tables.alerts, after.incident_id).set(after.severity, after)
+  else if (before !== undefined) removeInner(tables.alerts, before.incident_id, before.severity)
+}

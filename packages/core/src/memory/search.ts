@@ -1,0 +1,108 @@
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { RowRequest } from "../engine/workspace/RowRequest.ts"
+import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+
+const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
+
+const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
+  (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
+
+/** Runs the searches of a request; `now` is the storage's clock too. */
+export const search = (
+  tables: MemoryTables,
+  workspace: Workspace,
+  request: RowRequest,
+  now: Instant,
+): void => {
+  const { found } = workspace
+  if (request.claimableOutbox !== undefined) searchOutbox(tables, workspace, request.claimableOutbox, now)
+  if (request.abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
+    const items = Array.from(tables.outbox.values()).filter(
+      (item) =>
+        notifiers.includes(item.notifier) &&
+        (isWaiting(item)
+          ? item.updated_at < untouchedSince
+          : item.leased_until !== undefined && item.leased_until < untouchedSince),
+    )
+    found.abandonedOutbox = items.slice(0, limit)
+    for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
+  }
+  if (request.claimableAlerts !== undefined)
+    searchAlerts(tables, workspace, request.claimableAlerts.limit, now)
+  if (request.idlePendingAgents !== undefined) {
+    const { seenBefore, limit } = request.idlePendingAgents
+    found.idlePendingAgents = agentsWhere(
+      tables,
+      workspace,
+      limit,
+      (agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore,
+    )
+  }
+}
+
+const agentsWhere = (
+  tables: MemoryTables,
+  workspace: Workspace,
+  limit: number,
+  isWanted: (agent: AgentRecord) => boolean,
+) => {
+  const agents = Array.from(tables.agents.values()).filter(isWanted).slice(0, limit)
+  for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+  return agents.map((agent) => agent.agent_id)
+}
+
+const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident_id"] }>(
+  tables: MemoryTables,
+  rows: ReadonlyArray<Row>,
+): ReadonlyArray<WithIncident<Row>> =>
+  rows.flatMap((row) => {
+    const incident = tables.incidents.get(row.incident_id)
+    return incident === undefined ? [] : [{ row, incident }]
+  })
+
+const searchOutbox = (
+  tables: MemoryTables,
+  workspace: Workspace,
+  { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
+  now: Instant,
+): void => {
+  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))
+  const isBehind = (item: OutboxRecord): boolean =>
+    outboxOf(tables, item.incident_id).some(
+      (other) =>
+        other.notifier === item.notifier &&
+        other.incident_seq < item.incident_seq &&
+        (isWaiting(other) || other.state === "sending"),
+    )
+  const due = items.filter(
+    (item) =>
+      isWaiting(item) &&
+      item.next_attempt_at !== undefined &&
+      item.next_attempt_at <= now &&
+      tables.incidents.has(item.incident_id) &&
+      !isBehind(item),
+  )
+  const expired = items.filter((item) => item.leased_until !== undefined && item.leased_until <= now)
+  const { found } = workspace
+  found.claimableOutbox = withIncident(tables, due.toSorted(compareDue).slice(0, limit))
+  found.expiredOutbox = expired.slice(0, limit)
+  found.storageTime = now
+  for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
+  for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
+}
+
+const searchAlerts = (tables: MemoryTables, workspace: Workspace, limit: number, now: Instant): void => {
+  const due = Array.from(tables.alerts.values())
+    .flatMap((alerts) => Array.from(alerts.values()))
+    .filter(
+      (alert) => alert.next_at <= now && (alert.leased_until === undefined || alert.leased_until <= now),
+    )
+    .toSorted((a, b) => (a.next_at < b.next_at ? -1 : 1))
+  workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))
+  workspace.found.storageTime = now
+  for (const { row } of workspace.found.claimableAlerts) workspace.alerts.load(row, row)
+}

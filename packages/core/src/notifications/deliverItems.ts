@@ -1,0 +1,100 @@
+import { type Duration, Effect, Exit, FiberSet, Random } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import { Storage } from "../ports/Storage.ts"
+import { OutboxSignal } from "../usecases/OutboxSignal.ts"
+import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
+import { keepLooking, waitForMore } from "./keepLooking.ts"
+import { type AttemptResult, settleAttempt } from "./settleAttempt.ts"
+
+interface DeliverInput extends Pick<Notifier, "kind" | "send"> {
+  /** How long a claim holds. */
+  readonly lease: Duration.Duration
+  /** How many attempts may be under way. */
+  readonly concurrency: number
+  /** Where attempts run; what it interrupts is given back. */
+  readonly underWay: FiberSet.FiberSet
+}
+
+const BETWEEN_SETTLE_TRIES = "1 second"
+
+/** Delivers the outbox items of one notifier, and never ends: claims what is due while so many attempts are not under way. */
+export const deliverItems = Effect.fnUntraced(function* ({
+  kind,
+  send,
+  lease,
+  concurrency,
+  underWay,
+}: DeliverInput) {
+  const storage = yield* Storage
+  const signal = yield* OutboxSignal
+  const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
+  let free = concurrency
+  const endAttempt = Effect.suspend(() => {
+    free += 1
+    return signal.raise
+  })
+
+  // Settling is not interrupted: an attempt that was made, or given up, is always noted.
+  const attempt = (item: ClaimedItem) =>
+    Effect.exit(Effect.interruptible(send(item.notification))).pipe(
+      Effect.flatMap(toResult),
+      Effect.flatMap((result) => settle(item, result, lease)),
+      Effect.tap((settlement) => Effect.sync(() => settlement === "given_up" && givenUp.value++)),
+      Effect.ensuring(endAttempt),
+      Effect.uninterruptible,
+    )
+
+  // Nor is a claim: what was claimed is attempted or given back, not left to its lease.
+  const claim = Effect.fnUntraced(function* () {
+    const random = yield* Random.next
+    const claimed = yield* storage.transact(claimOutbox({ notifiers: [kind], limit: free, lease, random }))
+    for (const item of claimed) {
+      free -= 1
+      yield* FiberSet.run(underWay, attempt(item))
+    }
+  }, Effect.uninterruptible)
+
+  const look = Effect.gen(function* () {
+    const seen = yield* signal.count
+    if (free > 0) yield* claim()
+    yield* free > 0 ? waitForMore([kind], seen) : signal.after(seen)
+  })
+  return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
+})
+
+const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult> =>
+  Exit.match(exit, {
+    onSuccess: Effect.succeed,
+    onFailure: (cause): Effect.Effect<AttemptResult> =>
+      Exit.hasInterrupts(exit)
+        ? Effect.succeed({ outcome: "released" })
+        : Effect.as(Effect.logError("a notifier failed unexpectedly; retrying the notification", cause), {
+            outcome: "deferred",
+            error: "the notifier failed unexpectedly; see the log",
+          }),
+  })
+
+/**
+ * Keeps the result of an attempt. While the storage is away that is tried for as long as the claim can hold, unless the
+ * service stops: where a result is lost the receiver gets the same message twice.
+ */
+const settle = Effect.fnUntraced(function* (
+  item: ClaimedItem,
+  result: AttemptResult,
+  lease: Duration.Duration,
+) {
+  const storage = yield* Storage
+  const random = yield* Random.next
+  const giveUpAt = Instant.plus(yield* Instant.now, lease)
+  for (;;) {
+    const settled = yield* Effect.exit(storage.transact(settleAttempt(item.claim, result, random)))
+    if (Exit.isSuccess(settled)) return settled.value
+    if ((yield* Instant.now) >= giveUpAt) {
+      yield* Effect.logWarning("cannot store the result of an attempt; repeating the attempt", settled.cause)
+      return "lost"
+    }
+    yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))
+  }
+})

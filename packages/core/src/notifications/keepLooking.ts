@@ -1,0 +1,39 @@
+import { Duration, Effect } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierName } from "../contract/Status.ts"
+import { idlePause } from "../ports/IdlePause.ts"
+import { Storage } from "../ports/Storage.ts"
+import { OutboxSignal } from "../usecases/OutboxSignal.ts"
+
+// A look without a reason: another process may have died, or its hint been lost.
+const LOOK_AT_LEAST_EVERY = Duration.seconds(15)
+const AFTER_FAILURE = Duration.seconds(1)
+
+/**
+ * Looks again and again. A look that fails, or throws because of a mistake in it, is repeated in a second: a worker must not
+ * end with one bad moment.
+ */
+export const keepLooking = <E, R>(
+  look: Effect.Effect<void, E, R>,
+  complaint: string,
+): Effect.Effect<never, never, R> =>
+  Effect.forever(
+    Effect.catchCause(look, (cause) =>
+      Effect.andThen(Effect.logWarning(complaint, cause), Effect.sleep(AFTER_FAILURE)),
+    ),
+  )
+
+/** Waits until the outbox has changed more often than `seen` times, something of these notifiers is due, or a while is over. */
+export const waitForMore = Effect.fnUntraced(function* (
+  notifiers: ReadonlyArray<NotifierName>,
+  seen: number,
+) {
+  const storage = yield* Storage
+  const signal = yield* OutboxSignal
+  const untilDue = yield* storage.untilNextDue(notifiers, yield* Instant.now)
+  const wait =
+    untilDue !== undefined && Duration.isLessThan(untilDue, LOOK_AT_LEAST_EVERY)
+      ? Effect.sleep(untilDue)
+      : idlePause(LOOK_AT_LEAST_EVERY)
+  yield* Effect.race(signal.after(seen), wait)
+})

@@ -1,0 +1,66 @@
+import { type Duration, Effect, Exit, Fiber, FiberSet } from "effect"
+import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import { Storage } from "../ports/Storage.ts"
+import { OutboxSignal } from "../usecases/OutboxSignal.ts"
+import { claimAlerts, releaseAlert, settleAlert } from "./alertDecisions.ts"
+import type { ClaimedAlert } from "./DeliveryAttempt.ts"
+import { keepLooking, waitForMore } from "./keepLooking.ts"
+
+interface ResendInput {
+  readonly resend: NonNullable<Notifier["resend"]>
+  /** How long a claim holds. */
+  readonly lease: Duration.Duration
+  /** Where posts run; what it interrupts is given back. */
+  readonly underWay: FiberSet.FiberSet
+}
+
+// One post's worth: some hundred kilobytes at most.
+const ALERTS_AT_ONCE = 100
+
+/** Sends label sets again to a receiver that forgets what is not repeated, and never ends (docs/rules.md#alertmanager). */
+export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underWay }: ResendInput) {
+  const storage = yield* Storage
+  const signal = yield* OutboxSignal
+
+  const post = (claimed: ReadonlyArray<ClaimedAlert>) =>
+    Effect.exit(Effect.interruptible(resend(claimed))).pipe(
+      Effect.flatMap((exit) => settle(claimed, exit)),
+      Effect.uninterruptible,
+    )
+
+  const claim = Effect.fnUntraced(function* () {
+    const claimed = yield* storage.transact(claimAlerts({ limit: ALERTS_AT_ONCE, lease }))
+    return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
+  }, Effect.uninterruptible)
+
+  const look = Effect.gen(function* () {
+    const seen = yield* signal.count
+    const posting = yield* claim()
+    yield* posting === undefined ? waitForMore(["alert_router"], seen) : Fiber.await(posting)
+  })
+  return yield* keepLooking(look, "cannot read alerts; sending resumes when the storage recovers")
+})
+
+/** What the router did not take is due again when its lease ends; what was interrupted is given back. */
+const settle = Effect.fnUntraced(
+  function* (claimed: ReadonlyArray<ClaimedAlert>, exit: Exit.Exit<DeliveryResult>) {
+    const storage = yield* Storage
+    if (Exit.isSuccess(exit) && exit.value.outcome !== "delivered") {
+      return yield* Effect.logWarning(
+        "cannot resend alerts; retrying when their leases end",
+        exit.value.error,
+      )
+    }
+    if (Exit.isFailure(exit) && !Exit.hasInterrupts(exit)) {
+      return yield* Effect.logError(
+        "a notifier failed unexpectedly; retrying its alerts when their leases end",
+        exit.cause,
+      )
+    }
+    const end = Exit.isSuccess(exit) ? settleAlert : releaseAlert
+    for (const { alert } of claimed) yield* storage.transact(end(alert))
+  },
+  Effect.catchCause((cause) =>
+    Effect.logWarning("cannot record that alerts were sent; sending them again when their leases end", cause),
+  ),
+)

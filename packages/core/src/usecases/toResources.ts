@@ -1,0 +1,114 @@
+import type { AgentRecord, BlockedKeyRecord } from "../admission/AgentRecord.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type {
+  Agent,
+  AgentBlacklistItem,
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+} from "../contract/Resources.ts"
+import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { HEARTBEAT } from "../incidents/MemberRecord.ts"
+import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { TestReceipt } from "../ports/Notifiers.ts"
+import type { IncidentStory } from "../ports/Storage.ts"
+
+/** An agent as the contract shows it; its status is that of the context. */
+export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
+  agent_id: record.agent_id,
+  hostname: record.hostname,
+  status: agentStatus(record.last_seen_at, context),
+  admission_state: record.admission_state,
+  rotation_pending: record.admission_state === "accepted" && record.pending_key_hash !== undefined,
+  key_fingerprint: record.key_fingerprint,
+  last_seen_at: record.last_seen_at,
+  features: record.features,
+  ...(record.labels !== undefined && { labels: record.labels }),
+})
+
+/** A check's present state as the contract shows it. */
+export const toCheckState = (record: CheckRecord): CheckState => ({
+  agent_id: record.agent_id,
+  check_id: record.check_id,
+  status: record.status,
+  last_observed_at: record.last_observed_at,
+  exit_code: record.exit_code,
+  ...(record.incident_key !== undefined && { incident_key: record.incident_key }),
+  ...(record.summary !== undefined && { summary: record.summary }),
+})
+
+/** A stored result as the contract shows it. */
+export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEvent => {
+  const { seq: _seq, registration_id: _registration_id, ...event } = record
+  return event
+}
+
+/** An incident as the contract shows it. One that says an agent is dead has no check (docs/rules.md#heartbeat-incidents). */
+export const toIncident = (record: IncidentRecord): Incident => ({
+  id: record.id,
+  incident_key: record.incident_key,
+  state: record.state,
+  severity: record.severity,
+  ...(record.agent_id !== undefined && { agent_id: record.agent_id }),
+  ...(record.check_id !== undefined && record.check_id !== HEARTBEAT && { check_id: record.check_id }),
+  opened_at: record.opened_at,
+  resolved_at: record.resolved_at ?? null,
+  ...(record.summary !== undefined && { summary: record.summary }),
+})
+
+/** An outbox item as the contract shows it. */
+export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
+  id: record.id,
+  notifier: record.notifier,
+  state: record.state,
+  incident_id: record.incident_id,
+  event_type: record.event_type,
+  attempts: record.attempts,
+  next_attempt_at: record.next_attempt_at ?? null,
+  last_error: record.last_error ?? null,
+  updated_at: record.updated_at,
+})
+
+/** A blocked key as the contract shows it. */
+export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem => ({
+  id: record.blacklist_id,
+  key_fingerprint: record.key_fingerprint,
+  agent_id: record.agent_id,
+  hostname: record.hostname,
+  created_at: record.blocked_at,
+  last_seen_at: record.last_seen_at,
+})
+
+/** An incident with its members and its story, as /ops/v1 shows it. */
+export const toIncidentDetail = ({ incident, members, changes, outbox }: IncidentStory) => ({
+  incident: toIncident(incident),
+  members: members.map((member) => ({
+    agent_id: member.agent_id,
+    check_id: member.check_id,
+    severity: member.severity,
+    summary: member.summary ?? null,
+    joined_at: member.joined_at,
+    left_at: member.left_at ?? null,
+  })),
+  timeline: changes.map((change) => ({
+    at: change.changed_at,
+    change: change.change,
+    agent_id: change.agent_id,
+    check_id: change.check_id,
+    severity: change.severity,
+    incident_severity: change.incident_severity ?? null,
+  })),
+  // Changes are numbered from 1 without a gap.
+  timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
+  deliveries: outbox.map(toOutboxItem),
+})
+
+/** What became of a test message, as /ops/v1 shows it. */
+export const toNotifierTest = ({ result, status }: TestReceipt) => ({
+  outcome: result.outcome,
+  status: status ?? null,
+  error: result.outcome === "delivered" ? null : result.error,
+})
