@@ -1,3 +1,4 @@
+import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/groups/SubmissionTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
 import type { Transition } from "@tocsin/core/engine/TransitionTable"
@@ -55,6 +56,13 @@ const subjects: ReadonlyArray<Subject> = [
     file: "packages/adapter-sqlite/src/log/LogTransitions.ts",
     rows: LogTransitions,
   },
+  {
+    title: "Submission",
+    meaning:
+      "A command on its way through PostgreSQL's group commit, in memory. The architecture page names the owner of each state.",
+    file: "packages/adapter-pg/src/groups/SubmissionTransitions.ts",
+    rows: SubmissionTransitions,
+  },
 ]
 
 const words = (trigger: string): string => trigger.replaceAll("_", " ")
@@ -79,6 +87,13 @@ const arrows = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> => {
 const statesOf = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> =>
   Array.from(new Set(rows.flatMap(({ from, to }) => [from, to]))).filter((state) => state !== "absent")
 
+const diagram = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> => [
+  "```mermaid",
+  "stateDiagram-v2",
+  ...arrows(rows),
+  "```",
+]
+
 const section = ({ title, meaning, file, rows }: Subject): string =>
   [
     `## ${title}`,
@@ -87,10 +102,7 @@ const section = ({ title, meaning, file, rows }: Subject): string =>
     "",
     `Source: [${file}](../${file})`,
     "",
-    "```mermaid",
-    "stateDiagram-v2",
-    ...arrows(rows),
-    "```",
+    ...diagram(rows),
     "",
     tableRow(["from", "trigger", "condition", "to", "effects"]),
     tableRow(["---", "---", "---", "---", "---"]),
@@ -136,3 +148,22 @@ export const stateTablesPage = (): string =>
     ...subjects.map(section),
     retention(),
   ].join("\n")
+
+/** The part of docs/architecture.md that shows the states of a submission, drawn from the same table. */
+const submissionStates = (): string =>
+  [
+    ...diagram(SubmissionTransitions),
+    "",
+    tableRow(["state", "owner", "waits"]),
+    "|---|---|---|",
+    ...Object.entries(SubmissionPlaces).map(([state, { owner, waits }]) =>
+      tableRow([state, `\`${owner}\``, waits]),
+    ),
+  ].join("\n")
+
+const START = "<!-- submission states: node scripts/renderStateTables.ts -->\n"
+const END = "\n<!-- end of submission states -->"
+
+/** docs/architecture.md with that part renewed. */
+export const architecturePage = (page: string): string =>
+  `${page.slice(0, page.indexOf(START) + START.length)}${submissionStates()}${page.slice(page.indexOf(END))}`

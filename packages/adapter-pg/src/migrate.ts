@@ -7,8 +7,7 @@ import { announceMigrations, type Migration } from "@tocsin/core/ports/Migration
 import { checksumOf } from "./checksumOf.ts"
 import { migration as initial } from "./migrations/0001_initial.ts"
 import { migration as runningTotals } from "./migrations/0002_running_totals.ts"
-import { toStorageError } from "./toStorageError.ts"
-import { isLostRace } from "./transactions/isLostRace.ts"
+import { isLostRace, toStorageError } from "./toStorageError.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [initial, runningTotals]

@@ -1,7 +1,6 @@
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { SqlError } from "effect/sql"
 import { PgFailure } from "./client/PgFailure.ts"
-import { isLostRace } from "./transactions/isLostRace.ts"
 
 interface Explanation {
   readonly reason: StorageFailure
@@ -146,6 +145,22 @@ const byTag: Readonly<Record<SqlError.SqlErrorReason["_tag"], Explanation>> = {
 /** The SQLSTATE of what PostgreSQL answered, or the code of the network's error. */
 export const sqlStateOf = ({ reason }: SqlError.SqlError): string | undefined =>
   reason.cause instanceof PgFailure ? reason.cause.code : undefined
+
+/** Unique indexes in which two transactions meet if neither found a row to lock. */
+const racedConstraints = new Set(["agent_pkey", "agent_key_pkey", "incident_open", "mark_pkey"])
+
+/** Whether a transaction lost a race against another one, whose changes it sees when it is decided again. */
+export const isLostRace = ({ reason }: SqlError.SqlError): boolean => {
+  switch (reason._tag) {
+    case "DeadlockError":
+    case "SerializationError":
+      return true
+    case "UniqueViolation":
+      return racedConstraints.has(reason.constraint)
+    default:
+      return false
+  }
+}
 
 const explain = (error: SqlError.SqlError): Explanation => {
   const { _tag, cause } = error.reason

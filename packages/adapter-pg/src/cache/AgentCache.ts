@@ -1,10 +1,8 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import type { RowVersion } from "../transactions/Loading.ts"
 import { Contested } from "./Contested.ts"
-
-/** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
-export type RowVersion = number
 
 /** A row and its version. */
 export interface Versioned<Row> {
@@ -43,6 +41,7 @@ export class AgentCache {
   readonly #maxRows: number
   readonly #entries = new Map<AgentId, Entry>()
   readonly #contested = new Contested()
+  readonly #beingWritten = new Set<AgentId>()
   #rows = 0
   #serverRun: string | null | undefined
 
@@ -94,6 +93,21 @@ export class AgentCache {
     this.#entries.set(agent_id, entry)
     this.#rows += 1 + entry.checks.size
     this.#makeRoom()
+  }
+
+  /** Whether a statement is writing an agent: its cached rows are about to change. */
+  isBeingWritten(agentId: AgentId): boolean {
+    return this.#beingWritten.has(agentId)
+  }
+
+  /** Notes agents that a statement is about to write. */
+  beginWriting(agentIds: Iterable<AgentId>): void {
+    for (const agentId of agentIds) this.#beingWritten.add(agentId)
+  }
+
+  /** Notes that the statement has ended. */
+  endWriting(agentIds: Iterable<AgentId>): void {
+    for (const agentId of agentIds) this.#beingWritten.delete(agentId)
   }
 
   /** Forgets an agent whose rows turned out to be others: somebody else changes them too. */

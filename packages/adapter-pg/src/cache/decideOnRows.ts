@@ -1,88 +1,84 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { CheckId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
-import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import { Result } from "effect"
-import { type AgentScope, asksOnlyFor, groupScopeOf } from "../groups/GroupScope.ts"
-import type { Submission } from "../groups/Submission.ts"
+import { type AgentScope, type CommandScope, commandScopeOf, mayShare } from "./CommandScope.ts"
 import { isOnlyRefreshed, isOnlySeen } from "./movesOnly.ts"
 
-/** Rows of one agent that a command may be tried on. */
+/** Rows of one agent that a command may be decided on. */
 export interface KnownRows {
   readonly agent: AgentRecord
-  /** A check of that agent, `"absent"` where it is known that there is none. */
+  /** A check of that agent, `"absent"` if it is known not to exist. */
   readonly check: (checkId: CheckId) => CheckRecord | "absent" | undefined
 }
 
-/** What became of a try on `Rows`. */
-export type Tried<Rows> =
-  /** It needs a transaction of its own. */
-  | { readonly kind: "alone" }
-  /** It has to be decided on locked rows, with others; it will ask for `predicted` then, if that could be seen. */
-  | { readonly kind: "locked"; readonly predicted: RowRequest | undefined }
-  /** It is decided, and changes nothing but the moved columns of the agent and of every check that it looked at. */
+/** A command that has made its first request. */
+export interface Begun {
+  readonly scope: CommandScope
+  readonly workspace: Workspace
+  readonly decision: Decision<unknown>
+}
+
+/** What became of a command on rows of its agent. */
+export type Tried =
+  /** It must not share a transaction. */
+  | { readonly kind: "unshareable" }
+  /** Some of its rows are not known. */
+  | { readonly kind: "unknown" }
+  /** It asks for more, or changes more than the verifying statement can write; then it asks for nothing. */
+  | { readonly kind: "more"; readonly next: RowRequest }
+  /** It changes nothing but the moving columns of the agent and of every check that it looked at. */
   | {
       readonly kind: "decided"
-      readonly rows: Rows
       readonly reply: unknown
       readonly agent: AgentRecord
       readonly checks: ReadonlyArray<CheckRecord>
     }
 
-const ALONE = { kind: "alone" } as const
-const LOCKED = { kind: "locked", predicted: undefined } as const
+const UNSHAREABLE = { kind: "unshareable" } as const
+const NOTHING_MORE = { kind: "more", next: {} } as const
 
-/** What decisions on one agent may ask for in a shared transaction; further agents would be locked out of order. */
-const sharedParts: ReadonlySet<keyof RowRequest> = new Set([
-  "history",
-  "incidents",
-  "openIncidents",
-  "members",
-  "worstMembers",
-])
+// If a decision throws, its caller learns about it from the transaction that repeats it.
+const unlessThrown = <A, B>(attempt: () => A, otherwise: B): A | B =>
+  Result.getOrElse(Result.try(attempt), () => otherwise)
 
-/** Whether a decision on one agent may ask for a request in a transaction that other commands share. */
-export const mayShare = (request: RowRequest): boolean => asksOnlyFor(request, sharedParts)
+/** Runs a command up to its first request. `undefined` if it must not share a transaction. */
+export const beginCommand = (command: Command<unknown>, now: Instant): Begun | undefined =>
+  unlessThrown(() => {
+    const workspace = new Workspace()
+    const decision = command(workspace, now)
+    const step = decision.next()
+    const scope = step.done === true ? undefined : commandScopeOf(step.value)
+    return scope && { scope, workspace, decision }
+  }, undefined)
 
 /**
- * Tries a command on rows that may be stale. What is decided holds only if the statement that writes it finds the versions
- * of these rows unchanged; therefore a decision that looked at a row which it does not write is not taken.
+ * Continues a command on rows that may be stale. What it decides holds only if the statement that writes it finds the
+ * versions of these rows unchanged. So a decision that read a row without writing it is not taken.
  */
-export const decideOnRows = <Rows extends KnownRows>(
-  submission: Submission,
-  find: (asked: AgentScope) => Rows | undefined,
-): Tried<Rows> =>
-  // What a decision throws is told to its caller when it is made in earnest.
-  Result.getOrElse(
-    Result.try(() => attempt(submission, find)),
-    () => ALONE,
-  )
+export const decideOnRows = (begun: Begun, scope: AgentScope, rows: KnownRows): Tried =>
+  unlessThrown(() => attempt(begun, scope, rows), UNSHAREABLE)
 
-const attempt = <Rows extends KnownRows>(
-  submission: Submission,
-  find: (asked: AgentScope) => Rows | undefined,
-): Tried<Rows> => {
-  const workspace = new Workspace()
-  const decision = submission.command(workspace, submission.now())
-  let step = decision.next()
-  if (step.done === true) return ALONE
-  const asked = groupScopeOf(step.value)
-  submission.asked = asked
-  if (asked === undefined) return ALONE
-  if (asked.kind !== "agent") return LOCKED
-  const rows = find(asked)
-  if (rows === undefined || !seed(workspace, asked, rows)) return LOCKED
-  step = decision.next()
-  if (step.done !== true) return mayShare(step.value) ? { kind: "locked", predicted: step.value } : ALONE
-  const changed = changedRows(workspace, asked)
-  return changed === undefined ? LOCKED : { kind: "decided", rows, reply: step.value, ...changed }
+const attempt = ({ decision, workspace }: Begun, scope: AgentScope, rows: KnownRows): Tried => {
+  if (!seed(workspace, scope, rows)) return { kind: "unknown" }
+  const step = decision.next()
+  if (step.done !== true) {
+    return mayShare(step.value, scope) ? { kind: "more", next: step.value } : UNSHAREABLE
+  }
+  const changed = changedRows(workspace, scope)
+  return changed === undefined ? NOTHING_MORE : { kind: "decided", reply: step.value, ...changed }
 }
 
-const seed = (workspace: Workspace, { agent_id, check_ids }: AgentScope, rows: KnownRows): boolean => {
+const checkIdsOf = ({ request }: AgentScope): ReadonlyArray<CheckId> => request.checks?.check_ids ?? []
+
+const seed = (workspace: Workspace, scope: AgentScope, rows: KnownRows): boolean => {
+  const { agent_id, registration_id } = rows.agent
   workspace.agents.load(agent_id, rows.agent)
-  const { registration_id } = rows.agent
-  for (const check_id of check_ids) {
+  for (const check_id of checkIdsOf(scope)) {
     const check = rows.check(check_id)
     if (check === undefined) return false
     if (check === "absent") workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
@@ -91,8 +87,8 @@ const seed = (workspace: Workspace, { agent_id, check_ids }: AgentScope, rows: K
   return true
 }
 
-/** The rows that a decision changed; `undefined` where the verifying statement cannot write them. */
-const changedRows = (workspace: Workspace, asked: AgentScope) => {
+/** The rows that a decision changed; `undefined` if the verifying statement cannot write them. */
+const changedRows = (workspace: Workspace, scope: AgentScope) => {
   const { agents, checks, ...others } = workspace.changes()
   for (const changes of Object.values(others)) if (changes.length > 0) return undefined
   const [change] = agents
@@ -103,6 +99,6 @@ const changedRows = (workspace: Workspace, asked: AgentScope) => {
     if (before === undefined || after === undefined || !isOnlyRefreshed(before, after)) return undefined
     refreshed.push(after)
   }
-  const isAllWritten = refreshed.length === new Set(asked.check_ids).size
+  const isAllWritten = refreshed.length === new Set(checkIdsOf(scope)).size
   return isAllWritten ? { agent: change.after, checks: refreshed } : undefined
 }

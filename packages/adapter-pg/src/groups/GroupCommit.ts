@@ -1,285 +1,249 @@
-import { type CacheCounters, cacheCounters, CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
-import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import { cacheCounters, CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
+import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
-import { CachedGroup } from "../cache/CachedGroup.ts"
+import type { CommandScope } from "../cache/CommandScope.ts"
 import { type Written, writeIfFresh } from "../cache/verifyingUpdate.ts"
 import type { CommandDatabase } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { retryTransient } from "../transactions/retryTransient.ts"
 import { transactAlone } from "../transactions/transactAlone.ts"
-import { agentGroup } from "./agentGroup.ts"
-import type { GroupScope } from "./GroupScope.ts"
-import { type GroupKind, groupTransaction } from "./groupTransaction.ts"
+import { CachedGroup } from "./CachedGroup.ts"
 import { Lane, type LaneWidth } from "./Lane.ts"
-import { outboxGroup } from "./outboxGroup.ts"
-import { type Asking, Submission } from "./Submission.ts"
+import { lockedGroup } from "./lockedGroup.ts"
+import {
+  type Answer,
+  type Arrived,
+  type Caller,
+  type Early,
+  ended,
+  failed,
+  type Locked,
+  recalled,
+  refused,
+  type Submission,
+  submitted,
+} from "./Submission.ts"
 
-/** A transaction of so much takes some ten milliseconds, in which the next group gathers. */
+/** A transaction of this size takes about ten milliseconds, in which the next group gathers. */
 const MAX_COMMANDS = 64
 const MAX_ROWS = 1_600
 
 /**
- * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits for the other. More than
- * two only share the same processors.
+ * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits for the other. More
+ * than two only share the same processors.
  */
 export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 8 }
 
-/** How long a storage that is closed goes on with what it was asked before: a group, and the one that gathered meanwhile. */
+/** How long a closing storage still works on earlier commands: one group, and the one that gathered meanwhile. */
 const FINISH_FOR = Duration.seconds(10)
-
-/** These say nothing about a command: its neighbours, and itself alone, would fail for the same reason. */
-const reasonsOfAll: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "full", "damaged"])
-
-const closed = Effect.fail(
-  new StorageError({
-    reason: "unavailable",
-    message: "the storage is closed: send the request again once the service is running",
-  }),
-)
 
 interface GroupCommitOptions {
   /** For commands that have a transaction of their own. */
   readonly database: CommandDatabase
-  /** For groups, so that nobody else keeps them waiting for a connection; its plans use indexes. */
+  /** For groups, which never wait for other users of a connection; its plans use indexes. */
   readonly groupDatabase: CommandDatabase
-  /** How many groups are decided on locked rows at a time; an agent's commands are always in the same lane. */
+  /** How many groups are decided on locked rows at a time. The commands of one agent are always in the same lane. */
   readonly lanes: number
   readonly cachedRows: number
   readonly instruments: Instruments
 }
 
-/** What is counted of groups: of those that are decided on cached rows, and on locked ones. */
-interface GroupMeters {
-  readonly cached: CommitMeter
-  readonly locked: CommitMeter
-  readonly lookups: CacheCounters
-}
-
-const metersOf = (instruments: Instruments): GroupMeters => ({
-  cached: new CommitMeter(instruments, { storage: "postgres", way: "cached" }),
-  locked: new CommitMeter(instruments, { storage: "postgres", way: "locked" }),
-  lookups: cacheCounters(instruments, "postgres"),
-})
-
 /**
- * Group commit: commands that arrive while a commit is under way share the next one, and each is answered after it. An idle
- * storage commits at once; there is no timer.
- *
- * A command takes the first of three ways that will do:
- * 1. decided on cached rows, and written with others by one statement that verifies them;
- * 2. decided on locked rows, in a transaction with others of its kind: of one agent, or of outbox items;
- * 3. in a transaction of its own, in its caller's fiber: what searches, what has no agent, whoever fails with others.
+ * Group commit: commands that arrive during a commit share the next one, and each is answered after it. An idle storage
+ * commits immediately; there is no timer. `SubmissionTransitions` lists the states of a command and their owners.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #cache: AgentCache
-  readonly #meters: GroupMeters
-  readonly #arrivals = new Lane<Submission>(CACHED_GROUPS)
-  /** Agents of cached groups that are being written, and what came for them since. */
-  readonly #beingWritten = new Set<AgentId>()
-  readonly #early = new Set<Submission>()
-  readonly #agents: ReadonlyArray<Lane<Submission>>
-  readonly #outbox = new Lane<Submission>()
+  readonly #cachedMeter: CommitMeter
+  readonly #lockedMeter: CommitMeter
+  readonly #lookups: ReturnType<typeof cacheCounters>
+  readonly #arrivals = new Lane<Arrived>(CACHED_GROUPS)
+  readonly #early = new Map<Caller, Early>()
+  readonly #agents: ReadonlyArray<Lane<Locked>>
+  readonly #outbox = new Lane<Locked>()
   #isClosed = false
 
   private constructor(options: GroupCommitOptions) {
+    const { cachedRows, instruments, lanes } = options
     this.#options = options
-    this.#cache = new AgentCache(options.cachedRows)
-    this.#meters = metersOf(options.instruments)
-    this.#agents = Array.from({ length: options.lanes }, () => new Lane<Submission>())
+    this.#cache = new AgentCache(cachedRows)
+    this.#cachedMeter = new CommitMeter(instruments, { storage: "postgres", way: "cached" })
+    this.#lockedMeter = new CommitMeter(instruments, { storage: "postgres", way: "locked" })
+    this.#lookups = cacheCounters(instruments, "postgres")
+    this.#agents = Array.from({ length: lanes }, () => new Lane<Locked>())
   }
 
-  /** Starts one whose groups run until the scope closes. Then it finishes what it has begun, and refuses the rest. */
+  /** Runs groups until the scope closes. Then it finishes the commands that it has, and refuses those that remain. */
   static readonly start = (options: GroupCommitOptions): Effect.Effect<GroupCommit, never, Scope.Scope> =>
     Effect.gen(function* () {
       const groups = new GroupCommit(options)
       yield* Effect.addFinalizer(() => Effect.sync(() => groups.#refuseAll()))
-      yield* Effect.forkScoped(groups.#arrivals.work(groups.#runArrivals))
-      const ofAgents = agentGroup(groups.#cache)
-      for (const lane of groups.#agents) yield* Effect.forkScoped(groups.#work(lane, ofAgents))
-      yield* Effect.forkScoped(groups.#work(groups.#outbox, outboxGroup))
+      yield* Effect.forkScoped(groups.#arrivals.work(groups.#runCached))
+      for (const lane of groups.#lanes) yield* Effect.forkScoped(lane.work(groups.#runLocked(lane)))
       yield* Effect.addFinalizer(() => groups.#finish)
       return groups
     })
 
-  /** Runs a command; see `Storage.transact`. Interruption takes it back as long as no group has begun with it. */
+  /** Runs a command; see `Storage.transact`. Interruption withdraws it until a group has begun with it. */
   transact<A>(command: Command<A>): Effect.Effect<A, StorageError> {
     return Clock.clockWith((clock) =>
       Effect.callback<A, StorageError>((resume) => {
-        if (this.#isClosed) return resume(closed)
-        const submission = new Submission(
-          command,
-          clock,
-          // Answers are replies of this very command.
-          resume as (answer: Effect.Effect<unknown, StorageError>) => void,
-        )
-        this.#arrivals.add(submission)
-        return Effect.sync(() => {
-          this.#arrivals.remove(submission)
-          this.#early.delete(submission)
-          this.#laneOf(submission)?.remove(submission)
-        })
+        // The answer is the reply of this very command.
+        const caller: Caller = { command, clock, resume: resume as (answer: Answer) => void }
+        const arrived = submitted(caller)
+        this.#place(this.#isClosed ? refused(arrived) : arrived)
+        return Effect.sync(() => this.#withdraw(caller))
       }),
     )
   }
 
-  readonly #runArrivals: Effect.Effect<void> = Effect.suspend(() => {
-    const group = new CachedGroup(this.#cache, this.#beingWritten)
-    while (!group.isFull) {
-      const submission = this.#arrivals.take()
-      if (submission === undefined) break
-      const kind = group.try(submission)
-      if (kind === "locked") this.#missed(submission)
-      else if (kind === "alone") this.#transactAlone(submission)
-      else if (kind === "early") this.#early.add(submission)
+  /** Hands a command to the owner of its state. */
+  #place(submission: Submission): void {
+    switch (submission.state) {
+      case "arrived":
+        this.#arrivals.add(submission)
+        break
+      case "early":
+        this.#early.set(submission.caller, submission)
+        break
+      case "cached":
+        // Its group has it.
+        break
+      case "locked":
+        this.#laneOf(submission.scope).add(submission)
+        break
+      case "alone":
+        this.#place(ended(submission, transactAlone(this.#options.database, submission.caller.command)))
+        break
+      case "answered":
+        submission.caller.resume(submission.answer)
     }
-    return group.isEmpty ? Effect.void : this.#write(group)
+  }
+
+  #placeAll(submissions: ReadonlyArray<Submission>): void {
+    for (const submission of submissions) this.#place(submission)
+  }
+
+  #withdraw(caller: Caller): void {
+    this.#arrivals.remove(caller)
+    this.#early.delete(caller)
+    for (const lane of this.#lanes) lane.remove(caller)
+  }
+
+  readonly #runCached: Effect.Effect<void> = Effect.suspend(() => {
+    const group = new CachedGroup(this.#cache)
+    while (!group.isFull) {
+      const arrived = this.#arrivals.take()
+      if (arrived === undefined) break
+      const submission = group.add(arrived)
+      if (submission.state === "locked") this.#lookups.miss.value += 1
+      this.#place(submission)
+    }
+    return group.size === 0 ? Effect.void : this.#write(group)
   })
 
-  #missed(submission: Submission): void {
-    this.#meters.lookups.miss.value += 1
-    this.#passOn(submission)
-  }
-
-  #settle(group: CachedGroup, written: Written, startedAt: number): ReadonlyArray<Submission> {
-    const { cached, lookups } = this.#meters
-    cached.committed(group.size, performance.now() - startedAt)
-    const stale = group.settle(written)
-    lookups.hit.value += group.size - stale.length
-    lookups.stale.value += stale.length
-    return stale
-  }
-
   #write(group: CachedGroup): Effect.Effect<void> {
-    const { pg } = this.#options.groupDatabase
     const startedAt = performance.now()
-    const passOn = (submissions: ReadonlyArray<Submission>) => {
-      for (const submission of submissions) this.#passOn(submission)
-    }
-    return writeIfFresh(pg, group.updates(), this.#cache.serverRun).pipe(
+    return writeIfFresh(this.#options.groupDatabase.pg, group.begin(), this.#cache.serverRun).pipe(
       Effect.tapCause(logFailure),
       Effect.matchCause({
-        onSuccess: (written) => passOn(this.#settle(group, written, startedAt)),
-        // Nothing was kept; or it was, and its answer was lost: then deciding again has the outcome of a repeated request.
+        onSuccess: (written) => this.#written(group, written, startedAt),
         onFailure: () => {
-          this.#meters.cached.failed()
-          passOn(group.giveUp())
+          this.#cachedMeter.failed()
+          this.#placeAll(group.giveUp())
         },
       }),
-      Effect.onInterrupt(() => Effect.sync(() => refuse(group.giveUp()))),
-      Effect.ensuring(Effect.sync(() => this.#retryEarly())),
+      Effect.onInterrupt(() => Effect.sync(() => this.#placeAll(group.refuse()))),
+      Effect.ensuring(Effect.sync(() => this.#recallEarly())),
     )
   }
 
-  #retryEarly(): void {
+  #written(group: CachedGroup, written: Written, startedAt: number): void {
+    this.#cachedMeter.committed(group.size, performance.now() - startedAt)
+    const submissions = group.settle(written)
+    const stale = submissions.reduce((count, { state }) => (state === "locked" ? count + 1 : count), 0)
+    this.#lookups.hit.value += group.size - stale
+    this.#lookups.stale.value += stale
+    this.#placeAll(submissions)
+  }
+
+  #recallEarly(): void {
     if (this.#early.size === 0) return
-    this.#arrivals.putBack(this.#early)
+    this.#arrivals.putBack(Array.from(this.#early.values(), recalled))
     this.#early.clear()
   }
 
-  #work<Asked extends GroupScope>(lane: Lane<Submission>, kind: GroupKind<Asked>): Effect.Effect<void> {
-    const { groupDatabase } = this.#options
-    const runGroup = Effect.suspend(() => {
-      const members = takeMembers(lane, kind)
+  #runLocked(lane: Lane<Locked>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const members = takeMembers(lane)
       const startedAt = performance.now()
-      const evict = (member: Asking<Asked>) => {
-        members.delete(member)
-        this.#transactAlone(member)
-      }
-      return retryTransient(groupTransaction(groupDatabase, kind, { members, evict })).pipe(
+      return retryTransient(lockedGroup(this.#options.groupDatabase, this.#cache, members)).pipe(
         Effect.tapCause(logFailure),
         Effect.matchCause({
-          onSuccess: (replies) => {
-            this.#meters.locked.committed(replies.length, performance.now() - startedAt)
-            for (const { member, reply } of replies) member.reply(reply)
+          onSuccess: ({ answered, leftOut }) => {
+            this.#lockedMeter.committed(answered.length, performance.now() - startedAt)
+            this.#placeAll(answered)
+            this.#placeAll(leftOut)
           },
           onFailure: (cause) => {
-            this.#meters.locked.failed()
-            this.#recover(members, cause)
+            this.#lockedMeter.failed()
+            const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+            this.#placeAll(members.map((member) => failed(member, error)))
           },
         }),
-        Effect.onInterrupt(() => Effect.sync(() => refuse(members))),
+        Effect.onInterrupt(() => Effect.sync(() => this.#placeAll(members.map(refused)))),
       )
     })
-    return lane.work(runGroup)
   }
 
-  /** Nothing of a group was kept: each member tries alone, unless that cannot help. */
-  #recover(members: Iterable<Submission>, cause: Cause.Cause<StorageError>): void {
-    const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-    const isOfAll = error !== undefined && reasonsOfAll.has(error.reason)
-    for (const member of members) {
-      if (isOfAll) member.answer(Effect.fail(error))
-      else this.#transactAlone(member)
-    }
+  get #lanes(): ReadonlyArray<Lane<Locked>> {
+    return [...this.#agents, this.#outbox]
   }
 
-  #passOn(submission: Submission): void {
-    const lane = this.#laneOf(submission)
-    if (lane === undefined) this.#transactAlone(submission)
-    else lane.add(submission)
-  }
-
-  #transactAlone(submission: Submission): void {
-    submission.answer(transactAlone(this.#options.database, submission.command))
-  }
-
-  #laneOf({ asked }: Submission): Lane<Submission> | undefined {
-    if (asked?.kind !== "agent") return asked && this.#outbox
-    const { length } = this.#agents
-    return this.#agents[length === 1 ? 0 : hashOf(asked.agent_id) % length]
+  #laneOf(scope: CommandScope): Lane<Locked> {
+    if (scope.kind === "outbox") return this.#outbox
+    return this.#agents[hashOf(scope.agent_id) % this.#agents.length] ?? this.#outbox
   }
 
   readonly #finish: Effect.Effect<void> = Effect.suspend(() => {
     this.#isClosed = true
-    const lanes = Effect.forEach([...this.#agents, this.#outbox], (lane) => lane.atRest, { discard: true })
+    const lanes = Effect.forEach(this.#lanes, (lane) => lane.atRest, { discard: true })
     return Effect.race(Effect.andThen(this.#arrivals.atRest, lanes), RealTime.pause(FINISH_FOR))
   })
 
   #refuseAll(): void {
-    this.#retryEarly()
-    for (const lane of [this.#arrivals, ...this.#agents, this.#outbox]) refuse(lane.takeAll())
+    this.#recallEarly()
+    this.#placeAll(this.#arrivals.takeAll().map(refused))
+    for (const lane of this.#lanes) this.#placeAll(lane.takeAll().map(refused))
   }
 }
 
-const refuse = (submissions: Iterable<Submission>): void => {
-  for (const submission of submissions) submission.answer(closed)
-}
-
-/** Callers do not hear of it: their commands are decided anew. */
+/** Callers do not notice: their commands are decided again. */
 const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
-  Effect.logDebug("a group of commands failed, and they are decided anew", cause)
+  Effect.logDebug("a group of commands failed, and they are decided again", cause)
 
-const hashOf = (text: string): number => {
+const hashOf = (agentId: AgentId): number => {
   let hash = 0
-  for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) >>> 0
+  for (let at = 0; at < agentId.length; at++) hash = (hash * 31 + agentId.charCodeAt(at)) >>> 0
   return hash
 }
 
-const asksFor = <Asked extends GroupScope>(
-  submission: Submission,
-  { scope }: GroupKind<Asked>,
-): submission is Asking<Asked> => submission.asked?.kind === scope
-
-const takeMembers = <Asked extends GroupScope>(
-  lane: Lane<Submission>,
-  kind: GroupKind<Asked>,
-): Set<Asking<Asked>> => {
-  const members = new Set<Asking<Asked>>()
+const takeMembers = (lane: Lane<Locked>): ReadonlyArray<Locked> => {
+  const members: Array<Locked> = []
   let rows = 0
-  while (members.size < MAX_COMMANDS && rows < MAX_ROWS) {
+  while (members.length < MAX_COMMANDS && rows < MAX_ROWS) {
     const member = lane.take()
-    // A lane holds members of one kind only.
-    if (member === undefined || !asksFor(member, kind)) break
-    members.add(member)
-    rows += rowsOf(member.asked)
+    if (member === undefined) break
+    members.push(member)
+    rows += rowsOf(member.scope)
   }
   return members
 }
 
-const rowsOf = (asked: GroupScope): number =>
-  asked.kind === "agent" ? asked.check_ids.length : asked.outbox_ids.length
+const rowsOf = ({ request: { checks, outboxItems } }: CommandScope): number =>
+  checks?.check_ids.length ?? outboxItems?.length ?? 0

@@ -1,24 +1,29 @@
 import { Effect } from "effect"
 
-/** How many groups of a lane are under way at a time. */
+/** How many groups of a lane run at a time. */
 export interface LaneWidth {
   readonly groups: number
-  /** So many items have to wait for a group to begin beside another one; the first begins with one. */
+  /** How many items must wait for a group to begin beside another one. The first group begins with one. */
   readonly besideFrom: number
 }
 
 const ONE_AT_A_TIME: LaneWidth = { groups: 1, besideFrom: 1 }
 
+/** Callers may withdraw their items. */
+interface Called {
+  readonly caller: object
+}
+
 /**
- * What waits to be done in groups, first come, first served. There is no timer: a lane at rest starts with the first item,
- * and what arrives while as many groups are at work as may be is the next one. As long as what callers have under way, which
- * whoever lets them in bounds (adapter-http).
+ * Items that wait to be done in groups, first come, first served. There is no timer: an idle lane starts with the first
+ * item, and items that arrive while its groups run wait for the next one. The lane is as long as the number of requests
+ * that adapter-http admits.
  */
-export class Lane<Item> {
+export class Lane<Item extends Called> {
   readonly #width: LaneWidth
-  #waiting = new Set<Item>()
+  #waiting = new Map<object, Item>()
   #running = 0
-  /** Workers that wait for their turn. */
+  /** Workers without a group. */
   readonly #idle: Array<() => void> = []
   #rest: (() => void) | undefined
 
@@ -27,38 +32,38 @@ export class Lane<Item> {
   }
 
   add(item: Item): void {
-    this.#waiting.add(item)
+    this.#waiting.set(item.caller, item)
     this.#wake()
   }
 
-  /** Gives items back that were taken before all those that wait. */
-  putBack(items: Iterable<Item>): void {
-    this.#waiting = new Set([...items, ...this.#waiting])
+  /** Gives back items that were taken before all that wait. */
+  putBack(items: ReadonlyArray<Item>): void {
+    this.#waiting = new Map([...items.map((item) => [item.caller, item] as const), ...this.#waiting])
     this.#wake()
   }
 
-  /** Takes back what no group has taken yet. */
-  remove(item: Item): void {
-    this.#waiting.delete(item)
+  /** Withdraws a caller's item unless a group has taken it. */
+  remove(caller: object): void {
+    this.#waiting.delete(caller)
   }
 
-  /** The one that has waited longest; it leaves the lane. */
+  /** Takes the item that has waited longest. */
   take(): Item | undefined {
-    for (const item of this.#waiting) {
-      this.#waiting.delete(item)
+    for (const [caller, item] of this.#waiting) {
+      this.#waiting.delete(caller)
       return item
     }
     return undefined
   }
 
-  /** All that wait; they leave the lane. */
+  /** Takes all items. */
   takeAll(): ReadonlyArray<Item> {
-    const items = Array.from(this.#waiting)
+    const items = Array.from(this.#waiting.values())
     this.#waiting.clear()
     return items
   }
 
-  /** Runs groups, which take their items themselves, for as long as it is not interrupted. */
+  /** Runs groups, which take their items themselves, until it is interrupted. */
   work(runGroup: Effect.Effect<void>): Effect.Effect<void> {
     const worker = Effect.forever(
       Effect.andThen(

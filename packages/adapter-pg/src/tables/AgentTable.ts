@@ -52,23 +52,19 @@ export const updateAgents = updateStatement(shape)
 /** Deletes agents, which must be locked. */
 export const deleteAgents = deleteStatement(shape)
 
-/** Locks agents, in the order of their ids, and with them their keys, checks and history. */
-export const lockAgents: PgStatement = {
-  name: "lock_agents",
-  text: `SELECT ${agentColumns} FROM agent AS a WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE`,
-}
+const lockGivenAgents = `SELECT ${agentColumns}, a.xmin AS version FROM agent AS a
+  WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE`
 
-/**
- * Locks agents that nobody holds, with their versions. What a group of commands cannot have at once it leaves to others,
- * so that none of its commands waits for the lock of another one's agent.
- */
+/** Locks agents, in the order of their ids, and with them their keys, checks and history. */
+export const lockAgents: PgStatement = { name: "lock_agents", text: lockGivenAgents }
+
+/** Locks the agents that no other transaction holds, so that a group of commands waits for none of them. */
 export const lockFreeAgents: PgStatement = {
   name: "lock_free_agents",
-  text: `SELECT ${agentColumns}, a.xmin AS version FROM agent AS a
-         WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE SKIP LOCKED`,
+  text: `${lockGivenAgents} SKIP LOCKED`,
 }
 
-/** Tells which of these agents there are. */
+/** Reads which of these agents exist. */
 export const findAgentIds: PgStatement = {
   name: "find_agent_ids",
   text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1)",

@@ -49,21 +49,14 @@ export const updateChecks = updateStatement(shape)
 /** Deletes checks; their agent's lock guards them. */
 export const deleteChecks = deleteStatement(shape)
 
-/** Reads checks of one registration; its agent's lock guards them. */
+/** Reads checks of registrations, with their versions; their agents' locks guard them. */
 export const findChecks: PgStatement = {
   name: "find_checks",
-  text: `SELECT ${checkColumns} FROM check_state AS c
-         WHERE c.agent_id = $1 AND c.registration_id = $2 AND c.check_id = ANY($3)`,
-}
-
-/** Reads checks of several registrations, with their versions; their agents' locks guard them. */
-export const findChecksOfAgents: PgStatement = {
-  name: "find_checks_of_agents",
   text: `SELECT ${checkColumns}, c.xmin AS version
-         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, check_ids text[])
+         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids text[])
          JOIN check_state AS c
            ON c.agent_id = wanted.agent_id AND c.registration_id = wanted.registration_id
-          AND c.check_id = ANY(wanted.check_ids)`,
+          AND c.check_id = ANY(wanted.ids)`,
 }
 
 /** Reads one check of an agent's present registration. */

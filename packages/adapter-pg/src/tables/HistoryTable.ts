@@ -67,21 +67,14 @@ export const deleteHistoryOfChecks: RowStatement = {
   ),
 }
 
-/** Tells which of these event ids the history of one registration holds, of which checks; its agent's lock guards them. */
+/** Reads which of these event ids the histories of registrations hold; their agents' locks guard them. */
 export const findKnownEvents: PgStatement = {
   name: "find_known_events",
-  text: `SELECT e.event_id, e.check_id FROM check_event AS e
-         WHERE e.agent_id = $1 AND e.registration_id = $2 AND e.event_id = ANY($3)`,
-}
-
-/** Tells which of these event ids the histories of several registrations hold; their agents' locks guard them. */
-export const findKnownEventsOfAgents: PgStatement = {
-  name: "find_known_events_of_agents",
   text: `SELECT e.registration_id, e.event_id, e.check_id
-         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, event_ids uuid[])
+         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids uuid[])
          JOIN check_event AS e
            ON e.agent_id = wanted.agent_id AND e.registration_id = wanted.registration_id
-          AND e.event_id = ANY(wanted.event_ids)`,
+          AND e.event_id = ANY(wanted.ids)`,
 }
 
 /** An event of the history and its check; the columns hold nothing but what was an EventId and a CheckId when written. */

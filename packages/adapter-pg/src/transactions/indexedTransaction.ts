@@ -6,9 +6,9 @@ import { settingStatement } from "../client/script.ts"
 import type { Database } from "../Database.ts"
 
 /**
- * Settings with which prepared statements find rows by index, whatever PostgreSQL knows of the tables: a plan is kept for as
- * long as its connection, and one that was made while a table was small would read all of it long after it has grown. A
- * generic plan expects few rows to be given, so it looks each of them up. Compiling is worth it for none of them.
+ * Settings with which prepared statements find rows by index. A connection keeps a plan for its whole life: one made while
+ * a table was small would still read all of it after it has grown. A generic plan expects few given rows, so it looks
+ * each of them up. None of them is worth compiling.
  */
 export const indexSettings = {
   enable_seqscan: "off",
@@ -23,13 +23,20 @@ const setIndexSettings: PgStatement = {
   text: settingStatement(indexSettings, "transaction ends"),
 }
 
-/** Runs an effect in a transaction whose statements find rows by index. */
-export const indexedTransaction = <A, E, R>(
-  { pg, sql }: Database,
+/** Runs an effect in a transaction in which each statement sees what is committed when it begins. */
+export const transaction = <A, E, R>(
+  { sql }: Database,
   effect: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
   Effect.provideService(
-    sql.withTransaction(Effect.andThen(pg.query(setIndexSettings, []), effect)),
+    sql.withTransaction(effect),
     SqlClient.BeginTransaction,
     "BEGIN ISOLATION LEVEL READ COMMITTED",
   )
+
+/** A transaction whose statements find rows by index. */
+export const indexedTransaction = <A, E, R>(
+  database: Database,
+  effect: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  transaction(database, Effect.andThen(database.pg.query(setIndexSettings, []), effect))

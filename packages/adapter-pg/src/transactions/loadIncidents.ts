@@ -1,25 +1,29 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import type { PgClient } from "../client/PgClient.ts"
-import { decodeAlert, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
+import { decodeAlert, lockAlerts, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
 import { decodeIncident, lockIncidents } from "../tables/IncidentTable.ts"
-import { decodeOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
+import { decodeMember, findMembers, findMembersOfAgents, findWorstMembers } from "../tables/MemberTable.ts"
+import { decodeOutbox, lockOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
+import { all, type Loading, type Requests } from "./Loading.ts"
 
-/** Brings incidents with their outbox items and alerts into a workspace, locked. */
+const nameOf = ({ kind, incident_key }: IncidentRef): string => `${kind}/${incident_key}`
+
+const distinct = (refs: ReadonlyArray<IncidentRef>): ReadonlyArray<IncidentRef> =>
+  Array.from(new Map(refs.map((ref) => [nameOf(ref), ref])).values())
+
+/** Loads incidents with their outbox items and alerts, with their locks. */
 export const loadIncidents = Effect.fnUntraced(function* (
-  pg: PgClient["Service"],
-  workspace: Workspace,
-  { incidents = [], openIncidents = [] }: RowRequest,
+  { pg, workspace }: Loading,
+  requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  let ids: ReadonlyArray<IncidentId> = incidents
-  let refs: ReadonlyArray<IncidentRef> = openIncidents
-  // Ends when nobody resolved, while this transaction waited for its lock, an incident that was open when it was found:
-  // then another one may be open for that key by now.
-  do {
+  const asked = all(requests, ({ incidents }) => incidents)
+  let ids = asked
+  let refs = distinct(all(requests, ({ openIncidents }) => openIncidents))
+  // An incident that was open when it was found may be resolved once its lock is free. Then another one may be open
+  // for its key: look again.
+  while (ids.length > 0 || refs.length > 0) {
     const wanted = refs.map(({ kind, incident_key }) => ({ kind, incident_key }))
     const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(decodeIncident)
     const foundIds = found.map((incident) => incident.id)
@@ -34,11 +38,9 @@ export const loadIncidents = Effect.fnUntraced(function* (
     }
     refs = refs.filter((ref) => !workspace.openIncidents.isLoaded(ref))
     ids = []
-  } while (refs.length > 0)
-  for (const id of incidents) workspace.incidents.load(id, undefined)
+  }
+  for (const id of asked) workspace.incidents.load(id, undefined)
 })
-
-const nameOf = ({ kind, incident_key }: IncidentRef): string => `${kind}/${incident_key}`
 
 /** Runs a query over incidents, unless there are none, and sorts its rows by incident. */
 const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
@@ -47,11 +49,60 @@ const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: 
   decode: (row: SqlConnection.Row) => Row,
 ) {
   const rowsOf = new Map<IncidentId, Array<Row>>()
-  if (ids.length === 0) return rowsOf
-  for (const row of (yield* query).map(decode)) {
+  for (const row of ids.length === 0 ? [] : (yield* query).map(decode)) {
     const rows = rowsOf.get(row.incident_id)
     if (rows === undefined) rowsOf.set(row.incident_id, [row])
     else rows.push(row)
   }
   return rowsOf
+})
+
+/** Loads memberships, which the locks of their incidents and agents guard. */
+export const loadMembers = Effect.fnUntraced(function* (
+  { pg, workspace }: Loading,
+  requests: Requests,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const load = (rows: ReadonlyArray<SqlConnection.Row>) => {
+    const members = rows.map(decodeMember)
+    for (const member of members) workspace.members.load(member, member)
+    return members
+  }
+  const refs = all(requests, ({ members }) => members)
+  if (refs.length > 0) {
+    const wanted = refs.map(({ incident_id, agent_id, check_id }) => ({ incident_id, agent_id, check_id }))
+    load(yield* pg.queryJson(findMembers, wanted))
+    for (const ref of refs) workspace.members.load(ref, undefined)
+  }
+  const agents = all(requests, ({ membersOfAgents }) => membersOfAgents)
+  if (agents.length > 0) {
+    load(yield* pg.query(findMembersOfAgents, [agents]))
+    for (const id of agents) workspace.membersOfAgents.add(id)
+  }
+  for (const { worstMembers } of requests) {
+    if (worstMembers === undefined) continue
+    const { incident_id, limit } = worstMembers
+    // One row more than asked for shows whether these are all.
+    const rows = yield* pg.query(findWorstMembers, [incident_id, limit + 1])
+    const worst = load(rows.slice(0, limit))
+    workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: rows.length <= limit })
+  }
+})
+
+/** Loads outbox items and alerts by name, with their locks, without their incidents. */
+export const loadOutbox = Effect.fnUntraced(function* (
+  { pg, workspace }: Loading,
+  requests: Requests,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const ids = all(requests, ({ outboxItems }) => outboxItems)
+  if (ids.length > 0) {
+    for (const item of (yield* pg.query(lockOutbox, [ids])).map(decodeOutbox))
+      workspace.outbox.load(item.id, item)
+    for (const id of ids) workspace.outbox.load(id, undefined)
+  }
+  const refs = all(requests, ({ alerts }) => alerts)
+  if (refs.length === 0) return
+  const wanted = refs.map(({ incident_id, severity }) => ({ incident_id, severity }))
+  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(decodeAlert))
+    workspace.alerts.load(alert, alert)
+  for (const ref of refs) workspace.alerts.load(ref, undefined)
 })

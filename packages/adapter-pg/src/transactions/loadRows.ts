@@ -1,10 +1,11 @@
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
-import type { PgClient } from "../client/PgClient.ts"
+import type { SqlConnection, SqlError } from "effect/sql"
+import { sqlError } from "../client/toSqlError.ts"
+import { decodeKey, lockBlacklist, lockKeys, lockKeysOfAgents } from "../tables/AgentKeyTable.ts"
 import {
   countPendingAgents,
   decodeAgent,
@@ -16,93 +17,154 @@ import {
 import { decodeCheck, findChecks } from "../tables/CheckTable.ts"
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { decodeMark, lockMark } from "../tables/MarkTable.ts"
-import { loadIncidents } from "./loadIncidents.ts"
-import { loadKeys } from "./loadKeys.ts"
-import { loadMembers } from "./loadMembers.ts"
-import { loadOutbox } from "./loadOutbox.ts"
-import { search } from "./search.ts"
-
-type Pg = PgClient["Service"]
-type Loading = Effect.Effect<void, SqlError.SqlError>
-
-const isAsked = (part: ReadonlyArray<unknown> | undefined): boolean => part !== undefined && part.length > 0
+import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
+import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
 /**
- * Brings the rows of a request into a workspace, in a transaction at READ COMMITTED. Locks in one order, and reads what a lock
- * guards in a later statement than the one that waited for it, which sees what the previous holder left.
+ * Loads the rows of requests into a workspace, in a transaction at READ COMMITTED. It takes locks in one order, and
+ * reads what a lock guards in a later statement than the one that waited for it, which sees what the previous holder
+ * left. Several requests at once read each table once. Searches are left to `search`.
  */
 export const loadRows = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
-  request: RowRequest,
-  now: Instant,
+  loading: Loading,
+  requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  if (isAsked(request.agents)) {
-    yield* (request.passesHeld ? loadFreeAgents : loadAgents)(pg, workspace, request.agents ?? [])
-  }
-  if (isAsked(request.keys) || isAsked(request.keysOfAgents) || isAsked(request.blacklist)) {
-    yield* loadKeys(pg, workspace, request)
-  }
-  if (request.checks !== undefined) yield* loadChecks(pg, workspace, request.checks)
-  if (request.history !== undefined) yield* loadHistory(pg, workspace, request.history)
-  if (isAsked(request.incidents) || isAsked(request.openIncidents))
-    yield* loadIncidents(pg, workspace, request)
-  if (isAsked(request.members) || isAsked(request.membersOfAgents) || request.worstMembers !== undefined) {
-    yield* loadMembers(pg, workspace, request)
-  }
-  if (isAsked(request.outboxItems) || isAsked(request.alerts)) yield* loadOutbox(pg, workspace, request)
-  yield* search(pg, workspace, request, now)
-  if (request.mark) yield* loadMark(pg, workspace)
-  if (request.pendingAgents) yield* loadPendingAgents(pg, workspace)
+  yield* loadAgents(loading, requests)
+  yield* loadKeys(loading, requests)
+  yield* loadChecks(loading, requests)
+  yield* loadHistory(loading, requests)
+  yield* loadIncidents(loading, requests)
+  yield* loadMembers(loading, requests)
+  yield* loadOutbox(loading, requests)
+  if (requests.some(({ mark }) => mark)) yield* loadMark(loading)
+  if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
 })
 
-const loadAgents = (pg: Pg, workspace: Workspace, ids: ReadonlyArray<AgentId>): Loading =>
-  Effect.map(pg.query(lockAgents, [ids]), (rows) => {
-    for (const agent of rows.map(decodeAgent)) workspace.agents.load(agent.agent_id, agent)
-    for (const id of ids) workspace.agents.load(id, undefined)
-  })
-
-/** Loads agents that nobody holds. One that was not found is absent only if it is not there without a lock either. */
-const loadFreeAgents = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
-  ids: ReadonlyArray<AgentId>,
-) {
-  const rows = yield* pg.query(lockFreeAgents, [ids])
-  for (const agent of rows.map(({ version: _version, ...row }) => decodeAgent(row)))
+/** Loads agents, with their locks. Those that a request passes over when held stay unloaded. */
+const loadAgents = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
+  const ids = all(requests, ({ agents }) => agents)
+  if (ids.length === 0) return
+  const { pg, versions, workspace } = loading
+  const passesHeld = requests.some((request) => request.passesHeld)
+  for (const row of yield* pg.query(passesHeld ? lockFreeAgents : lockAgents, [ids])) {
+    const agent = versioned(row, decodeAgent, versions)
+    versions.agents.set(agent.agent_id, Number(row["version"]))
     workspace.agents.load(agent.agent_id, agent)
+  }
   const missed = ids.filter((id) => !workspace.agents.isLoaded(id))
   if (missed.length === 0) return
-  const held = new Set((yield* pg.query(findAgentIds, [missed])).map((row) => row["agent_id"]))
+  // One that was not found is absent only if it is not there without a lock either.
+  const held = new Set(
+    passesHeld ? (yield* pg.query(findAgentIds, [missed])).map((row) => row["agent_id"]) : [],
+  )
   for (const id of missed) if (!held.has(id)) workspace.agents.load(id, undefined)
 })
 
-const loadChecks = (pg: Pg, workspace: Workspace, asked: NonNullable<RowRequest["checks"]>): Loading => {
-  const { agent_id, check_ids } = asked
-  const registration_id = workspace.agents.get(agent_id)?.registration_id
-  if (registration_id === undefined || check_ids.length === 0) return Effect.void
-  return Effect.map(pg.query(findChecks, [agent_id, registration_id, check_ids]), (rows) => {
-    for (const check of rows.map(decodeCheck)) workspace.checks.load(check, check)
-    for (const check_id of check_ids)
-      workspace.checks.load({ agent_id, registration_id, check_id }, undefined)
+const versioned = <Row extends AgentRecord | CheckRecord>(
+  { version, ...columns }: SqlConnection.Row,
+  decode: (row: SqlConnection.Row) => Row,
+  { rows }: RowVersions,
+): Row => {
+  const row = decode(columns)
+  rows.set(row, Number(version))
+  return row
+}
+
+const loadKeys = Effect.fnUntraced(function* ({ pg, workspace }: Loading, requests: Requests) {
+  const hashes = all(requests, ({ keys }) => keys)
+  if (hashes.length > 0) {
+    for (const row of yield* pg.query(lockKeys, [hashes])) yield* loadKey(workspace, decodeKey(row))
+    for (const hash of hashes) workspace.keys.load(hash, undefined)
+  }
+  const agents = all(requests, ({ keysOfAgents }) => keysOfAgents)
+  if (agents.length > 0) {
+    for (const row of yield* pg.query(lockKeysOfAgents, [agents])) yield* loadKey(workspace, decodeKey(row))
+    for (const id of agents) workspace.keysOfAgents.add(id)
+  }
+  const blocked = all(requests, ({ blacklist }) => blacklist)
+  if (blocked.length === 0) return
+  for (const row of yield* pg.query(lockBlacklist, [blocked])) {
+    const key = decodeKey(row)
+    if (key.state === "blocked") {
+      workspace.blacklist.load(key.blacklist_id, { id: key.blacklist_id, key_hash: key.key_hash })
+    }
+    yield* loadKey(workspace, key)
+  }
+  for (const id of blocked) workspace.blacklist.load(id, undefined)
+})
+
+/**
+ * An absent agent has no lock, so its first heartbeat may be decided twice at the same time. The second one finds no
+ * agent, and then, in a later statement, the key that the first one registered. It starts over.
+ */
+const loadKey = (workspace: Workspace, key: AgentKeyRecord): Effect.Effect<void, SqlError.SqlError> => {
+  const { agent_id, key_hash, state } = key
+  const isKnown = workspace.keys.isLoaded(key_hash)
+  workspace.keys.load(key_hash, key)
+  const isOrphan =
+    !isKnown &&
+    state !== "blocked" &&
+    workspace.agents.isLoaded(agent_id) &&
+    workspace.agents.get(agent_id) === undefined
+  return isOrphan
+    ? sqlError("SerializationError", { message: "The agent was registered meanwhile", operation: "execute" })
+    : Effect.void
+}
+
+/** What requests ask for of the present registrations of agents. Absent agents have nothing, and held ones are left out. */
+const ofRegistrations = <Id extends string>(
+  { workspace }: Loading,
+  asked: ReadonlyArray<{ readonly agent_id: AgentId; readonly ids: ReadonlyArray<Id> }>,
+) => {
+  const wanted = new Map<AgentId, Set<Id>>()
+  for (const { agent_id, ids } of asked) {
+    const known = wanted.get(agent_id)
+    if (known === undefined) wanted.set(agent_id, new Set(ids))
+    else for (const id of ids) known.add(id)
+  }
+  return Array.from(wanted).flatMap(([agent_id, ids]) => {
+    const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
+    return agent === undefined || ids.size === 0
+      ? []
+      : { agent_id, registration_id: agent.registration_id, ids: Array.from(ids) }
   })
 }
 
-const loadHistory = (pg: Pg, workspace: Workspace, asked: NonNullable<RowRequest["history"]>): Loading => {
-  const { agent_id, event_ids } = asked
-  const registration_id = workspace.agents.get(agent_id)?.registration_id
-  if (registration_id === undefined || event_ids.length === 0) return Effect.void
-  return Effect.map(pg.query(findKnownEvents, [agent_id, registration_id, event_ids]), (rows) => {
-    workspace.knownEvents.load(registration_id, event_ids, new Map(rows.map(decodeKnown)))
-  })
-}
+const loadChecks = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
+  const asked = requests.flatMap(({ checks }) =>
+    checks === undefined ? [] : { agent_id: checks.agent_id, ids: checks.check_ids },
+  )
+  const wanted = ofRegistrations(loading, asked)
+  if (wanted.length === 0) return
+  const { pg, versions, workspace } = loading
+  for (const row of yield* pg.queryJson(findChecks, wanted)) {
+    const check = versioned(row, decodeCheck, versions)
+    workspace.checks.load(check, check)
+  }
+  for (const { ids, ...registration } of wanted) {
+    for (const check_id of ids) workspace.checks.load({ ...registration, check_id }, undefined)
+  }
+})
 
-const loadMark = (pg: Pg, workspace: Workspace): Loading =>
+const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
+  const asked = requests.flatMap(({ history }) =>
+    history === undefined ? [] : { agent_id: history.agent_id, ids: history.event_ids },
+  )
+  const wanted = ofRegistrations(loading, asked)
+  if (wanted.length === 0) return
+  const rows = yield* loading.pg.queryJson(findKnownEvents, wanted)
+  for (const { ids, registration_id } of wanted) {
+    const known = new Map(rows.filter((row) => row["registration_id"] === registration_id).map(decodeKnown))
+    loading.workspace.knownEvents.load(registration_id, ids, known)
+  }
+})
+
+const loadMark = ({ pg, workspace }: Loading) =>
   Effect.map(pg.query(lockMark, ["service"]), (rows) =>
     workspace.marks.load("service", rows.map(decodeMark)[0]),
   )
 
-const loadPendingAgents = Effect.fnUntraced(function* (pg: Pg, workspace: Workspace) {
+const loadPendingAgents = Effect.fnUntraced(function* ({ pg, workspace }: Loading) {
   yield* pg.query(lockRegistrations, [])
   const rows = yield* pg.query(countPendingAgents, [])
   workspace.loadPendingAgents(Number(rows[0]?.["pending"]))

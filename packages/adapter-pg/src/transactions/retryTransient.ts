@@ -2,8 +2,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Random, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import * as RealTime from "../RealTime.ts"
-import { sqlStateOf, toStorageError } from "../toStorageError.ts"
-import { isLostRace } from "./isLostRace.ts"
+import { isLostRace, sqlStateOf, toStorageError } from "../toStorageError.ts"
 
 /** Beyond the connections of a usual pool: a server that restarted has cut them all, and each has to be found out. */
 const MAX_ATTEMPTS = 12

@@ -1,64 +1,45 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { WithIncident, Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { WithIncident } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { decodeAgent, lockIdlePendingAgents } from "../tables/AgentTable.ts"
 import { decodeAlert, lockClaimableAlerts } from "../tables/AlertTable.ts"
 import { decodeIncident, findIncidents } from "../tables/IncidentTable.ts"
 import { decodeOutbox, lockAbandonedOutbox, lockClaimableOutbox } from "../tables/OutboxTable.ts"
 import { readStorageTime } from "../readStorageTime.ts"
-
-type Pg = PgClient["Service"]
+import type { Loading } from "./Loading.ts"
 
 /**
- * Runs the searches of a request. What they find is locked; what others hold is passed over, so that replicas share the work
- * and never wait for each other here.
+ * Runs the searches of a request, and locks the rows that they find. Rows that other transactions hold are passed over, so
+ * that replicas share the work and never wait for each other here.
  */
 export const search = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
-  request: RowRequest,
+  loading: Loading,
+  { abandonedOutbox, claimableAlerts, claimableOutbox, idlePendingAgents }: RowRequest,
   now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
+  const { pg, workspace } = loading
   const { found } = workspace
-  if (request.claimableOutbox !== undefined) yield* searchOutbox(pg, workspace, request.claimableOutbox, now)
-  if (request.abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
+  if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
+  if (abandonedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = abandonedOutbox
     const rows = yield* pg.query(lockAbandonedOutbox, [notifiers, untouchedSince, limit])
     found.abandonedOutbox = rows.map(decodeOutbox)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
   }
-  if (request.claimableAlerts !== undefined)
-    yield* searchAlerts(pg, workspace, request.claimableAlerts.limit, now)
-  if (request.idlePendingAgents !== undefined) {
-    found.idlePendingAgents = yield* searchAgents(
-      pg,
-      workspace,
-      lockIdlePendingAgents,
-      request.idlePendingAgents,
-    )
+  if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts.limit, now)
+  if (idlePendingAgents !== undefined) {
+    const { seenBefore, limit } = idlePendingAgents
+    const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(decodeAgent)
+    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+    found.idlePendingAgents = agents.map((agent) => agent.agent_id)
   }
 })
 
-const searchAgents = (
-  pg: Pg,
-  workspace: Workspace,
-  statement: PgStatement,
-  { seenBefore, limit }: NonNullable<RowRequest["idlePendingAgents"]>,
-) =>
-  Effect.map(pg.query(statement, [seenBefore, limit]), (rows) => {
-    const agents = rows.map(decodeAgent)
-    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
-    return agents.map((agent) => agent.agent_id)
-  })
-
 const searchOutbox = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
+  { pg, workspace }: Loading,
   { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
   now: Instant.Instant,
 ) {
@@ -78,8 +59,7 @@ const searchOutbox = Effect.fnUntraced(function* (
 const decodeFound = ({ storage_time: _time, ...row }: SqlConnection.Row) => decodeOutbox(row)
 
 const searchAlerts = Effect.fnUntraced(function* (
-  pg: Pg,
-  workspace: Workspace,
+  { pg, workspace }: Loading,
   limit: number,
   now: Instant.Instant,
 ) {
@@ -92,7 +72,7 @@ const searchAlerts = Effect.fnUntraced(function* (
 
 /** The rows, each with its incident as it stands. */
 const withIncidents = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
-  pg: Pg,
+  pg: Loading["pg"],
   rows: ReadonlyArray<Row>,
 ): Effect.fn.Return<ReadonlyArray<WithIncident<Row>>, SqlError.SqlError> {
   if (rows.length === 0) return []

@@ -2,14 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { Lane } from "../../src/groups/Lane.ts"
 
-/** A lane whose groups take all that wait, and end when they are told to. */
+/** The n-th item; items of one number have one caller. */
+const callers = Array.from({ length: 10 }, () => ({}))
+const item = (n: number) => ({ n, caller: callers[n] ?? {} })
+
+/** A lane whose groups take all items, and end on demand. */
 const working = Effect.fnUntraced(function* (width?: ConstructorParameters<typeof Lane>[0]) {
-  const lane = new Lane<number>(width)
+  const lane = new Lane<ReturnType<typeof item>>(width)
   const begun: Array<ReadonlyArray<number>> = []
   const ends: Array<Effect.Effect<unknown>> = []
   const runGroup = Effect.suspend(() => {
     const latch = Latch.makeUnsafe(false)
-    begun.push(lane.takeAll())
+    begun.push(lane.takeAll().map(({ n }) => n))
     ends.push(latch.open)
     return latch.await
   })
@@ -17,7 +21,7 @@ const working = Effect.fnUntraced(function* (width?: ConstructorParameters<typeo
   const settle = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
   yield* settle
   const add = (...items: ReadonlyArray<number>) => {
-    for (const item of items) lane.add(item)
+    for (const n of items) lane.add(item(n))
     return settle
   }
   const end = (group: number) => Effect.andThen(ends[group] ?? Effect.void, settle)
@@ -25,7 +29,7 @@ const working = Effect.fnUntraced(function* (width?: ConstructorParameters<typeo
 })
 
 describe("Lane", () => {
-  it.effect("begins with the first, and gathers what comes meanwhile for the next group", () =>
+  it.effect("begins with the first item, and gathers later ones for the next group", () =>
     Effect.gen(function* () {
       const { add, begun, end } = yield* working()
       yield* add(1)
@@ -39,7 +43,7 @@ describe("Lane", () => {
     }),
   )
 
-  it.effect("begins a group beside another one only when it is worth it", () =>
+  it.effect("begins a second group only when enough items wait", () =>
     Effect.gen(function* () {
       const { add, begun, end } = yield* working({ groups: 2, besideFrom: 3 })
       yield* add(1)
@@ -59,19 +63,19 @@ describe("Lane", () => {
     }),
   )
 
-  it.effect("gives what was put back before what came later", () =>
+  it.effect("takes items that were put back before later ones", () =>
     Effect.gen(function* () {
       const { add, begun, end, lane } = yield* working()
       yield* add(1)
       yield* add(4, 5)
-      lane.putBack([2, 3])
-      lane.remove(5)
+      lane.putBack([2, 3].map(item))
+      lane.remove(item(5).caller)
       yield* end(0)
       assert.deepStrictEqual(begun[1], [2, 3, 4])
     }),
   )
 
-  it.effect("is at rest when nothing waits and no group is at work", () =>
+  it.effect("is at rest when no item waits and no group runs", () =>
     Effect.gen(function* () {
       const { add, end, lane } = yield* working({ groups: 2, besideFrom: 1 })
       yield* lane.atRest

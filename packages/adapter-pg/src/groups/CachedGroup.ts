@@ -1,0 +1,164 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import type { AgentCache, CachedAgent } from "../cache/AgentCache.ts"
+import { beginCommand, decideOnRows, type KnownRows } from "../cache/decideOnRows.ts"
+import type { AgentUpdate, Written } from "../cache/verifyingUpdate.ts"
+import type { RowVersion } from "../transactions/Loading.ts"
+import {
+  type Alone,
+  type Arrived,
+  type Cached,
+  decided,
+  type Early,
+  foundEarly,
+  type Locked,
+  momentOf,
+  refused,
+  sentToLock,
+  setApart,
+  type Submission,
+  unverified,
+  verified,
+} from "./Submission.ts"
+
+/** Beyond these the cost of a commit is shared by so many that more of them only wait longer. */
+const MAX_COMMANDS = 256
+const MAX_CHECKS = 800
+
+/** What the group's decisions made of one agent so far. */
+class Draft implements KnownRows {
+  readonly #cached: CachedAgent
+  readonly #checks = new Map<CheckId, CheckRecord>()
+  readonly members: Array<Cached> = []
+  agent: AgentRecord
+
+  constructor(cached: CachedAgent) {
+    this.#cached = cached
+    this.agent = cached.agent
+  }
+
+  check(checkId: CheckId): CheckRecord | undefined {
+    return this.#checks.get(checkId) ?? this.#cached.checks.get(checkId)?.row
+  }
+
+  add(member: Cached, agent: AgentRecord, checks: ReadonlyArray<CheckRecord>): void {
+    this.agent = agent
+    for (const check of checks) this.#checks.set(check.check_id, check)
+    this.members.push(member)
+  }
+
+  update(): AgentUpdate {
+    const { checks, version } = this.#cached
+    return {
+      agent: { row: this.agent, version },
+      // No row was ever written by transaction 0.
+      checks: Array.from(this.#checks.values(), (row) => ({
+        row,
+        version: checks.get(row.check_id)?.version ?? 0,
+      })),
+    }
+  }
+
+  /** Replaces the cached rows by those that were written. */
+  keepIn(cache: AgentCache, version: RowVersion): void {
+    const checks = Array.from(this.#checks, ([checkId, row]) => [checkId, { row, version }] as const)
+    const found = this.#cached.version
+    cache.keep({ agent: { row: this.agent, version }, found, checks }, cache.serverRun)
+  }
+}
+
+/**
+ * Commands that were decided on cached rows and are written together. The commands of one agent succeed or fail
+ * together. An agent is in one group at a time, because the next group needs the versions that this one writes.
+ */
+export class CachedGroup {
+  readonly #cache: AgentCache
+  readonly #drafts = new Map<AgentId, Draft>()
+  #commands = 0
+  #checks = 0
+
+  constructor(cache: AgentCache) {
+    this.#cache = cache
+  }
+
+  /** How many commands it has. */
+  get size(): number {
+    return this.#commands
+  }
+
+  get isFull(): boolean {
+    return this.#commands >= MAX_COMMANDS || this.#checks >= MAX_CHECKS
+  }
+
+  /** Decides a command on the cached rows, as earlier commands of the group left them. A `cached` one is in the group. */
+  add(arrived: Arrived): Early | Cached | Locked | Alone {
+    const begun = beginCommand(arrived.caller.command, momentOf(arrived))
+    if (begun === undefined) return setApart(arrived)
+    const { scope } = begun
+    if (scope.kind === "outbox") return sentToLock(arrived, { scope, next: {} })
+    if (this.#cache.isBeingWritten(scope.agent_id)) return foundEarly(arrived)
+    const draft = this.#draftOf(scope.agent_id)
+    if (draft === undefined) return sentToLock(arrived, { scope, next: undefined })
+    const tried = decideOnRows(begun, scope, draft)
+    switch (tried.kind) {
+      case "unshareable":
+        return setApart(arrived)
+      case "unknown":
+        return sentToLock(arrived, { scope, next: undefined })
+      case "more":
+        return sentToLock(arrived, { scope, next: tried.next })
+      case "decided": {
+        const member = decided(arrived, { scope, reply: tried.reply })
+        draft.add(member, tried.agent, tried.checks)
+        this.#drafts.set(scope.agent_id, draft)
+        this.#commands += 1
+        this.#checks += tried.checks.length
+        return member
+      }
+    }
+  }
+
+  /** What to write. From now on, until it is settled, no other group may have its agents. */
+  begin(): ReadonlyArray<AgentUpdate> {
+    this.#cache.beginWriting(this.#drafts.keys())
+    return Array.from(this.#drafts.values(), (draft) => draft.update())
+  }
+
+  /** After the statement: updates the cache. Commands of agents that were not written are to be decided on locked rows. */
+  settle({ isFresh, version }: Written): ReadonlyArray<Submission> {
+    this.#cache.endWriting(this.#drafts.keys())
+    return Array.from(this.#drafts).flatMap(([agentId, draft]) => {
+      if (!isFresh(agentId)) {
+        this.#cache.dropStale(agentId)
+        return draft.members.map((member): Submission => unverified(member, "found_stale"))
+      }
+      this.#cache.confirm(agentId)
+      draft.keepIn(this.#cache, version)
+      return draft.members.map(verified)
+    })
+  }
+
+  /** After a failure: nothing was written, or nobody knows. Deciding again has the outcome of a repeated request. */
+  giveUp(): ReadonlyArray<Submission> {
+    return this.#forget().map((member) => unverified(member, "unwritten"))
+  }
+
+  /** When the storage closes. */
+  refuse(): ReadonlyArray<Submission> {
+    return this.#forget().map(refused)
+  }
+
+  #forget(): ReadonlyArray<Cached> {
+    this.#cache.endWriting(this.#drafts.keys())
+    for (const agentId of this.#drafts.keys()) this.#cache.drop(agentId)
+    return Array.from(this.#drafts.values()).flatMap(({ members }) => members)
+  }
+
+  #draftOf(agentId: AgentId): Draft | undefined {
+    const draft = this.#drafts.get(agentId)
+    if (draft !== undefined) return draft
+    const cached = this.#cache.find(agentId)
+    return cached && new Draft(cached)
+  }
+}

@@ -1,0 +1,40 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { PgClient } from "../client/PgClient.ts"
+
+/** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
+export type RowVersion = number
+
+/** The versions of the rows that a transaction loaded. */
+export interface RowVersions {
+  /** By row. Rows are immutable, so a row of the workspace that is found here is unchanged. */
+  readonly rows: Map<AgentRecord | CheckRecord, RowVersion>
+  /** Of agents as the transaction found them. */
+  readonly agents: Map<AgentId, RowVersion>
+}
+
+/** Where a transaction loads rows from, and where to. */
+export interface Loading {
+  readonly pg: PgClient["Service"]
+  readonly workspace: Workspace
+  readonly versions: RowVersions
+}
+
+/** What is loaded together: one request of a command, or one of each command of a group. */
+export type Requests = ReadonlyArray<RowRequest>
+
+/** What several requests ask for in one of their parts. */
+export const all = <Id>(
+  requests: Requests,
+  part: (request: RowRequest) => ReadonlyArray<Id> | undefined,
+): ReadonlyArray<Id> => requests.flatMap((request) => part(request) ?? [])
+
+/** A transaction that has loaded nothing yet. */
+export const beginLoading = (pg: PgClient["Service"]): Loading => ({
+  pg,
+  workspace: new Workspace(),
+  versions: { rows: new Map(), agents: new Map() },
+})

@@ -1,0 +1,69 @@
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { CommandDatabase, Database } from "../Database.ts"
+import { beginLoading, type Loading } from "./Loading.ts"
+import { type NewRows, persistChanges, type TransactionMark } from "./persistChanges.ts"
+import { settleCommit } from "./settleCommit.ts"
+
+/** Opens a transaction around an effect. */
+type Begin = <A>(
+  database: Database,
+  body: Effect.Effect<A, SqlError.SqlError>,
+) => Effect.Effect<A, SqlError.SqlError>
+
+/** What a transaction decided, with the rows that it loaded and changed. */
+export interface Decided<A> extends Loading {
+  readonly reply: A
+  /** Identifies the transaction; `undefined` if it wrote nothing. */
+  readonly mark: TransactionMark | undefined
+}
+
+/**
+ * Loads, decides and persists in one transaction. If the connection is lost during COMMIT, it asks PostgreSQL whether the
+ * transaction committed: then it succeeds, otherwise it fails like any transaction that was rolled back.
+ */
+export const commandTransaction = <A>(
+  database: CommandDatabase,
+  { begin, newRows }: { readonly begin: Begin; readonly newRows: NewRows },
+  decide: (loading: Loading) => Effect.Effect<A, SqlError.SqlError>,
+): Effect.Effect<Decided<A>, SqlError.SqlError | StorageError> =>
+  database.announcer.attempt((announce) => {
+    const { pg } = database
+    let decided: Decided<A> | undefined
+    const body = Effect.gen(function* () {
+      const loading = beginLoading(pg)
+      const reply = yield* decide(loading)
+      const mark = yield* persistChanges(pg, loading.workspace.changes(), newRows)
+      decided = { ...loading, reply, mark }
+      if (loading.workspace.leavesDelivery) yield* announce(pg)
+      return decided
+    })
+    return Effect.catchIf(begin(database, body), isLostCommit, (error) => {
+      if (decided === undefined) return Effect.fail(error)
+      // A decision that wrote nothing has nothing to lose.
+      if (decided.mark === undefined) return Effect.succeed(decided)
+      const committed = Effect.succeed(decided)
+      return Effect.flatMap(settleCommit(pg, decided.mark), (outcome) =>
+        outcome === "committed" ? committed : Effect.fail(error),
+      )
+    })
+  })
+
+const isLostCommit = ({ reason }: SqlError.SqlError): boolean =>
+  reason._tag === "ConnectionError" && reason.operation === "commit"
+
+/** Runs a decision to its end; `load` loads the rows that it asks for into its workspace. */
+export const decide = Effect.fnUntraced(function* <A, E>(
+  decision: Decision<A>,
+  load: (request: RowRequest) => Effect.Effect<void, E>,
+): Effect.fn.Return<A, E> {
+  let step = decision.next()
+  while (step.done !== true) {
+    yield* load(step.value)
+    step = decision.next()
+  }
+  return step.value
+})

@@ -1,0 +1,225 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { StorageError } from "@tocsin/core/ports/Storage"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import { boolean, integer, oneOf } from "@tocsin/test/rules/arbitraries"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { agentRecord, outboxIdOf } from "@tocsin/testing/records"
+import { Arbitrary, Clock, Effect } from "effect"
+import { AgentCache } from "../../src/cache/AgentCache.ts"
+import { CachedGroup } from "../../src/groups/CachedGroup.ts"
+import {
+  type Answer,
+  type Arrived,
+  type Cached,
+  type Caller,
+  committed,
+  type Early,
+  ended,
+  failed,
+  leftOut,
+  type Locked,
+  recalled,
+  refused,
+  type Submission,
+  submitted,
+} from "../../src/groups/Submission.ts"
+import { SubmissionPlaces, SubmissionTransitions } from "../../src/groups/SubmissionTransitions.ts"
+
+/** What a command does after it has asked for its agent. */
+const kinds = ["seen", "renamed", "joins", "registers", "searches", "settles", "throws"] as const
+type Kind = (typeof kinds)[number]
+
+const commandOf = (kind: Kind, agent_id: AgentId): Command<string> =>
+  function* (workspace, now) {
+    if (kind === "searches") yield { idlePendingAgents: { seenBefore: now, limit: 1 } }
+    else if (kind === "settles") yield { outboxItems: [outboxIdOf("an item")] }
+    else yield { agents: [agent_id] }
+    if (kind === "joins") yield { openIncidents: [], incidents: [] }
+    if (kind === "registers") yield { pendingAgents: true }
+    if (kind === "throws") throw new Error("as a decision with a defect")
+    if (kind === "seen" || kind === "renamed") {
+      const agent = workspace.agents.get(agent_id)
+      const change = kind === "seen" ? { last_seen_at: now } : { hostname: `renamed ${String(now)}` }
+      if (agent !== undefined) workspace.putAgent({ ...agent, ...change })
+    }
+    return kind
+  }
+
+/** How the step of an owner ends. */
+const ends = ["well", "badly", "closed"] as const
+type End = (typeof ends)[number]
+
+const AGENTS = ["a", "b", "c"]
+
+const errorOf = (isOfAll: boolean) =>
+  new StorageError({ reason: isOfAll ? "full" : "other", message: "as PostgreSQL says" })
+
+/** Commands on a cache that knows some agents, moved on as their owners do, without a database. */
+class Life {
+  readonly moves: Array<string> = []
+  readonly answers = new Map<Caller, number>()
+  readonly #cache = new AgentCache(100)
+  readonly #at = new Map<Caller, Submission>()
+
+  constructor(cached: ReadonlyArray<string>) {
+    for (const name of cached) {
+      const agent = { row: agentRecord(name), version: 1 }
+      this.#cache.keep({ agent, found: 1, checks: [] }, "a run")
+    }
+  }
+
+  submit(kind: Kind, name: string): void {
+    const caller: Caller = {
+      command: commandOf(kind, AgentId.make(name)),
+      clock: Clock.Clock.defaultValue(),
+      resume: (_answer: Answer) => this.answers.set(caller, (this.answers.get(caller) ?? 0) + 1),
+    }
+    this.#move(submitted(caller))
+  }
+
+  /** Decides all that have arrived on cached rows. Meanwhile others may be written. */
+  decideCached(): CachedGroup {
+    const group = new CachedGroup(this.#cache)
+    for (const arrived of this.#in<Arrived>("arrived")) this.#move(group.add(arrived))
+    group.begin()
+    return group
+  }
+
+  write(group: CachedGroup, how: End, isFresh: boolean): void {
+    const submissions = {
+      well: () => group.settle({ version: 2, isFresh: () => isFresh }),
+      badly: () => group.giveUp(),
+      closed: () => group.refuse(),
+    }
+    for (const submission of submissions[how]()) this.#move(submission)
+    for (const early of this.#in<Early>("early")) this.#move(recalled(early))
+  }
+
+  decideLocked(how: End, isOther: boolean): void {
+    for (const locked of this.#in<Locked>("locked")) {
+      const outcomes = {
+        well: () => (isOther ? leftOut(locked) : committed(locked, "a reply")),
+        badly: () => failed(locked, errorOf(isOther)),
+        closed: () => refused(locked),
+      }
+      this.#move(outcomes[how]())
+    }
+  }
+
+  close(): void {
+    for (const arrived of this.#in<Arrived>("arrived")) this.#move(refused(arrived))
+    this.decideLocked("closed", false)
+  }
+
+  get cachedOnes(): ReadonlyArray<Cached> {
+    return this.#in<Cached>("cached")
+  }
+
+  #in<In extends Submission>(state: In["state"]): ReadonlyArray<In> {
+    // Of the union, that one has this state.
+    return Array.from(this.#at.values()).filter(
+      (at) => at.state === state,
+    ) as ReadonlyArray<Submission> as ReadonlyArray<In>
+  }
+
+  #move(submission: Submission): void {
+    const { caller, state } = submission
+    const from = this.#at.get(caller)?.state ?? "absent"
+    this.#at.set(caller, submission)
+    this.moves.push(`${from} ${state}`)
+    if (submission.state === "alone") this.#move(ended(submission, Effect.succeed("a reply")))
+    if (submission.state === "answered") caller.resume(submission.answer)
+  }
+}
+
+interface Round {
+  readonly commands: ReadonlyArray<{ readonly kind: Kind; readonly name: string }>
+  readonly write: End
+  readonly isFresh: boolean
+  readonly lock: End
+  readonly isOther: boolean
+}
+
+const rounds = Arbitrary.array(
+  Arbitrary.all({
+    commands: Arbitrary.array(Arbitrary.all({ kind: oneOf(...kinds), name: oneOf(...AGENTS) }), {
+      minLength: 0,
+      maxLength: 6,
+    }),
+    write: oneOf(...ends),
+    isFresh: boolean,
+    lock: oneOf(...ends),
+    isOther: boolean,
+  }),
+  { minLength: 1, maxLength: 6 },
+)
+
+/** Two cached groups at a time, then a locked one; at the end all that is left is refused. */
+const live = (known: number, all: ReadonlyArray<Round>): Life => {
+  const life = new Life(AGENTS.slice(0, known))
+  for (const { commands, isFresh, isOther, lock, write } of all) {
+    const half = Math.ceil(commands.length / 2)
+    for (const { kind, name } of commands.slice(0, half)) life.submit(kind, name)
+    const first = life.decideCached()
+    for (const { kind, name } of commands.slice(half)) life.submit(kind, name)
+    const second = life.decideCached()
+    life.write(first, write, isFresh)
+    life.write(second, "well", isFresh)
+    life.decideLocked(lock, isOther)
+  }
+  life.close()
+  return life
+}
+
+const pairsOf = (rows: ReadonlyArray<{ readonly from: string; readonly to: string }>) =>
+  Array.from(new Set(rows.map(({ from, to }) => `${from} ${to}`))).toSorted()
+
+describe("a submission", () => {
+  it.effect.prop(
+    "moves by its transition table, and is answered exactly once",
+    { known: integer(0, AGENTS.length), rounds },
+    ({ known, rounds: all }) =>
+      Effect.sync(() => {
+        const life = live(known, all)
+        assert.deepStrictEqual(life.cachedOnes, [])
+        const submissions = all.reduce((count, { commands }) => count + commands.length, 0)
+        assert.deepStrictEqual(
+          Array.from(life.answers.values()),
+          Array.from({ length: submissions }, () => 1),
+        )
+        const allowed = new Set(pairsOf(SubmissionTransitions))
+        assert.deepStrictEqual(
+          life.moves.filter((move) => !allowed.has(move)),
+          [],
+        )
+      }),
+    { arbitrary: { runs: propertyRuns(200), size: 20, maxShrinks: 500 } },
+  )
+
+  it("makes every move of the table", () => {
+    const commands = kinds.flatMap((kind) => [
+      { kind, name: "a" },
+      { kind, name: "c" },
+    ])
+    const both = [...commands, ...commands]
+    const base: Round = { commands: both, write: "well", isFresh: true, lock: "well", isOther: false }
+    const lives = [
+      [base],
+      [{ ...base, isFresh: false, isOther: true }],
+      [{ ...base, write: "badly", lock: "badly" }],
+      [{ ...base, write: "closed", lock: "badly", isOther: true }],
+      [{ ...base, lock: "closed" }],
+    ].map((all) => live(2, all as ReadonlyArray<Round>))
+    const closing = new Life([])
+    closing.submit("seen", "a")
+    closing.close()
+    const moves = new Set([...lives, closing].flatMap((life) => life.moves))
+    assert.deepStrictEqual(Array.from(moves).toSorted(), pairsOf(SubmissionTransitions))
+  })
+
+  it("has an owner in every state", () => {
+    const states = new Set(SubmissionTransitions.map(({ to }) => to))
+    assert.sameMembers(Object.keys(SubmissionPlaces), [...states])
+  })
+})
