@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { createClient, type TocsinClientError } from "@tocsin/client"
-import type { Calls } from "@tocsin/client/calls/Calls"
+import { type Calls, createClient, type TocsinClientError } from "@tocsin/client"
 import { Effect, Result } from "effect"
 import { errorBody, faultyServer, healthy, type Manner, SUMMARY } from "./FaultyServer.ts"
 import { courseOf } from "./SteppedAttempts.ts"

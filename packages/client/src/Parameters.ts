@@ -1,59 +1,38 @@
-import type { NotificationType, OutboxState, Severity } from "./Resources.ts"
+import type { Path, Query } from "./calls/endpoints.ts"
 
-/** How a list is paged. */
-export interface Paging {
-  /** The `next_cursor` of a page, or its `prev_cursor` with `back: true`. */
-  readonly cursor?: string | undefined
-  /** Whether to return the page before. */
-  readonly back?: boolean | undefined
-  /** How many items a page holds at most: 1 to 500; 100 unless given. */
-  readonly limit?: number | undefined
-}
+/**
+ * Paging of a list. `limit` is 1 to 500, and 100 unless given. `cursor` is the `next_cursor` of a
+ * page, or with `back: true` its `prev_cursor`.
+ */
+export interface Paging extends Query<"listAgents"> {}
 
-/** What narrows a list of all pages: everything but the place in it. */
+/** The filters and the order of a list that is read whole: no place in it. */
 export type Unpaged<Parameters extends Paging> = Omit<Parameters, "cursor" | "back">
 
-/** The blacklist knows no way back. */
-export type BlacklistParameters = Omit<Paging, "back">
+/** Paging of the blacklist, which has no way back. */
+export interface BlacklistParameters extends Query<"listBlacklist"> {}
 
-/** Which checks. */
-export interface CheckListParameters extends Paging {
-  readonly agent_id?: string | undefined
-}
+/** Filters and paging of checks. */
+export interface CheckListParameters extends Query<"listChecks"> {}
 
-/** Which stored results, newest first. */
-export interface HistoryParameters extends Paging {
-  readonly agent_id?: string | undefined
-  readonly check_id?: string | undefined
-}
+/** Filters and paging of stored results. */
+export interface HistoryParameters extends Query<"queryEvents"> {}
 
-/** Which incidents, in which order. */
-export interface IncidentListParameters extends Paging {
-  readonly state?: "open" | "resolved" | undefined
-  readonly severity?: Severity | undefined
-  /** Those in which this agent, this check, or this check of this agent is or was a member. */
-  readonly agent_id?: string | undefined
-  readonly check_id?: string | undefined
-  /** `status` unless given: open first, worst first, newest first. */
-  readonly sort?: "status" | "opened_at" | "resolved_at" | undefined
-  /** `desc` unless given. */
-  readonly direction?: "asc" | "desc" | undefined
-}
+/**
+ * Filters, order and paging of incidents. `agent_id` and `check_id` select those in which this
+ * agent, this check, or this check of this agent is or was a member. `sort` is `status` unless
+ * given: open first, worst first, newest first. `direction` is `desc` unless given.
+ */
+export interface IncidentListParameters extends Query<"listIncidents"> {}
 
-/** Which notifications, in which order. */
-export interface OutboxListParameters extends Paging {
-  readonly state?: OutboxState | undefined
-  /** As in the contract: the four kinds. */
-  readonly notifier?: "debug" | "messenger" | "webhook" | "alert_router" | undefined
-  readonly event_type?: NotificationType | undefined
-  /** `updated_at` unless given. */
-  readonly sort?: "created_at" | "updated_at" | undefined
-  /** `desc` unless given. */
-  readonly direction?: "asc" | "desc" | undefined
-}
+/**
+ * Filters, order and paging of notifications. `sort` is `updated_at` unless given, `direction` is
+ * `desc`.
+ */
+export interface OutboxListParameters extends Query<"listOutbox"> {}
+
+/** Which agents are accepted. */
+export interface AcceptAllParameters extends Query<"acceptAll"> {}
 
 /** One check of one agent. */
-export interface CheckName {
-  readonly agent_id: string
-  readonly check_id: string
-}
+export interface CheckName extends Path<"removeCheck"> {}

@@ -1,21 +1,39 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Stream } from "effect"
 import type { HttpClient } from "effect/http"
-import type { Calls } from "./calls/Calls.ts"
-import { clientsOf } from "./calls/definition.ts"
-import { makeCalls } from "./calls/makeCalls.ts"
-import type { ClientOptions } from "./options/ClientOptions.ts"
-import { readOptions } from "./options/readOptions.ts"
-import { type ClientFailure, isTocsinClientError } from "./TocsinClientError.ts"
+import { type Call, type callTable, mapCalls, type Walk } from "./calls/callTable.ts"
+import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
+import type { EndpointName, ErrorOf } from "./calls/endpoints.ts"
+import { walkPages } from "./calls/walkPages.ts"
+import { type ClientOptions, readOptions } from "./options/ClientOptions.ts"
+import type { CodeOf } from "./sending/toClientError.ts"
+import { type AnyCallCode, type ClientFailure } from "./TocsinClientError.ts"
 
-/** Reading throws: options are mistakes of the program's, and {@link make} is for those who want them as a failure. */
-const read = (options: ClientOptions) =>
-  Effect.try({
-    try: () => readOptions(options),
-    catch: (error): ClientFailure<"options"> => {
-      if (isTocsinClientError(error) && error.code === "options") return error
-      throw error
-    },
-  })
+/** What a call of an endpoint can fail with. */
+type FailureOf<Name extends EndpointName> = ClientFailure<CodeOf<ErrorOf<Name>> | AnyCallCode | "validation">
+
+/** The table's calls as effects, and its walks as streams. */
+type AsEffects<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Call<infer Endpoint, infer Input, infer Output>
+    ? (...input: Input) => Effect.Effect<Output, FailureOf<Endpoint>>
+    : Table[Name] extends Walk<infer Endpoint, infer Input, infer Item>
+      ? (...input: Input) => Stream.Stream<Item, FailureOf<Endpoint>>
+      : AsEffects<Table[Name]>
+}
+
+/** The calls of the API as effects. */
+export interface Calls extends AsEffects<typeof callTable> {
+  /** Whether the process answers. Needs no token, and is never retried. */
+  readonly health: () => Effect.Effect<{ readonly status: "ok" }, ClientFailure<AnyCallCode>>
+  /** Whether the service can do its work now. Needs no token, and is never retried. */
+  readonly isReady: () => Effect.Effect<boolean, ClientFailure<AnyCallCode>>
+}
+
+/** The calls of every endpoint under the names of the table. */
+const asEffects = ({ call, ...probes }: EndpointCalls): Calls => {
+  const calls = mapCalls(({ endpoint, walks }) => (walks ? walkPages(call(endpoint)) : call(endpoint)))
+  // Types and code follow the same table, which the compiler cannot see.
+  return { ...calls, ...probes } as unknown as Calls
+}
 
 /**
  * The API of a Tocsin service, as effects and streams over any HttpClient.
@@ -40,13 +58,11 @@ const read = (options: ClientOptions) =>
  * ```
  */
 export class TocsinClient extends Context.Service<TocsinClient, Calls>()("@tocsin/client/TocsinClient") {
-  /** Makes a client. Fails, with code `options`, where it is given options that it cannot take; sends nothing yet. */
-  static readonly make = Effect.fnUntraced(function* (
+  /** Makes a client. Fails with code `options` if they are invalid; sends nothing yet. */
+  static readonly make = (
     options: ClientOptions,
-  ): Effect.fn.Return<Calls, ClientFailure<"options">, HttpClient.HttpClient> {
-    const known = yield* read(options)
-    return makeCalls(yield* clientsOf(known), known)
-  })
+  ): Effect.Effect<Calls, ClientFailure<"options">, HttpClient.HttpClient> =>
+    Effect.fromResult(readOptions(options)).pipe(Effect.flatMap(endpointCalls), Effect.map(asEffects))
 
   /** {@link TocsinClient.make} as a layer. */
   static readonly layer = (

@@ -1,26 +1,27 @@
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
 
 /**
- * Why a call failed. The service's own codes are those of the contract:
+ * Why a call failed. The service's codes:
  *
- * - `validation`: a request or parameter does not fit the contract; `message` names the first bad field by its path. Most are
- *   found here, before anything is sent: then there is no `requestId`
- * - `unauthorized`: there is no token or agent key for this call, or the service does not know it
+ * - `validation`: a request or parameter is invalid; `message` names the first bad field by its
+ *   path. The client finds most before it sends anything; then there is no `requestId`
+ * - `unauthorized`: the token or agent key is missing, or the service does not know it
  * - `forbidden`: the token may only read
- * - `agent_blocked`, `agent_not_accepted`: the agent key is blocked, or not accepted for that agent_id
+ * - `agent_blocked`, `agent_not_accepted`: the agent key is blocked, or not accepted for that
+ *   agent_id
  * - `not_found`, `conflict`, `payload_too_large`, `not_ready`
- * - `rate_limited`, `internal`: `retryAfterSeconds` says when another try may succeed, where the answer said so
+ * - `rate_limited`, `internal`: retry after `retryAfterSeconds`, if the answer has it
  *
- * The others are the client's:
+ * The client's own:
  *
- * - `connection`: no answer came: nobody listens there, or the connection broke
- * - `timeout`: no whole answer came in time
- * - `unavailable`: something in front of the service answered 502, 503 or 504
- * - `unexpected_answer`: what answered is no Tocsin of this contract; look at the base address
- * - `options`: the client was given options that it cannot take
+ * - `connection`: no server listens there, or the connection broke
+ * - `timeout`: no complete answer arrived in time
+ * - `unavailable`: a proxy answered 502, 503 or 504
+ * - `unexpected_answer`: the answer is not Tocsin's; check the base address
+ * - `options`: the client's options are invalid
  *
- * After `connection`, `timeout`, `unavailable` and `internal` it is unknown whether the call took effect. Heartbeats and events are
- * safe to repeat; `block` and `blockAll` are not.
+ * After `connection`, `timeout`, `unavailable` and `internal` the call may have taken effect.
+ * Heartbeats and events are safe to repeat; `block` and `blockAll` are not.
  */
 export type ClientErrorCode =
   | ErrorCode
@@ -30,26 +31,26 @@ export type ClientErrorCode =
   | "unexpected_answer"
   | "options"
 
-/** What can happen to any call that is sent; a proxy may limit its rate, too. */
+/** Codes of every call that is sent; a proxy may limit its rate, too. */
 export type AnyCallCode = "connection" | "timeout" | "rate_limited" | "unavailable" | "unexpected_answer"
 
-/** What more is known of an error. */
+/** Details of an error. */
 export interface ClientErrorDetails {
-  /** HTTP status, where an answer came. */
+  /** The HTTP status of the answer. */
   readonly status?: number | undefined
-  /** Names the request in the service's log, where the service answered. */
+  /** Names the request in the service's log. */
   readonly requestId?: string | undefined
   readonly retryAfterSeconds?: number | undefined
-  /** What the runtime said; never the request. */
+  /** The runtime's error; never the request. */
   readonly cause?: unknown
 }
 
-// Known by everyone who loads the client, even by two copies of it.
+// Shared by all copies of the client in one program.
 const MARK = Symbol.for("tocsin/TocsinClientError")
 
 /**
- * The one error of the client: promises reject with it, effects fail with it. Tell errors apart by `code`; `message` is for
- * people, and holds no token and no key.
+ * The only error of the client: promises reject with it, effects fail with it. Programs read
+ * `code`; `message` is for people and contains no token or key.
  *
  * @example
  * ```ts
@@ -64,7 +65,6 @@ const MARK = Symbol.for("tocsin/TocsinClientError")
 export class TocsinClientError<Code extends ClientErrorCode = ClientErrorCode> extends Error {
   readonly _tag = "TocsinClientError"
   override readonly name = "TocsinClientError"
-  /** What kind of failure it is, for programs. */
   readonly code: Code
   readonly status: number | undefined
   readonly requestId: string | undefined
@@ -80,12 +80,12 @@ export class TocsinClientError<Code extends ClientErrorCode = ClientErrorCode> e
   }
 }
 
-/** A failure with one of some codes; distributed over them, so that a look at `code` narrows it. */
+/** A failure with one of these codes, as a union: a check of `code` narrows it. */
 export type ClientFailure<Code extends ClientErrorCode> = Code extends ClientErrorCode
   ? TocsinClientError<Code>
   : never
 
-/** Whether something that was thrown is a {@link TocsinClientError}; true also for one of another copy of the client. */
+/** Whether a thrown value is a {@link TocsinClientError}, also of another copy of the client. */
 export const isTocsinClientError = (error: unknown): error is ClientFailure<ClientErrorCode> =>
   typeof error === "object" && error !== null && MARK in error
 

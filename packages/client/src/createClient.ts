@@ -1,20 +1,44 @@
-import { Effect, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
-import type { Calls } from "./calls/Calls.ts"
-import type { ClientOptions } from "./options/ClientOptions.ts"
-import type { Client } from "./promises/Client.ts"
-import { listing, run } from "./promises/run.ts"
-import { TocsinClient } from "./TocsinClient.ts"
+import { Cause, Context, Effect, Exit, Layer, Result, Stream } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
+import type { Calls } from "./TocsinClient.ts"
+import { mapCalls } from "./calls/callTable.ts"
+import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
+import { endpointCodecs } from "./calls/endpoints.ts"
+import { walkPages } from "./calls/walkPages.ts"
+import { type ClientOptions, readOptions } from "./options/ClientOptions.ts"
 
-/** {@link ClientOptions}, and what sends. */
+/** {@link ClientOptions}, and a `fetch`. */
 export interface PromiseClientOptions extends ClientOptions {
-  /** Sends instead of the runtime's own fetch: for tests, proxies, agents of a runtime. */
+  /** Replaces the runtime's fetch: for tests and proxies. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
+/** Options of every call, as its last argument. */
+export interface CallOptions {
+  /** Cancels the call: it rejects with the signal's reason, and may have taken effect. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Effects as promises, and streams as async iterators. */
+type AsPromises<Group> = {
+  readonly [Name in keyof Group]: Group[Name] extends (
+    ...input: infer Input
+  ) => Effect.Effect<infer A, infer _E>
+    ? (...input: [...Input, options?: CallOptions]) => Promise<A>
+    : Group[Name] extends (...input: infer Input) => Stream.Stream<infer Item, infer _E>
+      ? (...input: [...Input, options?: CallOptions]) => AsyncGenerator<Item, void, undefined>
+      : AsPromises<Group[Name]>
+}
+
 /**
- * Makes a client of the API, for browsers, Node and whatever else has `fetch`. It holds no connection of its own, so there is
- * nothing to close. Throws a `TocsinClientError` with code `options` for options that it cannot take; sends nothing yet.
+ * The calls of the API as promises; they reject with a `TocsinClientError`, whose `code` says why.
+ */
+export interface Client extends AsPromises<Calls> {}
+
+/**
+ * Makes a client of the API, for browsers, Node and whatever else has `fetch`. It holds no
+ * connection, so there is nothing to close. Throws a `TocsinClientError` with code `options` if the
+ * options are invalid; sends nothing yet.
  *
  * @example
  * ```ts
@@ -38,44 +62,49 @@ export const createClient = (options: PromiseClientOptions): Client => {
     options?.fetch === undefined
       ? FetchHttpClient.layer
       : Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, options.fetch))
-  return asPromises(Effect.runSync(Effect.provide(TocsinClient.make(options), sending)))
+  const read = Result.getOrThrow(readOptions(options))
+  return asPromises(Effect.runSync(Effect.provide(endpointCalls(read), sending)))
 }
 
-const asPromises = (calls: Calls): Client => ({
-  heartbeat: (request, options) => run(calls.heartbeat(request), options),
-  events: (request, options) => run(calls.events(request), options),
-  agents: {
-    ...listing(calls.agents.list),
-    get: (agentId, options) => run(calls.agents.get(agentId), options),
-    accept: (agentId, options) => run(calls.agents.accept(agentId), options),
-    block: (agentId, options) => run(calls.agents.block(agentId), options),
-    remove: (agentId, options) => run(calls.agents.remove(agentId), options),
-    acceptAll: (parameters, options) => run(calls.agents.acceptAll(parameters), options),
-    blockAll: (options) => run(calls.agents.blockAll(), options),
-    removeAll: (options) => run(calls.agents.removeAll(), options),
-  },
-  blacklist: {
-    ...listing(calls.blacklist.list),
-    remove: (id, options) => run(calls.blacklist.remove(id), options),
-    removeAll: (options) => run(calls.blacklist.removeAll(), options),
-  },
-  checks: {
-    ...listing(calls.checks.list),
-    explain: (check, options) => run(calls.checks.explain(check), options),
-    resetClock: (check, options) => run(calls.checks.resetClock(check), options),
-    remove: (check, options) => run(calls.checks.remove(check), options),
-  },
-  history: listing(calls.history.list),
-  incidents: {
-    ...listing(calls.incidents.list),
-    get: (id, options) => run(calls.incidents.get(id), options),
-  },
-  outbox: {
-    ...listing(calls.outbox.list),
-    replay: (id, options) => run(calls.outbox.replay(id), options),
-  },
-  notifiers: { test: (notifier, options) => run(calls.notifiers.test(notifier), options) },
-  summary: (options) => run(calls.summary(), options),
-  health: (options) => run(calls.health(), options),
-  isReady: (options) => run(calls.isReady(), options),
-})
+// Spans that nobody collects would add headers, for which a browser has to ask the service.
+const withoutTracing = Context.make(HttpClient.TracerDisabledWhen, () => true)
+
+const run = async <A>(call: Effect.Effect<A, unknown>, { signal }: CallOptions = {}): Promise<A> => {
+  signal?.throwIfAborted()
+  const exit = await Effect.runPromiseExitWith(withoutTracing)(call, { signal })
+  if (Exit.isSuccess(exit)) return exit.value
+  signal?.throwIfAborted()
+  throw Cause.squash(exit.cause)
+}
+
+const failingOn = (signal: AbortSignal): Effect.Effect<never, unknown> =>
+  Effect.callback((resume) => {
+    const fail = () => resume(Effect.fail(signal.reason))
+    signal.addEventListener("abort", fail, { once: true })
+    return Effect.sync(() => signal.removeEventListener("abort", fail))
+  })
+
+async function* iterate<A>(items: Stream.Stream<A, unknown>, { signal }: CallOptions = {}) {
+  signal?.throwIfAborted()
+  const bounded = signal === undefined ? items : Stream.interruptWhen(items, failingOn(signal))
+  for await (const item of Stream.toAsyncIterableWith(bounded, withoutTracing)) {
+    signal?.throwIfAborted()
+    yield item
+  }
+}
+
+const asPromises = ({ call, health, isReady }: EndpointCalls): Client => {
+  const calls = mapCalls(({ endpoint, walks }) => {
+    const effect = call(endpoint)
+    if (walks) return (input?: object, options?: CallOptions) => iterate(walkPages(effect)(input), options)
+    return endpointCodecs[endpoint].takesInput
+      ? (input?: unknown, options?: CallOptions) => run(effect(input), options)
+      : (options?: CallOptions) => run(effect(), options)
+  })
+  const probes = {
+    health: (options?: CallOptions) => run(health(), options),
+    isReady: (options?: CallOptions) => run(isReady(), options),
+  }
+  // Types and code follow the same table, which the compiler cannot see.
+  return { ...calls, ...probes } as unknown as Client
+}

@@ -66,16 +66,17 @@ export class Validation extends Schema.TaggedError<Validation>()("Validation", f
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", fields, {
   description: "The bearer token is missing, malformed or not valid here.",
 }) {
+  static readonly code = "unauthorized"
   static readonly wire = Unauthorized.pipe(
     HttpApiSchema.encodeToWithHeaders(
       {
-        body: body("unauthorized", "UnauthorizedError"),
+        body: body(Unauthorized.code, "UnauthorizedError"),
         headers: { "www-authenticate": Schema.Literal("Bearer") },
       },
       {
         decode: (pair) => new Unauthorized(pair.body.error),
         encode: (error) => ({
-          body: bodyOf("unauthorized", error),
+          body: bodyOf(Unauthorized.code, error),
           headers: { "www-authenticate": "Bearer" as const },
         }),
       },

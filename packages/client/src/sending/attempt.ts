@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Stream } from "effect"
+import { Bytes, Context, Effect, Stream } from "effect"
 import {
   FetchHttpClient,
   HttpClient,
@@ -6,97 +6,82 @@ import {
   type HttpClientRequest,
   HttpClientResponse,
 } from "effect/http"
+import type { ReadOptions } from "../options/ClientOptions.ts"
+import { TocsinClientError } from "../TocsinClientError.ts"
 
-/** Why an attempt was given up: the cause of a transport error. */
-export class AttemptTimedOut extends Error {
-  override readonly name = "AttemptTimedOut"
-}
+type Request = HttpClientRequest.HttpClientRequest
+type Response = HttpClientResponse.HttpClientResponse
 
-/** A failure of an attempt whose answer did not come in time. */
-export const timedOut = (
-  request: HttpClientError.TransportError["request"],
-): HttpClientError.HttpClientError =>
-  new HttpClientError.HttpClientError({
-    reason: new HttpClientError.TransportError({ request, cause: new AttemptTimedOut() }),
-  })
-
-/** The most that an answer may hold: a page of 500 results, each of 8 KiB of output, is 4 MiB. */
+/** The largest answer. A page of 500 results with 8 KiB of output each is 4 MiB. */
 const LARGEST_ANSWER_BYTES = 16 * 2 ** 20
 
-/** Why an answer was not read to its end: the cause of a decoding error. */
-export class AnswerTooLarge extends Error {
-  override readonly name = "AnswerTooLarge"
+/** The failure of an attempt that took too long; its cause is the error to show. */
+export const timedOut = (request: Request, origin: string): HttpClientError.HttpClientError => {
+  const cause = new TocsinClientError("timeout", `${origin} did not answer in time; see the option timeout`)
+  return new HttpClientError.HttpClientError({
+    reason: new HttpClientError.TransportError({ request, cause }),
+  })
 }
 
-type Answer = HttpClientResponse.HttpClientResponse
-
-const tooLarge = (response: Answer): HttpClientError.HttpClientError =>
-  new HttpClientError.HttpClientError({
-    reason: new HttpClientError.DecodeError({
-      request: response.request,
-      response,
-      cause: new AnswerTooLarge(),
-    }),
+const tooLarge = (response: Response, origin: string): HttpClientError.HttpClientError => {
+  const cause = new TocsinClientError(
+    "unexpected_answer",
+    `${origin} answered with more than 16 MiB; ask for smaller pages by limit, or is baseUrl the address of a Tocsin?`,
+  )
+  return new HttpClientError.HttpClientError({
+    reason: new HttpClientError.DecodeError({ request: response.request, response, cause }),
   })
+}
 
-const broken = ({ request }: Answer, cause: unknown): HttpClientError.HttpClientError =>
-  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
-
-const bodyOf = Effect.fnUntraced(function* (response: Answer) {
-  if (Number(response.headers["content-length"]) > LARGEST_ANSWER_BYTES) {
-    return yield* Effect.fail(tooLarge(response))
-  }
+/** Reads the whole body, so that a connection that breaks half-way fails the attempt. */
+const wholeAnswer = Effect.fnUntraced(function* (response: Response, origin: string) {
+  const { request, headers, stream } = response
+  if (Number(headers["content-length"]) > LARGEST_ANSWER_BYTES)
+    return yield* Effect.fail(tooLarge(response, origin))
   const chunks: Array<Uint8Array> = []
   let length = 0
-  yield* Stream.runForEach(response.stream, (chunk) => {
+  const isEmpty = yield* Stream.runForEach(stream, (chunk) => {
     chunks.push(chunk)
     length += chunk.length
-    return length > LARGEST_ANSWER_BYTES ? Effect.fail(tooLarge(response)) : Effect.void
-  })
-  const body = new Uint8Array(length)
-  for (const chunk of chunks.toReversed()) {
-    length -= chunk.length
-    body.set(chunk, length)
-  }
-  return body
-})
-
-/** The answer once all of its body has come: a connection that breaks half-way fails the attempt, not its reader. */
-const whole = (response: Answer): Effect.Effect<Answer, HttpClientError.HttpClientError> =>
-  bodyOf(response).pipe(
-    Effect.map((body) => HttpClientResponse.fromWeb(response.request, new Response(body, response))),
+    return length > LARGEST_ANSWER_BYTES ? Effect.fail(tooLarge(response, origin)) : Effect.void
+  }).pipe(
+    Effect.as(false),
     Effect.catch((error) => {
-      // Without a body there is nothing to wait for.
-      if (error.reason._tag === "EmptyBodyError") return Effect.succeed(response)
-      if ("cause" in error.reason && error.reason.cause instanceof AnswerTooLarge) return Effect.fail(error)
-      return Effect.fail(broken(response, "cause" in error.reason ? error.reason.cause : error.reason))
+      const { reason } = error
+      if (reason._tag === "EmptyBodyError") return Effect.succeed(true)
+      if (reason._tag !== "DecodeError" || reason.cause instanceof TocsinClientError)
+        return Effect.fail(error)
+      // The body broke off.
+      const broken = new HttpClientError.TransportError({ request, cause: reason.cause })
+      return Effect.fail(new HttpClientError.HttpClientError({ reason: broken }))
     }),
   )
+  if (isEmpty) return response
+  return HttpClientResponse.fromWeb(request, new globalThis.Response(Bytes.concat(chunks), response))
+})
 
-// A redirected POST would arrive as a GET (Fetch, HTTP-redirect fetch): a redirect is told instead of followed.
+// A redirected POST would arrive as a GET (Fetch, HTTP-redirect fetch), so redirects are errors.
 const withoutRedirects = (context: Context.Context<never>): Context.Context<never> =>
   Context.add(context, FetchHttpClient.RequestInit, {
     ...Context.getOrUndefined(context, FetchHttpClient.RequestInit),
     redirect: "manual",
   })
 
-/** A client each of whose requests ends, body and all, within `timeout`; then its connection is closed. */
+/** Bounds each attempt, body included, by `timeout`, after which its connection is closed. */
 export const boundedAttempts = (
   client: HttpClient.HttpClient,
-  timeout: Duration.Duration,
+  { timeout, origin }: ReadOptions,
 ): HttpClient.HttpClient => {
   const scoped = HttpClient.withScope(client)
-  const attempt = (request: HttpClientRequest.HttpClientRequest) =>
-    scoped
-      .execute(request)
-      .pipe(
-        Effect.flatMap(whole),
-        Effect.scoped,
-        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(timedOut(request)) }),
-        Effect.updateContext(withoutRedirects),
-      )
   return HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
-    Effect.flatMap(attempt),
+    Effect.flatMap((request) =>
+      scoped.execute(request).pipe(
+        Effect.flatMap((response) => wholeAnswer(response, origin)),
+        Effect.scoped,
+        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(timedOut(request, origin)) }),
+        Effect.updateContext(withoutRedirects),
+      ),
+    ),
     Effect.succeed,
   )
 }

@@ -1,25 +1,20 @@
 import { Clock, Duration, Effect, Random, Result } from "effect"
 import { Headers, type HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import type { ReadOptions } from "../options/ClientOptions.ts"
 import { timedOut } from "./attempt.ts"
-
-/** How often, and for how long, something is tried. */
-export interface Patience {
-  /** How often at most after the first attempt. */
-  readonly times: number
-  /** For all attempts and pauses together. */
-  readonly within: Duration.Duration
-}
 
 type Response = HttpClientResponse.HttpClientResponse
 type Attempt = Effect.Effect<Response, HttpClientError.HttpClientError>
 type Outcome = Result.Result<Response, HttpClientError.HttpClientError>
 
-/** Statuses that another try may change: overload, a restart behind a proxy, a storage that is away. */
+/** Statuses that may pass: overload, a restart behind a proxy, an unreachable storage. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
 const FIRST_PAUSE_MILLIS = 500
 const LONGEST_PAUSE_MILLIS = 10_000
-/** So much longer than asked for at most, so that those who were sent away together do not come back together. */
+/**
+ * Up to this much longer than `Retry-After`, so that clients do not return all at the same time.
+ */
 const RETRY_AFTER_JITTER = 0.2
 
 const isWorthAnother = (outcome: Outcome): boolean =>
@@ -28,8 +23,8 @@ const isWorthAnother = (outcome: Outcome): boolean =>
     : outcome.failure.reason._tag === "TransportError"
 
 /**
- * How long an answer asks to wait (RFC 9110, 10.2.3), in milliseconds; `undefined` where it does not. A date counts from
- * the answer's own Date, where it has one: the two clocks may differ.
+ * The answer's `Retry-After` (RFC 9110, 10.2.3) in milliseconds. A date counts from the answer's
+ * own Date, because the two clocks may differ.
  */
 export const retryAfterMillis = (response: Response, nowMillis: number): number | undefined => {
   const { "retry-after": text, date } = response.headers
@@ -40,7 +35,7 @@ export const retryAfterMillis = (response: Response, nowMillis: number): number 
   return Math.max(0, retryAfter.dateTime.epochMilliseconds - (theirs?.epochMilliseconds ?? nowMillis))
 }
 
-/** Doubled each time, of which a random half or more is waited; what the answer asks for where that is longer. */
+/** A random half or more of a doubling pause, or the answer's `Retry-After` if that is longer. */
 const pauseMillis = (made: number, askedFor: number | undefined, random: number): number => {
   const longest = Math.min(LONGEST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS * 2 ** (made - 1))
   const pause = longest * (0.5 + random / 2)
@@ -48,19 +43,19 @@ const pauseMillis = (made: number, askedFor: number | undefined, random: number)
 }
 
 /**
- * Makes an attempt again while its outcome is one that may pass, and there is time. What the last attempt came to is the
- * outcome; a pause that would outlast the time is not begun.
+ * Retries an attempt while its failure may pass and time is left; gives the last outcome. It does
+ * not begin a pause that would outlast the time.
  */
 export const repeated = Effect.fnUntraced(function* (
   attempt: Attempt,
   request: HttpClientRequest.HttpClientRequest,
-  { times, within }: Patience,
+  { retries: { times, within }, origin }: ReadOptions,
 ) {
   const endsAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(within)
   for (let made = 1; ; made += 1) {
     const left = endsAt - (yield* Clock.currentTimeMillis)
     const outcome: Outcome = yield* attempt.pipe(
-      Effect.timeoutOrElse({ duration: left, orElse: () => Effect.fail(timedOut(request)) }),
+      Effect.timeoutOrElse({ duration: left, orElse: () => Effect.fail(timedOut(request, origin)) }),
       Effect.result,
     )
     if (made > times || !isWorthAnother(outcome)) return yield* Effect.fromResult(outcome)

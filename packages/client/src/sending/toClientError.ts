@@ -1,43 +1,21 @@
-import type * as ApiErrors from "@tocsin/adapter-http/api/ApiErrors"
+import * as ApiErrors from "@tocsin/adapter-http/api/ApiErrors"
 import { Clock, Effect, Predicate, type Schema } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
-import {
-  type AnyCallCode,
-  type ClientErrorCode,
-  type ClientErrorDetails,
-  type ClientFailure,
-  TocsinClientError,
-} from "../TocsinClientError.ts"
-import { AnswerTooLarge, AttemptTimedOut } from "./attempt.ts"
+import { type AnyCallCode, type ClientFailure, TocsinClientError } from "../TocsinClientError.ts"
 import { retryAfterMillis } from "./repeated.ts"
 
 type ApiError = InstanceType<(typeof ApiErrors)[Exclude<keyof typeof ApiErrors, "errorStatus">]>
 
-/** Everything that a call of the definition may fail with. */
+/** The failures of a generated client. */
 export type CallError = ApiError | HttpClientError.HttpClientError | Schema.SchemaError
 
-/** The code and the status of each error of the API. */
-const API_ERRORS = {
-  Validation: ["validation", 400],
-  Unauthorized: ["unauthorized", 401],
-  Forbidden: ["forbidden", 403],
-  AgentBlocked: ["agent_blocked", 403],
-  AgentNotAccepted: ["agent_not_accepted", 403],
-  NotFound: ["not_found", 404],
-  Conflict: ["conflict", 409],
-  PayloadTooLarge: ["payload_too_large", 413],
-  RateLimited: ["rate_limited", 429],
-  Internal: ["internal", 500],
-  NotReady: ["not_ready", 503],
-} as const satisfies Readonly<Record<ApiError["_tag"], readonly [ClientErrorCode, number]>>
-
-/** The codes of what an error of a call can become. */
-export type CodeOf<E extends CallError> = E extends ApiError ? (typeof API_ERRORS)[E["_tag"]][0] : AnyCallCode
+/** The code of an error of the API. */
+export type CodeOf<E> = E extends ApiError ? (typeof ApiErrors)[E["_tag"]]["code"] : never
 
 const MILLIS_PER_SECOND = 1_000
 const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
-/** What a status means where its body is not of this contract, because something in front of the service answered. */
+/** Statuses of proxies, whose bodies are not of this contract. */
 const OF_PROXIES: ReadonlyMap<number, readonly [code: AnyCallCode | "payload_too_large", message: string]> =
   new Map([
     [408, ["timeout", "it took too long for"]],
@@ -48,7 +26,7 @@ const OF_PROXIES: ReadonlyMap<number, readonly [code: AnyCallCode | "payload_too
     [504, ["unavailable", "the service cannot be reached by"]],
   ])
 
-/** What the runtime calls it, where that is a code such as ECONNREFUSED. */
+/** The runtime's code of an error, such as ECONNREFUSED. */
 const systemCode = (cause: unknown): string | undefined => {
   for (let current = cause; Predicate.isObject(current); current = current["cause"]) {
     const { code } = current
@@ -57,9 +35,7 @@ const systemCode = (cause: unknown): string | undefined => {
   return undefined
 }
 
-const ofTransport = (cause: unknown, origin: string) => {
-  if (cause instanceof AttemptTimedOut)
-    return new TocsinClientError("timeout", `${origin} did not answer in time; see the option timeout`)
+const ofConnection = (cause: unknown, origin: string) => {
   const code = systemCode(cause)
   const why = code === undefined ? "" : ` (${code})`
   return new TocsinClientError(
@@ -69,83 +45,69 @@ const ofTransport = (cause: unknown, origin: string) => {
   )
 }
 
-const ofResponse = (
-  { status }: HttpClientResponse.HttpClientResponse,
-  origin: string,
-  details: ClientErrorDetails,
-) => {
-  if (isRedirect(status))
-    return new TocsinClientError(
-      "unexpected_answer",
-      `${origin} sends elsewhere instead of answering; give the address that it leads to as baseUrl`,
-      details,
-    )
-  const ofProxy = OF_PROXIES.get(status)
-  if (ofProxy !== undefined) {
-    const [code, message] = ofProxy
-    return new TocsinClientError(
-      code,
-      `${message} what answers at ${origin} (status ${status}); try again later`,
-      details,
-    )
-  }
-  return new TocsinClientError(
-    "unexpected_answer",
-    `${origin} answered ${status}, which this contract does not know here; is baseUrl the address of a Tocsin?`,
-    details,
-  )
-}
-
 const ofBody = (origin: string) =>
   new TocsinClientError(
     "unexpected_answer",
     `${origin} answered something else than this contract says; is baseUrl the address of a Tocsin?`,
   )
 
-const ofSize = (origin: string) =>
-  new TocsinClientError(
+const codeAndMessage = (status: number, origin: string) => {
+  if (isRedirect(status))
+    return [
+      "unexpected_answer",
+      `${origin} sends elsewhere instead of answering; give the address that it leads to as baseUrl`,
+    ] as const
+  const ofProxy = OF_PROXIES.get(status)
+  if (ofProxy !== undefined)
+    return [
+      ofProxy[0],
+      `${ofProxy[1]} what answers at ${origin} (status ${status}); try again later`,
+    ] as const
+  return [
     "unexpected_answer",
-    `${origin} answered with more than 16 MiB; ask for smaller pages by limit, or is baseUrl the address of a Tocsin?`,
-  )
+    `${origin} answered ${status}, which this contract does not know here; is baseUrl the address of a Tocsin?`,
+  ] as const
+}
 
 const ofAnswer = (response: HttpClientResponse.HttpClientResponse, origin: string, nowMillis: number) => {
   const millis = retryAfterMillis(response, nowMillis)
-  return ofResponse(response, origin, {
+  const [code, message] = codeAndMessage(response.status, origin)
+  return new TocsinClientError(code, message, {
     status: response.status,
     requestId: response.headers["x-request-id"],
     retryAfterSeconds: millis === undefined ? undefined : Math.ceil(millis / MILLIS_PER_SECOND),
   })
 }
 
+const errorsByTag = { ...ApiErrors }
+
 const ofApi = (error: ApiError) => {
-  const [code, status] = API_ERRORS[error._tag]
+  const { code } = errorsByTag[error._tag]
   return new TocsinClientError(code, error.message, {
-    status,
+    status: ApiErrors.errorStatus[code],
     requestId: error.request_id,
     retryAfterSeconds: "retryAfterSeconds" in error ? error.retryAfterSeconds : undefined,
   })
 }
 
 const convert = (error: CallError, origin: string, nowMillis: number): TocsinClientError => {
-  switch (error._tag) {
-    case "HttpClientError":
-      if (error.reason._tag === "TransportError") return ofTransport(error.reason.cause, origin)
-      if ("cause" in error.reason && error.reason.cause instanceof AnswerTooLarge) return ofSize(origin)
-      return error.response === undefined ? ofBody(origin) : ofAnswer(error.response, origin, nowMillis)
-    case "SchemaError":
-      return ofBody(origin)
-    default:
-      return ofApi(error)
-  }
+  if (error._tag === "SchemaError") return ofBody(origin)
+  if (error._tag !== "HttpClientError") return ofApi(error)
+  const cause = "cause" in error.reason ? error.reason.cause : undefined
+  if (cause instanceof TocsinClientError) return cause
+  if (error.reason._tag === "TransportError") return ofConnection(cause, origin)
+  return error.response === undefined ? ofBody(origin) : ofAnswer(error.response, origin, nowMillis)
 }
 
-/** Turns what a call of the definition fails with into errors of the client, which hold nothing of the request. */
+/** Replaces the failures of a generated client by the client's own error, without the request. */
 export const toClientError =
   (origin: string) =>
-  <A, E extends CallError, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, ClientFailure<CodeOf<E>>, R> =>
+  <A, E extends CallError, R>(
+    call: Effect.Effect<A, E, R>,
+  ): Effect.Effect<A, ClientFailure<AnyCallCode | CodeOf<E>>, R> =>
     Effect.catch(call, (error) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMillis) =>
-        // The codes are those of the table; that an index by a tag fits the error of that tag is beyond the compiler.
-        Effect.fail(convert(error, origin, nowMillis) as ClientFailure<CodeOf<E>>),
+        // `convert` gives an error of the API its own code, which its type does not say.
+        Effect.fail(convert(error, origin, nowMillis) as ClientFailure<AnyCallCode | CodeOf<E>>),
       ),
     )

@@ -1,0 +1,152 @@
+import { Record } from "effect"
+import type * as P from "../Parameters.ts"
+import type * as R from "../Resources.ts"
+import type { Answer, EndpointName, InputOf } from "./endpoints.ts"
+
+/** A call: its endpoint, and its arguments and answer under the names that editors show. */
+export interface Call<Name extends EndpointName, Input extends ReadonlyArray<unknown>, Output> {
+  readonly endpoint: Name
+  readonly walks: false
+  readonly "~types"?: { readonly input: Input; readonly output: Output }
+}
+
+/** A walk over all pages of a list. */
+export interface Walk<Name extends EndpointName, Input extends ReadonlyArray<unknown>, Item> {
+  readonly endpoint: Name
+  readonly walks: true
+  readonly "~types"?: { readonly input: Input; readonly item: Item }
+}
+
+/** The endpoints that take and answer this. */
+type Fitting<Input, Output> = {
+  [Name in EndpointName]: IsSame<[Input, Output], [InputOf<Name>, Answer<Name>]> extends true ? Name : never
+}[EndpointName]
+type IsSame<A, B> = [A, B] extends [B, A] ? true : false
+
+const call =
+  <Input extends ReadonlyArray<unknown>, Output>() =>
+  <Name extends Fitting<Input, Output>>(endpoint: Name): Call<Name, Input, Output> => ({
+    endpoint,
+    walks: false,
+  })
+
+/** A list that is read a page at a time, or whole. */
+type Listing<Name extends EndpointName, Parameters extends P.Paging, Item> = {
+  /** One page. */
+  readonly list: Call<Name, [parameters?: Parameters], R.Page<Item>>
+  /**
+   * The items of all pages, fetched as needed. An item that exists, and keeps its place in the
+   * order, during the whole walk appears exactly once.
+   */
+  readonly all: Walk<Name, [parameters?: P.Unpaged<Parameters>], Item>
+}
+
+const listing =
+  <Parameters extends P.Paging, Item>() =>
+  <Name extends Fitting<[parameters?: Parameters], R.Page<Item>>>(
+    endpoint: Name,
+  ): Listing<Name, Parameters, Item> => ({
+    list: { endpoint, walks: false },
+    all: { endpoint, walks: true },
+  })
+
+const agentAction = call<[agentId: string], R.ActionCount>()
+const checkAction = call<[check: P.CheckName], R.ActionCount>()
+const rowAction = call<[id: string], R.ActionCount>()
+const action = call<[], R.ActionCount>()
+
+/**
+ * The calls of the API, by the names that programs use. The client's effects and promises and the
+ * methods of a monitor derive their types, documentation and code from this table.
+ *
+ * Arguments and answers are what is on the wire: plain data, ids and times as strings. Arguments
+ * are checked before anything is sent, with the service's own messages.
+ */
+export const callTable = {
+  /**
+   * Reports that an agent is alive, under its key. Registers the key if it is unknown; `accepted`
+   * says whether an operator has accepted it. Durable once it succeeds, and safe to repeat.
+   */
+  heartbeat: call<[request: R.HeartbeatRequest], R.AcceptedResponse>()("heartbeat"),
+  /**
+   * Sends 1 to 200 check results of one agent, stored all or none. Durable once it succeeds, and
+   * safe to repeat: results with a known `event_id` count as deduplicated.
+   */
+  events: call<[request: R.EventBatchRequest], R.EventBatchAcceptedResponse>()("events"),
+  /** Agents, by agent_id. */
+  agents: {
+    ...listing<P.Paging, R.Agent>()("listAgents"),
+    get: call<[agentId: string], R.Agent>()("getAgent"),
+    /**
+     * Accepts the agent's pending key; a count of 0 if none is pending. Compare the fingerprint
+     * first.
+     */
+    accept: agentAction("acceptAgent"),
+    /** Blocks the agent's pending key, or else its accepted one. Not safe to repeat. */
+    block: agentAction("blockAgent"),
+    /** Deletes the agent with its checks and their history. */
+    remove: agentAction("deleteAgent"),
+    /** Accepts all pending agents, and with `include_rotation: true` also replacement keys. */
+    acceptAll: call<[parameters?: P.AcceptAllParameters], R.ActionCount>()("acceptAll"),
+    /** Blocks all pending keys. Not safe to repeat. */
+    blockAll: action("blockAll"),
+    /** Removes all pending agents. */
+    removeAll: action("removeAll"),
+  },
+  /** Blocked keys, latest first. */
+  blacklist: {
+    ...listing<P.BlacklistParameters, R.AgentBlacklistItem>()("listBlacklist"),
+    /**
+     * Deletes one row by its id, so that the key may register again; a count of 0 if there is none.
+     */
+    remove: rowAction("deleteBlacklistRow"),
+    removeAll: action("deleteBlacklist"),
+  },
+  /** The current states of checks, by agent_id and check_id. */
+  checks: {
+    ...listing<P.CheckListParameters, R.CheckState>()("listChecks"),
+    /** Explains why a check is in its state. */
+    explain: call<[check: P.CheckName], R.CheckExplanation>()("explain"),
+    /** Releases a check that a wrong clock in the future froze. */
+    resetClock: checkAction("resetClock"),
+    /** Deletes a check that its agent no longer runs, with its history; it leaves its incident. */
+    remove: checkAction("removeCheck"),
+  },
+  /** Results that changed their check, newest first. */
+  history: listing<P.HistoryParameters, R.StoredCheckResultEvent>()("queryEvents"),
+  /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */
+  incidents: {
+    ...listing<P.IncidentListParameters, R.Incident>()("listIncidents"),
+    /** One incident with its members, its timeline and its notifications. */
+    get: call<[id: string], R.IncidentDetail>()("showIncident"),
+  },
+  /** Notifications; latest changed first unless `sort` says otherwise. */
+  outbox: {
+    ...listing<P.OutboxListParameters, R.NotificationOutboxItem>()("listOutbox"),
+    /** Sends a failed notification again, under the same id. */
+    replay: rowAction("replay"),
+  },
+  notifiers: {
+    /**
+     * Sends a test message through the notifier of this name, and reports the receiver's answer.
+     */
+    test: call<[notifier: string], R.NotifierTest>()("testNotifier"),
+  },
+  /** Counts of agents, checks and open incidents; cheap to poll. */
+  summary: call<[], R.SystemSummary>()("getSummary"),
+}
+
+/** An entry of the table that goes to an endpoint. */
+export interface Leaf {
+  readonly endpoint: EndpointName
+  readonly walks: boolean
+}
+type Table = { readonly [name: string]: Leaf | Table }
+const isLeaf = (entry: Leaf | Table): entry is Leaf => typeof entry.endpoint === "string"
+
+/** Makes an object of the table's shape. */
+export const mapCalls = <A>(make: (leaf: Leaf) => A, table: Table = callTable): MappedCalls<A> =>
+  Record.map(table, (entry) => (isLeaf(entry) ? make(entry) : mapCalls(make, entry)))
+interface MappedCalls<A> {
+  readonly [name: string]: A | MappedCalls<A>
+}

@@ -1,0 +1,139 @@
+import { TocsinApi } from "@tocsin/adapter-http/api"
+import { OpsApi } from "@tocsin/adapter-http/api/OpsApi"
+import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { ValidationError } from "@tocsin/core/contract/Errors"
+import { Record, Result, Schema, SchemaParser } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+type V1 = (typeof TocsinApi)["groups"]
+type Operations = (typeof OpsApi)["groups"]["operations"]
+
+/** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
+export type Endpoints = V1["agents"]["endpoints"] & V1["operators"]["endpoints"] & Operations["endpoints"]
+export type EndpointName = keyof Endpoints
+
+interface TypesOfSchema {
+  readonly Type: unknown
+  readonly Encoded: unknown
+}
+/** The schema of a part of an endpoint: its `Encoded` is what goes over the wire. */
+type SchemaOf<Part> = Part extends { readonly schema: infer S extends TypesOfSchema } ? S : never
+
+/** The body that an endpoint takes. */
+export type Body<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Payload"]>["Encoded"]
+/** The parameters in its path. */
+export type Path<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Params"]>["Encoded"]
+/** The parameters in its query: numbers and booleans as such, everything else as text. */
+export type Query<Name extends EndpointName> = ParametersOf<SchemaOf<Endpoints[Name]["~Query"]>>
+/** The body of its answer. */
+export type Answer<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Success"]>["Encoded"]
+/** An item of the pages that it answers with. */
+export type Item<Name extends EndpointName> =
+  Answer<Name> extends { readonly items: ReadonlyArray<infer Element> } ? Element : never
+/** The errors that it answers with. */
+export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoints[Name]>
+
+/**
+ * The argument of a call: a body, an object of parameters, or the text of the only one in a path.
+ * {@link EndpointCodec.read} does the same at run time.
+ */
+export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
+  ? [Endpoints[Name]["~Params"]] extends [never]
+    ? [Endpoints[Name]["~Query"]] extends [never]
+      ? []
+      : object extends Query<Name>
+        ? [parameters?: Query<Name>]
+        : [parameters: Query<Name>]
+    : IsUnion<keyof Path<Name>> extends true
+      ? [parameters: Path<Name>]
+      : [value: string]
+  : [body: Body<Name>]
+type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
+
+type ParametersOf<S extends TypesOfSchema> = {
+  readonly [Key in keyof S["Encoded"]]:
+    | Plain<S["Type"][Key & keyof S["Type"]], S["Encoded"][Key]>
+    | (object extends Pick<S["Encoded"], Key> ? undefined : never)
+}
+type Plain<Type, Encoded> = Type extends number | boolean ? Type : Encoded
+
+/** The decoded parts of a request. */
+interface DecodedRequest {
+  readonly params?: unknown
+  readonly query?: unknown
+  readonly payload?: unknown
+}
+
+/** Translates between the plain data of a call and the decoded data of its endpoint. */
+export interface EndpointCodec {
+  /** Whether a call of it takes an argument. */
+  readonly takesInput: boolean
+  /** Decodes the argument of a call, or refuses it with the service's own message. */
+  readonly read: (input: unknown) => Result.Result<DecodedRequest, ValidationError>
+  /** Turns a decoded answer into plain data. */
+  readonly write: (answer: unknown) => unknown
+}
+
+type Codec = Schema.ConstraintCodec<unknown, unknown>
+interface AnyEndpoint {
+  readonly path: string
+  readonly params: Codec | undefined
+  readonly query: Codec | undefined
+  readonly payload: ReadonlyMap<string, { readonly schemas: readonly [Codec] }>
+  readonly success: ReadonlySet<Codec>
+}
+
+const reader = (part: keyof DecodedRequest, schema: Codec) => {
+  const decode = SchemaParser.decodeUnknownResult(schema)
+  const whole = part === "payload" ? "the request body" : "the parameters"
+  return (input: unknown) =>
+    Result.mapBoth(decode(input), {
+      onSuccess: (decoded): DecodedRequest => ({ [part]: decoded }),
+      onFailure: (issue) => new ValidationError({ message: describeIssue(issue, whole) }),
+    })
+}
+
+const toText = (value: unknown): unknown =>
+  typeof value === "number" || typeof value === "boolean" ? String(value) : value
+
+/** Parameters as a query or a path has them: numbers and booleans as text, absent ones left out. */
+const asTexts = (parameters: object): object =>
+  Object.fromEntries(
+    Object.entries(parameters)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, toText(value)]),
+  )
+
+/** Reads the argument of a call: a body, an object of parameters, or the value of the only one. */
+const readerOf = ({ payload, params, query, path }: AnyEndpoint): EndpointCodec["read"] => {
+  for (const { schemas } of payload.values()) return reader("payload", schemas[0])
+  const schema = params ?? query
+  if (schema === undefined) return () => Result.succeed({})
+  const read = reader(params === undefined ? "query" : "params", schema)
+  const [first, ...others] = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
+  return first !== undefined && others.length === 0
+    ? (value) => read(asTexts({ [first]: value }))
+    : (input) => read(asTexts(Object(input)))
+}
+
+const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
+  const [success] = endpoint.success
+  return {
+    takesInput: endpoint.payload.size > 0 || (endpoint.params ?? endpoint.query) !== undefined,
+    read: readerOf(endpoint),
+    write: Schema.encodeUnknownSync(success ?? Schema.Void),
+  }
+}
+
+const endpoints: Endpoints = {
+  ...TocsinApi.groups.agents.endpoints,
+  ...TocsinApi.groups.operators.endpoints,
+  ...OpsApi.groups.operations.endpoints,
+}
+
+/** The codec of each endpoint. */
+export const endpointCodecs = Record.map(
+  // No schema of the API needs a service to decode or encode.
+  endpoints as unknown as Readonly<Record<EndpointName, AnyEndpoint>>,
+  codecOf,
+)
