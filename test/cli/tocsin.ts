@@ -2,8 +2,8 @@ import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
-import { MARK } from "../processes/secrecy.ts"
-import { type Environment, launch } from "../processes/ServerProcess.ts"
+import { type Environment, MARK } from "../processes/secrecy.ts"
+import { launch } from "../processes/ServerProcess.ts"
 
 /** Where a server and commands meet: a folder, and the settings of both. */
 export interface Place {

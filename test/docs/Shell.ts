@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { Deferred, Effect } from "effect"
-import type { Environment } from "../processes/ServerProcess.ts"
+import type { Environment } from "../processes/secrecy.ts"
 
 const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 

@@ -3,19 +3,10 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { Deferred, Effect } from "effect"
 import type { Scope } from "effect"
-import { exposedIn } from "./secrecy.ts"
+import { type Environment, exposedIn, type ProcessOutput } from "./secrecy.ts"
 import { until } from "./until.ts"
 
 const MAIN = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
-
-/** Settings by their variables. */
-export type Environment = Readonly<Record<string, string>>
-
-/** What a process wrote so far. */
-export interface ProcessOutput {
-  readonly stdout: string
-  readonly stderr: string
-}
 
 /** How a process ended. */
 export interface ProcessEnd {

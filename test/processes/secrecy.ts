@@ -1,4 +1,11 @@
-import type { Environment, ProcessOutput } from "./ServerProcess.ts"
+/** Settings by their variables. */
+export type Environment = Readonly<Record<string, string>>
+
+/** What a process wrote so far. */
+export interface ProcessOutput {
+  readonly stdout: string
+  readonly stderr: string
+}
 
 /** Stands in every secret that these tests make, so that it is recognised wherever it turns up. */
 export const MARK = "tell-no-one"

@@ -9,8 +9,8 @@ import { Effect, Redacted } from "effect"
 import { faultyNetwork } from "../postgres/faultyNetwork.ts"
 import { OPERATOR_TOKEN } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
-import { secretOf, webhookSecretOf } from "./secrecy.ts"
-import { type Environment, launch, startServer } from "./ServerProcess.ts"
+import { type Environment, secretOf, webhookSecretOf } from "./secrecy.ts"
+import { launch, startServer } from "./ServerProcess.ts"
 
 const inMemory = { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
 

@@ -6,7 +6,8 @@ import { Effect, Redacted } from "effect"
 import { enroll, report } from "./Agent.ts"
 import { call, historyOf, OPERATOR_TOKEN } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
-import { type Environment, startServer } from "./ServerProcess.ts"
+import type { Environment } from "./secrecy.ts"
+import { startServer } from "./ServerProcess.ts"
 
 const PROCESSES = 3
 

@@ -14,13 +14,8 @@
 export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "./newEventId.ts"
 export type { Monitor } from "./Monitor.ts"
-export type {
-  BeatOption,
-  DurationOption,
-  MonitorOptions,
-  RateOption,
-  RetentionOption,
-} from "./options/MonitorOptions.ts"
+export type { BeatOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
+export type { DurationOption, RateOption } from "./options/Problems.ts"
 export type { Log, LogEntry } from "./options/LogEntry.ts"
 
 export { isTocsinError, TocsinError } from "./TocsinError.ts"

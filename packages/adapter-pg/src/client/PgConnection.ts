@@ -1,11 +1,27 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import { type Context, Effect, Scope, Stream } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
-import type { PgLease } from "./PgPool.ts"
 import { outlivesStatement } from "./sqlStates.ts"
 import { type PgOperation, toSqlError } from "./toSqlError.ts"
 import { asTexts } from "./upstreamDefects.ts"
 import { PgFailure } from "./PgFailure.ts"
+
+/** The time of one statement. */
+export interface Watch {
+  readonly sentAt: number
+  /** Whether it is over. */
+  readonly isLate: boolean
+  readonly stop: () => void
+}
+
+/** One user's hold of a connection. */
+export interface PgLease {
+  /** Begins the time of a statement: `replyTimeout`, or less where that is given. */
+  readonly expectAnswer: (withinMillis?: number) => Watch
+  /** Keeps the connection from being lent again. */
+  readonly discard: () => void
+  readonly close: Effect.Effect<void>
+}
 
 /** A statement of fixed text, prepared on the first use on each connection. */
 export interface PgStatement {

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { counted, type Opened } from "./Opened.ts"
-import { PgConnection } from "./PgConnection.ts"
+import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
 import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
 import { settingStatement } from "./script.ts"
 import { sqlError, toSqlError } from "./toSqlError.ts"
@@ -38,23 +38,6 @@ export interface PgPoolStatus {
   readonly waiting: number
   /** For how long the statement that was sent first has waited for its answer; 0 where none waits. */
   readonly waitedMillis: number
-}
-
-/** The time of one statement. */
-interface Watch {
-  readonly sentAt: number
-  /** Whether it is over. */
-  readonly isLate: boolean
-  readonly stop: () => void
-}
-
-/** One user's hold of a connection. */
-export interface PgLease {
-  /** Begins the time of a statement: `replyTimeout`, or less where that is given. */
-  readonly expectAnswer: (withinMillis?: number) => Watch
-  /** Keeps the connection from being lent again. */
-  readonly discard: () => void
-  readonly close: Effect.Effect<void>
 }
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -4,10 +4,9 @@
  */
 import { Buffer } from "node:buffer"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
-import { Effect, Result } from "effect"
-import { SqlClient } from "effect/sql"
-import type { PgConnection, PgTransaction } from "./PgConnection.ts"
-import { sqlError } from "./toSqlError.ts"
+import { type Context, Effect, Result } from "effect"
+import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
+import { type PgOperation, sqlError } from "./toSqlError.ts"
 
 /** Object identifiers of types (pg_type.dat), which never change once assigned. */
 const OID = { xid: 28, xid8: 5069 }
@@ -100,10 +99,15 @@ export const asTexts = (parameters: ReadonlyArray<unknown>): ReadonlyArray<unkno
   return texts
 }
 
+/** A connection that runs what begins and ends transactions, and returns the server's command tag. */
+interface Controlled extends SqlConnection.Connection {
+  readonly control: (text: string, operation: PgOperation) => Effect.Effect<string, SqlError.SqlError>
+}
+
 const savepoint = (depth: number) => `tocsin_${depth}`
 
 /** PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and no error. */
-const commit = Effect.fnUntraced(function* (connection: PgConnection) {
+const commit = Effect.fnUntraced(function* (connection: Controlled) {
   if ((yield* connection.control("COMMIT", "commit")) === "COMMIT") return
   return yield* sqlError("UnknownError", {
     message: "The transaction was rolled back: a statement in it had failed, and its error was caught",
@@ -117,10 +121,13 @@ const commit = Effect.fnUntraced(function* (connection: PgConnection) {
  * back, and a transaction that goes on nevertheless fails at its next statement or at COMMIT. Nor does it tell COMMIT
  * from other statements, where only a COMMIT without an answer leaves open what became of the transaction.
  */
-export const makeWithTransaction = (
-  transaction: PgTransaction,
+export const makeWithTransaction = <Connection extends Controlled>(
+  transaction: Context.Service<
+    SqlClient.TransactionConnection,
+    readonly [connection: Connection, depth: number]
+  >,
   acquireConnection: Parameters<
-    typeof SqlClient.makeWithTransaction<SqlClient.TransactionConnection, PgConnection>
+    typeof SqlClient.makeWithTransaction<SqlClient.TransactionConnection, Connection>
   >[0]["acquireConnection"],
   spanAttributes: ReadonlyArray<readonly [string, unknown]>,
 ) =>

@@ -1,17 +1,7 @@
+import type { DurationOption, RateOption } from "./Problems.ts"
 import type { NotifierOption } from "../notifiers/NotifierOption.ts"
 import type { StorageOption } from "../storages/StorageOption.ts"
 import type { Log } from "./LogEntry.ts"
-
-type Unit = "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"
-
-/** A length of time: `"5 minutes"`, or a number of milliseconds. */
-export type DurationOption = number | `${number} ${Unit}`
-
-/** A token bucket: so many a minute, and so many at once. */
-export interface RateOption {
-  readonly perMinute: number
-  readonly burst: number
-}
 
 /** How long ended rows are kept; `false` keeps them for ever. */
 export interface RetentionOption {

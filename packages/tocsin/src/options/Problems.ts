@@ -1,6 +1,16 @@
 import { unknownOptions } from "@tocsin/core/contract/nearestName"
 import { Duration, Option, Schema } from "effect"
-import type { DurationOption, RateOption } from "./MonitorOptions.ts"
+
+type Unit = "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"
+
+/** A length of time: `"5 minutes"`, or a number of milliseconds. */
+export type DurationOption = number | `${number} ${Unit}`
+
+/** A token bucket: so many a minute, and so many at once. */
+export interface RateOption {
+  readonly perMinute: number
+  readonly burst: number
+}
 
 /** Reads options and gathers all that is wrong with them, a sentence each. */
 export class Problems {

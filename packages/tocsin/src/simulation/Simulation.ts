@@ -8,7 +8,7 @@ import type {
   Severity,
   StoredCheckResultEvent,
 } from "@tocsin/client/Resources"
-import type { DurationOption } from "../options/MonitorOptions.ts"
+import type { DurationOption } from "../options/Problems.ts"
 
 /** When the service got something. */
 interface Received {
