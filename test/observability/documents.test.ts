@@ -1,17 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
 import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
 import { Schema } from "effect"
+import { metricDefinitions as definitions } from "./metricSubjects.ts"
 import { metricsPage } from "./metricsPage.ts"
 import { promtool, withoutPromtool } from "./promtool.ts"
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 const PROMETHEUS = `${ROOT}deploy/prometheus`
 const read = (path: string) => readFileSync(`${ROOT}${path}`, "utf8")
-
-const definitions = Object.values<MetricDefinition>(metricDefinitions)
 
 /** All names that a scrape can have: those of histograms are three. */
 const SERIES: ReadonlyMap<string, MetricDefinition> = new Map(

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { Effect, Redacted } from "effect"
 import { heartbeat } from "../processes/Agent.ts"
 import { call, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { MARK, secretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
+import { metricDefinitions } from "./metricSubjects.ts"
 import { valueOf } from "./Exposition.ts"
 import { promtool, withoutPromtool } from "./promtool.ts"
 import { scrape, untilScraped, use } from "./usedServer.ts"
@@ -64,13 +64,13 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
       assert.isAbove(counts("tocsin_sqlite_file_bytes") ?? 0, 4_096)
       assert.isAbove(counts("process_resident_memory_bytes") ?? 0, 2 ** 20)
 
-      const missing = Object.values(metricDefinitions)
+      const missing = metricDefinitions
         .filter(({ name }) => !OF_POSTGRES.test(name) && !told.has(name))
         .map(({ name }) => name)
       // Nobody has repeated alerts, as no alert router is told.
       assert.deepStrictEqual(missing, ["tocsin_alert_resends_total"])
       for (const { name, type, help } of told.values()) {
-        const definition = Object.values(metricDefinitions).find((one) => one.name === name)
+        const definition = metricDefinitions.find((one) => one.name === name)
         assert.deepStrictEqual({ type, help }, { type: definition?.type, help: definition?.help }, name)
       }
       const { text } = yield* Effect.orDie(call(server, "GET", "/metrics"))
@@ -94,7 +94,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
           (valueOf(families, "tocsin_commit_commands_count", { storage: "postgres", way: "cached" }) ?? 0) >
           0,
       )
-      const missing = Object.values(metricDefinitions)
+      const missing = metricDefinitions
         .filter(({ name }) => !OF_SQLITE.test(name) && !told.has(name))
         .map(({ name }) => name)
       assert.deepStrictEqual(missing, ["tocsin_alert_resends_total"])

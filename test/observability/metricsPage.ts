@@ -1,10 +1,11 @@
 import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
-import { metricSubjects } from "@tocsin/core/engine/metrics/metricDefinitions"
+import { metricSubjects } from "./metricSubjects.ts"
 
 const HEAD = `# Metrics
 
-This page is generated from \`packages/core/src/engine/metrics/metricDefinitions.ts\`. Change that file, then
-run \`node scripts/renderMetrics.ts\`.
+This page is generated from \`packages/core/src/engine/metrics/metricDefinitions.ts\` and the
+definitions in adapters (\`test/observability/metricSubjects.ts\` lists them). Change those, then run
+\`node scripts/renderMetrics.ts\`.
 
 A server serves its metrics at \`/metrics\` in Prometheus' text format. The repository contains:
 
@@ -81,13 +82,13 @@ const rowOf = (definition: MetricDefinition): string => {
 
 /** The page docs/metrics.md, from the definitions that the code follows. */
 export const metricsPage = (): string => {
-  const tables = metricSubjects.map(
-    ({ title, definitions }) => `
+  const tables = Object.entries(metricSubjects).map(
+    ([title, definitions]) => `
 ## ${title}
 
 | metric | type | labels | meaning |
 | --- | --- | --- | --- |
-${Object.values<MetricDefinition>(definitions).map(rowOf).join("\n")}
+${definitions.map(rowOf).join("\n")}
 `,
   )
   return [HEAD, ...tables].join("")

@@ -1,10 +1,23 @@
-import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
-import { several } from "@tocsin/core/engine/metrics/Metric"
+import { gauge, several } from "@tocsin/core/engine/metrics/Metric"
 import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { Effect } from "effect"
 import type { Database } from "./Database.ts"
 
-/** Tells of the connections of pools, each by its name. */
+/** What only PostgreSQL has to report. */
+export const poolMetricDefinitions = {
+  connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
+    labels: ["pool", "state"],
+  }),
+  connectionsWaiting: gauge(
+    "tocsin_postgres_connections_waiting",
+    "Callers waiting for a connection, by pool",
+    {
+      labels: ["pool"],
+    },
+  ),
+}
+
+/** Reports the connections of pools, each by its name. */
 export const poolMetrics = (pools: Readonly<Record<string, Database>>): MetricSource =>
   Effect.gen(function* () {
     const known = yield* Effect.forEach(Object.entries(pools), ([name, { pg }]) =>
@@ -12,14 +25,14 @@ export const poolMetrics = (pools: Readonly<Record<string, Database>>): MetricSo
     )
     return [
       several(
-        metrics.connections,
+        poolMetricDefinitions.connections,
         known.flatMap(({ name, total, idle }) => [
           [[name, "in_use"], total - idle] as const,
           [[name, "idle"], idle] as const,
         ]),
       ),
       several(
-        metrics.connectionsWaiting,
+        poolMetricDefinitions.connectionsWaiting,
         known.map(({ name, waiting }) => [[name], waiting] as const),
       ),
     ]

@@ -14,7 +14,7 @@ import { openDatabase } from "./connection/openDatabase.ts"
 import { StoredRows } from "./transactions/StoredRows.ts"
 import { makeMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
-import { fileMetrics, timedSync } from "./metrics/fileMetrics.ts"
+import { fileMetrics, makeSyncDurations, timedSync } from "./metrics/fileMetrics.ts"
 import { makeTables } from "./rows/Tables.ts"
 import { isSearch, searchRows } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
@@ -58,7 +58,8 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
         Effect.sync(() => opened.close()),
       )
       const instruments = yield* CurrentInstruments
-      const logOptions = { ...options.log, sync: timedSync(options.log?.sync ?? fdatasync, instruments) }
+      const syncs = makeSyncDurations()
+      const logOptions = { ...options.log, sync: timedSync(options.log?.sync ?? fdatasync, syncs.of()) }
       const log = yield* Effect.acquireRelease(
         whileLocked(() => new WriteAheadLog(connection, lock.failures, logOptions), lock),
         (opened) => opened.close,
@@ -77,7 +78,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
         ),
         (opened) => opened.close,
       )
-      yield* instruments.addSource(fileMetrics({ file, log, cache: rows.cache }))
+      yield* instruments.addSource(fileMetrics({ file, log, cache: rows.cache, syncs }))
       return make({ connection, log, rows, commits, lock })
     }),
   )

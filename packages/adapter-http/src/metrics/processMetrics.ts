@@ -9,9 +9,63 @@ import {
 import process from "node:process"
 import { Histograms } from "@tocsin/core/engine/metrics/Counters"
 import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
-import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
-import { type MetricFamily, several, single } from "@tocsin/core/engine/metrics/Metric"
+import {
+  counter,
+  gauge,
+  histogram,
+  type MetricFamily,
+  several,
+  single,
+} from "@tocsin/core/engine/metrics/Metric"
 import { Effect, type Scope } from "effect"
+
+const GC_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+
+/** The process, under prom-client's usual names. */
+export const processMetricDefinitions = {
+  buildInfo: gauge("tocsin_build_info", "Always 1; the labels name the version", {
+    labels: ["version", "node"],
+  }),
+  startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
+  cpuUser: counter("process_cpu_user_seconds_total", "Processor time spent in the process's own code"),
+  cpuSystem: counter(
+    "process_cpu_system_seconds_total",
+    "Processor time spent in the system for the process",
+  ),
+  cpu: counter("process_cpu_seconds_total", "Processor time spent by the process"),
+  residentMemory: gauge("process_resident_memory_bytes", "Resident memory of the process"),
+  openFiles: gauge("process_open_fds", "Open file descriptors"),
+  mostFiles: gauge("process_max_fds", "Limit on open file descriptors"),
+  heapTotal: gauge("nodejs_heap_size_total_bytes", "Size of the JavaScript heap"),
+  heapUsed: gauge("nodejs_heap_size_used_bytes", "Memory in use on the JavaScript heap"),
+  externalMemory: gauge(
+    "nodejs_external_memory_bytes",
+    "Memory outside the JavaScript heap that its objects hold",
+  ),
+  gcDuration: histogram("nodejs_gc_duration_seconds", "Duration of garbage collections, by kind", {
+    labels: ["kind"],
+    buckets: GC_SECONDS,
+  }),
+  loopLagMin: gauge("nodejs_eventloop_lag_min_seconds", "Event loop lag since the last scrape, minimum"),
+  loopLagMax: gauge("nodejs_eventloop_lag_max_seconds", "Event loop lag since the last scrape, maximum"),
+  loopLagMean: gauge("nodejs_eventloop_lag_mean_seconds", "Event loop lag since the last scrape, mean"),
+  loopLagP50: gauge("nodejs_eventloop_lag_p50_seconds", "Event loop lag since the last scrape, median"),
+  loopLagP90: gauge(
+    "nodejs_eventloop_lag_p90_seconds",
+    "Event loop lag since the last scrape, 90th percentile",
+  ),
+  loopLagP99: gauge(
+    "nodejs_eventloop_lag_p99_seconds",
+    "Event loop lag since the last scrape, 99th percentile",
+  ),
+  loopActive: counter("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy"),
+  loopIdle: counter("nodejs_eventloop_idle_seconds_total", "Time that the event loop was idle"),
+  versionInfo: gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
+    labels: ["version", "major", "minor", "patch"],
+  }),
+}
+
+const metrics = processMetricDefinitions
 
 /** How often the event loop is asked how late it is: one timer, whose cost nobody sees. */
 const LAG_RESOLUTION_MILLIS = 20

@@ -1,12 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { Effect } from "effect"
-import { processMetrics } from "../../src/metrics/processMetrics.ts"
+import { processMetricDefinitions, processMetrics } from "../../src/metrics/processMetrics.ts"
 
 it.live("collections of every kind are told of before the first one", () =>
   Effect.gen(function* () {
     const families = yield* yield* processMetrics("1.2.3")
-    const { readings } = families.find(({ definition }) => definition === metricDefinitions.gcDuration) ?? {}
+    const { readings } =
+      families.find(({ definition }) => definition === processMetricDefinitions.gcDuration) ?? {}
     assert.sameMembers(
       (readings ?? []).map(({ labels }) => labels[0]),
       ["major", "minor", "incremental", "weakcb"],

@@ -1,21 +1,46 @@
 import { stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
-import type { Instruments, MetricSource } from "@tocsin/core/engine/metrics/Instruments"
-import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
-import { several, single } from "@tocsin/core/engine/metrics/Metric"
+import { type Histogram, Histograms } from "@tocsin/core/engine/metrics/Counters"
+import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
+import { COMMIT_SECONDS, metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
+import { gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Metric"
 import { Effect } from "effect"
 import { IN_MEMORY } from "../connection/SqliteConnection.ts"
 import type { SyncFile } from "../log/LogFile.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
 import type { RowCache } from "../rows/RowCache.ts"
 
+/** What only SQLite has to report. */
+export const fileMetricDefinitions = {
+  logBytes: gauge("tocsin_sqlite_log_bytes", "Size of the data in SQLite's write-ahead log"),
+  fileBytes: gauge("tocsin_sqlite_file_bytes", "Size of SQLite's database file"),
+  syncDuration: histogram(
+    "tocsin_sqlite_sync_duration_seconds",
+    "Duration of a sync of the write-ahead log",
+    {
+      buckets: COMMIT_SECONDS,
+    },
+  ),
+  diskFree: gauge(
+    "tocsin_data_filesystem_avail_bytes",
+    "Free bytes of the file system that holds the database file",
+  ),
+  diskSize: gauge(
+    "tocsin_data_filesystem_size_bytes",
+    "Size of the file system that holds the database file",
+  ),
+}
+
+/** Counts syncs of the write-ahead log. */
+export const makeSyncDurations = (): Histograms => new Histograms(fileMetricDefinitions.syncDuration)
+
 /** The same sync, timed. */
 export const timedSync =
-  (sync: SyncFile, { syncDuration }: Instruments): SyncFile =>
+  (sync: SyncFile, duration: Histogram): SyncFile =>
   (descriptor, done) => {
     const startedAt = performance.now()
     sync(descriptor, (error) => {
-      syncDuration.observe((performance.now() - startedAt) / 1_000)
+      duration.observe((performance.now() - startedAt) / 1_000)
       done(error)
     })
   }
@@ -24,23 +49,25 @@ interface Measured {
   readonly file: string
   readonly log: WriteAheadLog
   readonly cache: RowCache
+  readonly syncs: Histograms
 }
 
-/** Tells of the database's file, its log, the disk under them, and the cache of rows. */
-export const fileMetrics = ({ file, log, cache }: Measured): MetricSource =>
+/** Reports the database's file, its log, the disk under them, and the cache of rows. */
+export const fileMetrics = ({ file, log, cache, syncs }: Measured): MetricSource =>
   Effect.gen(function* () {
-    const lookups = several(metrics.cacheLookups, [
+    const lookups = several(metricDefinitions.cacheLookups, [
       [["sqlite", "hit"], cache.hits],
       [["sqlite", "miss"], cache.misses],
     ])
-    if (file === IN_MEMORY) return [lookups]
+    if (file === IN_MEMORY) return [lookups, syncs.read()]
     const { size } = yield* Effect.tryPromise(() => stat(file))
     const { bavail, blocks, bsize } = yield* Effect.tryPromise(() => statfs(dirname(file)))
     return [
       lookups,
-      single(metrics.logBytes, log.bytes),
-      single(metrics.fileBytes, size),
-      single(metrics.diskFree, bavail * bsize),
-      single(metrics.diskSize, blocks * bsize),
+      syncs.read(),
+      single(fileMetricDefinitions.logBytes, log.bytes),
+      single(fileMetricDefinitions.fileBytes, size),
+      single(fileMetricDefinitions.diskFree, bavail * bsize),
+      single(fileMetricDefinitions.diskSize, blocks * bsize),
     ]
   })

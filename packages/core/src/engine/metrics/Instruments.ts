@@ -81,8 +81,6 @@ export class Instruments {
     "history",
     "remove_all",
   ])
-  readonly #syncDuration = new Histograms(metrics.syncDuration)
-  readonly syncDuration = this.#syncDuration.of()
   readonly #sources = new Set<MetricSource>()
 
   /** Has a source asked at each scrape until the scope closes. */
@@ -121,7 +119,6 @@ export class Instruments {
       this.groupFailures,
       this.cacheLookups,
       this.#agentsPassedOver,
-      this.#syncDuration,
     ].map((metric) => metric.read())
   }
 }

@@ -3,7 +3,7 @@ import { counter, gauge, histogram } from "./Metric.ts"
 /** From half a millisecond, a fast heartbeat, to ten seconds: few clients wait longer. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** A disk's sync takes 0.1 ms to tens of milliseconds; a remote database takes longer. */
-const COMMIT_SECONDS = [
+export const COMMIT_SECONDS = [
   0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
 const GROUP_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -11,7 +11,6 @@ const GROUP_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 21_600]
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 const DELAY_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
-const GC_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /** Requests, and the data that agents send. */
 const ingestion = {
@@ -103,7 +102,7 @@ const state = {
   ),
 }
 
-/** The storage's commits, files and connections. */
+/** The storage's commits and failures, the same for every storage. */
 const storage = {
   storageUp: gauge("tocsin_storage_up", "Whether the storage answers and takes writes: 1 or 0"),
   storageFailures: counter(
@@ -137,87 +136,15 @@ const storage = {
     "Agents that a bulk task skipped because another session locked their rows for longer than a second",
     { labels: ["work"] },
   ),
-  connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
-    labels: ["pool", "state"],
-  }),
-  connectionsWaiting: gauge(
-    "tocsin_postgres_connections_waiting",
-    "Callers waiting for a connection, by pool",
-    {
-      labels: ["pool"],
-    },
-  ),
-  logBytes: gauge("tocsin_sqlite_log_bytes", "Size of the data in SQLite's write-ahead log"),
-  fileBytes: gauge("tocsin_sqlite_file_bytes", "Size of SQLite's database file"),
-  syncDuration: histogram(
-    "tocsin_sqlite_sync_duration_seconds",
-    "Duration of a sync of the write-ahead log",
-    {
-      buckets: COMMIT_SECONDS,
-    },
-  ),
-  diskFree: gauge(
-    "tocsin_data_filesystem_avail_bytes",
-    "Free bytes of the file system that holds the database file",
-  ),
-  diskSize: gauge(
-    "tocsin_data_filesystem_size_bytes",
-    "Size of the file system that holds the database file",
-  ),
 }
 
-/** The process, under prom-client's usual names. */
-const processMetrics = {
-  buildInfo: gauge("tocsin_build_info", "Always 1; the labels name the version", {
-    labels: ["version", "node"],
-  }),
-  startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
-  cpuUser: counter("process_cpu_user_seconds_total", "Processor time spent in the process's own code"),
-  cpuSystem: counter(
-    "process_cpu_system_seconds_total",
-    "Processor time spent in the system for the process",
-  ),
-  cpu: counter("process_cpu_seconds_total", "Processor time spent by the process"),
-  residentMemory: gauge("process_resident_memory_bytes", "Resident memory of the process"),
-  openFiles: gauge("process_open_fds", "Open file descriptors"),
-  mostFiles: gauge("process_max_fds", "Limit on open file descriptors"),
-  heapTotal: gauge("nodejs_heap_size_total_bytes", "Size of the JavaScript heap"),
-  heapUsed: gauge("nodejs_heap_size_used_bytes", "Memory in use on the JavaScript heap"),
-  externalMemory: gauge(
-    "nodejs_external_memory_bytes",
-    "Memory outside the JavaScript heap that its objects hold",
-  ),
-  gcDuration: histogram("nodejs_gc_duration_seconds", "Duration of garbage collections, by kind", {
-    labels: ["kind"],
-    buckets: GC_SECONDS,
-  }),
-  loopLagMin: gauge("nodejs_eventloop_lag_min_seconds", "Event loop lag since the last scrape, minimum"),
-  loopLagMax: gauge("nodejs_eventloop_lag_max_seconds", "Event loop lag since the last scrape, maximum"),
-  loopLagMean: gauge("nodejs_eventloop_lag_mean_seconds", "Event loop lag since the last scrape, mean"),
-  loopLagP50: gauge("nodejs_eventloop_lag_p50_seconds", "Event loop lag since the last scrape, median"),
-  loopLagP90: gauge(
-    "nodejs_eventloop_lag_p90_seconds",
-    "Event loop lag since the last scrape, 90th percentile",
-  ),
-  loopLagP99: gauge(
-    "nodejs_eventloop_lag_p99_seconds",
-    "Event loop lag since the last scrape, 99th percentile",
-  ),
-  loopActive: counter("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy"),
-  loopIdle: counter("nodejs_eventloop_idle_seconds_total", "Time that the event loop was idle"),
-  versionInfo: gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
-    labels: ["version", "major", "minor", "patch"],
-  }),
+/** Every metric of the service, by subject in the order of the metrics page. Adapters define their own. */
+export const metricSubjects = {
+  "Requests and ingestion": ingestion,
+  Notifications: delivery,
+  "State, read at each scrape": state,
+  Storage: storage,
 }
 
-/** Every metric of the service: the one place for names, meanings, labels and buckets. */
-export const metricDefinitions = { ...ingestion, ...delivery, ...state, ...storage, ...processMetrics }
-
-/** The same by subject, in the order of the metrics page. */
-export const metricSubjects = [
-  { title: "Requests and ingestion", definitions: ingestion },
-  { title: "Notifications", definitions: delivery },
-  { title: "State, read at each scrape", definitions: state },
-  { title: "Storage", definitions: storage },
-  { title: "Process", definitions: processMetrics },
-]
+/** The same by name. */
+export const metricDefinitions = { ...ingestion, ...delivery, ...state, ...storage }
