@@ -36,7 +36,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         assert.deepStrictEqual(listed, { items, has_more: false })
         const table = yield* tocsin(place, "agents", "list", "--prefix", "web-", "--limit", "2")
         assert.match(table.stdout, /^AGENT +STATUS +ADMISSION +SEEN.*\nweb-1 +alive +pending .*\nweb-2 .*\n$/)
-        assert.strictEqual(table.stderr, "2 agents shown, and there are more: --all or --limit\n")
+        assert.strictEqual(table.stderr, "2 agents shown; for more, use --all or --limit\n")
 
         const accepted = yield* tocsin(place, "agents", "accept", "web-1", "web", "db-1")
         assert.deepStrictEqual(accepted, {

@@ -81,7 +81,7 @@ describe.concurrent("the doctor", () => {
         assert.match(messageOf(findings, "server"), /^last sign of life \d+s ago/)
         assert.match(
           messageOf(findings, "notifier webhook"),
-          /^http:\/\/127.0.0.1:\d+ took the test message \(status 204\)$/,
+          /^http:\/\/127.0.0.1:\d+ accepted the test message \(status 204\)$/,
         )
 
         const ill = yield* receiverOf(403)
@@ -131,7 +131,10 @@ describe.concurrent("the doctor", () => {
         "pages of https://dashboard.example, http://localhost:3000 may call",
       )
       const sent = yield* examine({ ...place, environment }, "--send-test")
-      assert.match(messageOf(sent.findings, "beat"), /^http:\/\/127.0.0.1:\d+ took a beat \(status 204\)$/)
+      assert.match(
+        messageOf(sent.findings, "beat"),
+        /^http:\/\/127.0.0.1:\d+ accepted a beat \(status 204\)$/,
+      )
       const ill = yield* receiverOf(404)
       const refused = yield* examine(
         { ...place, environment: { SERVICE_BEAT_URL: ill.url, SERVICE_ALLOWED_ORIGINS: "*" } },

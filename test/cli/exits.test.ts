@@ -67,7 +67,7 @@ describe.concurrent("exit codes", () => {
       assert.deepStrictEqual(yield* refused(place, "agents list"), {
         code: EXIT_CODES.storage.code,
         stderr:
-          "tocsin: found no Tocsin data in data/tocsin.db: start the server on it once, or run tocsin migrate, or set SERVICE_DATA_DIR to the server's folder\n",
+          "tocsin: found no Tocsin data in SQLite in data/tocsin.db: correct DATABASE_URL, SERVICE_DATA_DIR or --from, or create it with tocsin migrate\n",
       })
       const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
       assert.deepStrictEqual(yield* refused({ ...place, environment }, "agents list"), {

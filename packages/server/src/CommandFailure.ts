@@ -1,7 +1,8 @@
-import { Schema } from "effect"
+import { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Schema } from "effect"
 import type { ExitName } from "./exitCodes.ts"
 
-/** A command cannot do what it was asked: one message for the person, and how the process ends. */
+/** A command failed: a message for the person, and how the process ends. */
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
   exit: Schema.Literals([
     "failed",
@@ -14,13 +15,21 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
   message: Schema.String,
 }) {}
 
-/** Something is wrong with the arguments. */
+/** The arguments are wrong. */
 export const usageFailure = (message: string): CommandFailure =>
   new CommandFailure({ exit: "usage", message })
 
-/** The state of things forbids it. */
+/** The current state forbids the action. */
 export const refusal = (message: string): CommandFailure => new CommandFailure({ exit: "refused", message })
 
-/** There is no such thing. */
+/** The named object does not exist. */
 export const notFound = (message: string): CommandFailure =>
   new CommandFailure({ exit: "not_found", message })
+
+/** Turns a storage that another process uses into a refusal. */
+export const refusedInUse = <A, E, R>(work: Effect.Effect<A, E | StorageError, R>) =>
+  Effect.catchIf(
+    work,
+    (error): error is StorageError => Schema.is(StorageError)(error) && error.reason === "in_use",
+    ({ message }) => Effect.fail(refusal(message)),
+  )

@@ -8,7 +8,7 @@ import { tocsin } from "./commands/tocsin.ts"
 import { EXIT_CODES, type ExitName } from "./exitCodes.ts"
 import { Output } from "./output/Output.ts"
 import { presenterLayer } from "./output/presenterLayer.ts"
-import { withoutSecrets } from "./output/withoutSecrets.ts"
+import { withoutSecrets } from "./output/texts.ts"
 
 type CommandError = Effect.Error<ReturnType<typeof program>>
 

@@ -8,7 +8,7 @@ import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { unknownSettings } from "./settings/readSettings.ts"
-import { type StartProblem, startMessage } from "./startMessage.ts"
+import { type StartProblem, startMessage } from "./StartFailure.ts"
 
 const complain = (message: string): void => {
   process.stderr.write(`${message}\n`)

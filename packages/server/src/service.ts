@@ -5,12 +5,11 @@ import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
-import { ensureDataDirectory } from "./dataDirectory.ts"
 import { followingNotifiers } from "./notifiers.ts"
 import { policyOf, retentionOf } from "./policy.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { clockLayer, storageKind, storageLayer, storageName } from "./storage.ts"
+import { clockLayer, ensureDataDirectory, storageKind, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */

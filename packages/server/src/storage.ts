@@ -4,27 +4,28 @@ import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { Layer } from "effect"
+import { Effect, FileSystem, Layer } from "effect"
+import { StartFailure } from "./StartFailure.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The file of the embedded database. */
 export const databaseFile = ({ SERVICE_DATA_DIR }: Pick<Settings, "SERVICE_DATA_DIR">): string =>
   join(SERVICE_DATA_DIR, "tocsin.db")
 
-/** What the storage that the settings ask for is called where anybody reads it. */
+/** The kind of storage, as people read it. */
 export const storageKind = ({ DATABASE_URL }: Settings): string => {
   if (DATABASE_URL === undefined) return "SQLite"
   return DATABASE_URL.kind === "memory" ? "memory" : "PostgreSQL"
 }
 
-/** What the log calls the storage that the settings ask for; no address, which may hold a password. */
+/** The name of the storage in the log, without an address, which may hold a password. */
 export const storageName = (settings: Settings): string => {
   const kind = storageKind(settings)
   if (settings.DATABASE_URL === undefined) return `${kind} in ${databaseFile(settings)}`
-  return settings.DATABASE_URL.kind === "memory" ? `${kind}: nothing outlives this process` : kind
+  return settings.DATABASE_URL.kind === "memory" ? `${kind}: data is lost when this process ends` : kind
 }
 
-/** The storage that the settings ask for. */
+/** The storage of these settings. */
 export const storageLayer = (settings: Settings): Layer.Layer<Storage, StorageError> => {
   if (settings.DATABASE_URL === undefined) {
     return SqliteStorage.layer({
@@ -37,6 +38,22 @@ export const storageLayer = (settings: Settings): Layer.Layer<Storage, StorageEr
     : PgStorage.layer({ url: settings.DATABASE_URL.url })
 }
 
-/** The clock that all replicas agree on: with PostgreSQL, the process's own one corrected by the database's. */
+/** With PostgreSQL, this machine's clock corrected by the database's, so that replicas agree. */
 export const clockLayer = (settings: Settings): Layer.Layer<never, StorageError> =>
   settings.DATABASE_URL?.kind === "postgres" ? PgClock.layer({ url: settings.DATABASE_URL.url }) : Layer.empty
+
+// The database contains the output of checks, which may be confidential.
+const OWNER_ONLY = 0o700
+
+/** Creates the data folder if needed, for its owner alone. */
+export const ensureDataDirectory = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  yield* Effect.mapError(
+    files.makeDirectory(path, { recursive: true, mode: OWNER_ONLY }),
+    (cause) =>
+      new StartFailure({
+        message: `the data folder ${path} cannot be created; check that no file has its name and that its parent is writable, or set SERVICE_DATA_DIR`,
+        cause,
+      }),
+  )
+})

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { ensureDataDirectory } from "@tocsin/server/dataDirectory"
+import { ensureDataDirectory } from "@tocsin/server/storage"
 import { Effect } from "effect"
 
 const scratchFolder = Effect.acquireRelease(
@@ -14,7 +14,7 @@ const scratchFolder = Effect.acquireRelease(
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
 describe("the data folder", () => {
-  it.live("is made for its owner alone, and left as it is where it is there", () =>
+  it.live("is created for its owner alone, and an existing one stays as it is", () =>
     Effect.gen(function* () {
       const folder = join(yield* scratchFolder, "data")
       yield* ensureDataDirectory(folder)

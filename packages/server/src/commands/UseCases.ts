@@ -7,18 +7,19 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer } from "effect"
+import { usageFailure } from "../CommandFailure.ts"
+import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { loggingLayer } from "../logging.ts"
 import { notifiersLayer } from "../notifiers.ts"
 import { policyOf } from "../policy.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { clockLayer, storageLayer } from "../storage.ts"
-import { requireSchema } from "./requireSchema.ts"
 
 /** The settings of the environment, for a command. */
 export const settingsOfCommand = Effect.suspend(() => Effect.fromResult(commandSettings(process.env)))
 
-/** The log of a command, on standard error: what a server says at `info` would only be in the way. */
+/** The log of a command, on standard error, without the lines that a server logs at `info`. */
 export const commandLogging = (settings: Settings) => {
   const { SERVICE_LOG_LEVEL: level } = settings
   return loggingLayer(
@@ -27,7 +28,7 @@ export const commandLogging = (settings: Settings) => {
   )
 }
 
-/** The ports that the settings ask for, as the server has them. */
+/** The ports of the server with these settings. */
 const portsOf = (settings: Settings) =>
   Layer.mergeAll(
     Layer.provide(boundedStorage(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
@@ -41,13 +42,19 @@ const portsOf = (settings: Settings) =>
   )
 
 /**
- * The use cases, on the storage that the environment's settings name, whether a server runs on it or not. Built where a
- * command is given its arguments, so that help and mistakes need no storage.
+ * The use cases on the storage of the environment's settings, beside a running server or without
+ * one. Commands build them once their arguments are valid, so that help and mistakes need no storage.
  */
 export const useCases = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* settingsOfCommand
-    yield* requireSchema(settings)
+    const place = placeOfSettings(settings)
+    if (place === undefined) {
+      return yield* usageFailure(
+        "with DATABASE_URL=memory: the data exists only in the server's process; use its API instead",
+      )
+    }
+    yield* requireSchema(place)
     return Layer.mergeAll(Admission.layer, Queries.layer, Operations.layer).pipe(
       Layer.provideMerge(portsOf(settings)),
     )

@@ -2,13 +2,12 @@ import { existsSync } from "node:fs"
 import { dirname } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { CommandFailure, refusal } from "../CommandFailure.ts"
-import { jsonText } from "../output/jsonText.ts"
-import { Output } from "../output/Output.ts"
+import { Argument, Command } from "effect/cli"
+import { CommandFailure, refusal, refusedInUse } from "../CommandFailure.ts"
+import { writeResult } from "../output/Output.ts"
+import { sizeText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { databaseFile } from "../storage.ts"
-import { sizeText } from "./doctor/sizeText.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -16,17 +15,12 @@ import { settingsOfCommand } from "./UseCases.ts"
 export const backup = Command.make(
   "backup",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("Where the backup goes")),
-    force: Flag.Boolean("force").pipe(
-      Flag.withDescription("Replace a file of that name, once the backup is whole"),
-      Flag.withoutNegation,
-      Flag.withDefault(false),
-    ),
+    file: Argument.String("FILE").pipe(Argument.withDescription("File to write the backup to")),
+    force: flags.flag("force", "Replace an existing file once the backup is complete"),
     progress: flags.progress,
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ file, force, progress, json }) {
-    const output = yield* Output
     const settings = yield* settingsOfCommand
     if (settings.DATABASE_URL !== undefined) {
       return yield* refusal("this command backs up SQLite only: for PostgreSQL, use pg_dump")
@@ -45,21 +39,17 @@ export const backup = Command.make(
         target: file,
         onProgress: (pages) => report({ ...pages, of: "pages, copying" }),
         beforeCheck: enter({ done: 0, of: "checking the copy" }),
-      }).pipe(
-        Effect.catchTag("StorageError", (error) =>
-          Effect.fail(error.reason === "in_use" ? refusal(error.message) : error),
-        ),
-      ),
+      }).pipe(refusedInUse),
     )
     const howToRestore =
-      "to restore it, stop the server, remove tocsin.db-wal and tocsin.db-shm, and put it in place of tocsin.db"
-    yield* output.write(
-      json
-        ? `${jsonText({ file, bytes, schema })}\n`
-        : `${file} holds all of ${source}, checked, ${sizeText(bytes)}: ${howToRestore}\n`,
+      "to restore it, stop the server, delete tocsin.db-wal and tocsin.db-shm, and replace tocsin.db with it"
+    yield* writeResult(
+      json,
+      { file, bytes, schema },
+      () => `${file} contains all of ${source}, verified, ${sizeText(bytes)}: ${howToRestore}\n`,
     )
   }),
 ).pipe(
-  Command.withDescription("Back up the embedded database into one file, while servers work on it"),
+  Command.withDescription("Back up the embedded database into one file while servers use it"),
   Command.withExamples([{ command: 'tocsin backup "backups/$(date +%F).db"' }]),
 )

@@ -1,14 +1,12 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { CommandFailure, refusal, usageFailure } from "../CommandFailure.ts"
+import { CommandFailure, refusedInUse, usageFailure } from "../CommandFailure.ts"
 import { type CopiedTableReport, copyStorage } from "../copy/copyStorage.ts"
-import { type Place, placeOf, postgresPlace, sqlitePlace } from "../copy/Place.ts"
-import { jsonText } from "../output/jsonText.ts"
-import { type Column, makeTable } from "../output/makeTable.ts"
-import { Output } from "../output/Output.ts"
+import { placeOfFlag, placeOfSettings, requireSchema, type StoragePlace } from "../copy/StoragePlace.ts"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
 import { withProgress } from "../output/withProgress.ts"
-import { databaseFile } from "../storage.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -19,47 +17,35 @@ const COLUMNS: ReadonlyArray<Column<CopiedTableReport>> = [
 ]
 
 /** The storage of the environment's settings. */
-const presentPlace = Effect.gen(function* () {
-  const settings = yield* settingsOfCommand
-  if (settings.DATABASE_URL === undefined) return sqlitePlace(databaseFile(settings))
-  if (settings.DATABASE_URL.kind === "postgres") return postgresPlace(settings.DATABASE_URL.url)
-  return yield* usageFailure("DATABASE_URL is memory:, which cannot be copied: name the source with --from")
-})
-
-const requirePresentSchema = Effect.fnUntraced(function* (from: Place) {
-  const state = yield* from.state
-  const { applied, known } = state
-  if (applied === 0) {
-    return yield* new CommandFailure({
-      exit: "storage",
-      message: `found no Tocsin data in ${from.name}: name the storage to read with --from`,
-    })
-  }
-  if (applied < known) {
-    const message = `${from.name} is at schema ${applied} of ${known}: run tocsin migrate on it first`
-    return yield* new CommandFailure({ exit: "storage", message })
-  }
-  return state
+const currentPlace = Effect.gen(function* () {
+  const place = placeOfSettings(yield* settingsOfCommand)
+  return (
+    place ??
+    (yield* usageFailure("DATABASE_URL is memory:, which cannot be copied: name the source with --from"))
+  )
 })
 
 /** A server leaves a mark every five seconds at the latest. */
 const LONGEST_SILENCE = Duration.seconds(6)
 const BETWEEN_LOOKS = Duration.seconds(1)
 
-/** Whether a server works on a storage: then its sign of life changes within seconds. */
-const isServed = Effect.fnUntraced(function* (place: Place, markedBefore: Instant.Instant | undefined) {
+/** Whether a server uses the storage: its sign of life changes within seconds. */
+const isServed = Effect.fnUntraced(function* (
+  place: StoragePlace,
+  markedBefore: Instant.Instant | undefined,
+) {
   const until = Instant.plus(yield* Instant.now, LONGEST_SILENCE)
   for (;;) {
     const { markedAt } = yield* place.state
     if (markedAt !== markedBefore) return true
     const now = yield* Instant.now
-    // One that is old already is no server's that still runs.
+    // The server that left an old mark has ended.
     if (now > until || markedAt === undefined || markedAt < Instant.minus(now, OLD)) return false
     yield* Effect.sleep(BETWEEN_LOOKS)
   }
 })
 
-/** By clocks that may differ a little. */
+/** More than two clocks may differ by. */
 const OLD = Duration.minutes(1)
 
 /** `tocsin copy` */
@@ -68,15 +54,13 @@ export const copy = Command.make(
   {
     from: Flag.String("from").pipe(
       Flag.withDescription(
-        "Where to read: sqlite:FILE, postgres://…, or env:NAME (default: as the settings say)",
+        "Source: sqlite:FILE, postgres://…, or env:NAME (default: the storage of the settings)",
       ),
       Flag.withMetavar("URL"),
       Flag.optional,
     ),
     to: Flag.String("to").pipe(
-      Flag.withDescription(
-        "Where to write: the same forms; a file that is not there yet, or an empty database",
-      ),
+      Flag.withDescription("Target, in the same forms: a file that does not exist, or an empty database"),
       Flag.withMetavar("URL"),
     ),
     progress: flags.progress,
@@ -84,22 +68,18 @@ export const copy = Command.make(
   },
   Effect.fnUntraced(function* ({ from: given, to: target, progress, json }) {
     const output = yield* Output
-    const from = Option.isSome(given) ? yield* placeOf("--from", given.value) : yield* presentPlace
-    const to = yield* placeOf("--to", target)
-    const { markedAt } = yield* requirePresentSchema(from)
+    const from = Option.isSome(given) ? yield* placeOfFlag("--from", given.value) : yield* currentPlace
+    const to = yield* placeOfFlag("--to", target)
+    const { markedAt } = yield* requireSchema(from)
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
       copyStorage(from, to, report),
-    ).pipe(
-      Effect.catchTag("StorageError", (error) =>
-        Effect.fail(error.reason === "in_use" ? refusal(error.message) : error),
-      ),
-    )
-    const table = makeTable(COLUMNS, tables, output)
-    const summary = `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n`
-    yield* output.write(
-      json
-        ? `${jsonText({ from: from.name, to: to.name, tables }, output.columns !== undefined)}\n`
-        : table.header + table.lines(tables) + summary,
+    ).pipe(refusedInUse)
+    yield* writeResult(
+      json,
+      { from: from.name, to: to.name, tables },
+      () =>
+        tableText(COLUMNS, tables, output) +
+        `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n`,
     )
     if (yield* isServed(from, markedAt)) {
       return yield* new CommandFailure({
@@ -110,8 +90,8 @@ export const copy = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Copy everything from one storage into another one that is empty: all of it or nothing, from one moment,\n" +
-      "  verified on both sides. Stop the server first, or what it takes meanwhile is not in the copy.",
+    "Copy a snapshot of one storage into another, empty one: all or nothing, verified on both sides.\n" +
+      "  Stop the server first: the copy lacks later changes.",
   ),
   Command.withShortDescription("Copy everything from one storage into another, empty one"),
   Command.withExamples([

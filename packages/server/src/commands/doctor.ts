@@ -2,28 +2,21 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Effect } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
-import { jsonText } from "../output/jsonText.ts"
-import { type Column, makeTable } from "../output/makeTable.ts"
-import { Output } from "../output/Output.ts"
-import { withoutSecrets } from "../output/withoutSecrets.ts"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
+import { withoutSecrets } from "../output/texts.ts"
 import { commandSettings, examinedSettings } from "../settings/checkedSettings.ts"
 import { unknownSettings } from "../settings/readSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
-import { examineBeat } from "./doctor/examineBeat.ts"
-import { examineDelivery } from "./doctor/examineDelivery.ts"
-import { examineNotifiers } from "./doctor/examineNotifiers.ts"
-import { examineOrigins } from "./doctor/examineOrigins.ts"
+import { examineBeat, examineDelivery, examineNotifiers } from "./doctor/examineNotifiers.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
-import { examineSettings } from "./doctor/examineSettings.ts"
+import { examineOrigins, examineSettings, examineTokens } from "./doctor/examineSettings.ts"
 import { examineSqlite } from "./doctor/examineSqlite.ts"
-import { examineTokens } from "./doctor/examineTokens.ts"
-import { attention, type FailedFinding, type Findings } from "./doctor/Finding.ts"
+import { attention, type FailedFinding, type Finding, type Findings } from "./doctor/Finding.ts"
 import * as flags from "./flags.ts"
-
-type Finding = Findings[number]
 
 const COLUMNS: ReadonlyArray<Column<Finding>> = [
   { title: "CHECK", cell: ({ check }) => check },
@@ -31,7 +24,7 @@ const COLUMNS: ReadonlyArray<Column<Finding>> = [
   { title: "FOUND", cell: ({ message }) => message },
 ]
 
-/** The storage, as far as its own settings can be read. */
+/** The storage, if its own settings are valid. */
 const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
   const { DATABASE_URL, SERVICE_DATA_DIR, SERVICE_KEY_PEPPER } = values
   const { pepperCheck } = yield* Effect.provide(Hashing, NodeHashing.layer({ pepper: SERVICE_KEY_PEPPER }))
@@ -46,7 +39,7 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
 
 const isFailed = (finding: Finding): finding is FailedFinding => finding.level === "failed"
 
-/** Whether a storage can be opened as the server would, without a change of its schema. */
+/** Whether commands can open the storage. */
 const isInOrder = (storage: Findings): boolean =>
   !storage.some(isFailed) && storage.some(({ check, level }) => check === "schema" && level === "ok")
 
@@ -63,7 +56,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
     ...storage,
     ...(settings._tag === "Success" && isInOrder(storage) ? yield* examineDelivery : []),
     ...examineOrigins(values),
-    // What has bad settings cannot be made, and was told of.
+    // Invalid settings are reported above.
     ...(settings._tag === "Success" ? yield* examineNotifiers(settings.success, isTested) : []),
     ...(settings._tag === "Success" ? yield* examineBeat(settings.success, isTested) : []),
   ]
@@ -89,11 +82,7 @@ const verdict = (findings: Findings) => {
 export const doctor = Command.make(
   "doctor",
   {
-    sendTest: Flag.Boolean("send-test").pipe(
-      Flag.withDescription("Send each notifier a message that is marked as a test, and one beat"),
-      Flag.withoutNegation,
-      Flag.withDefault(false),
-    ),
+    sendTest: flags.flag("send-test", "Send a message marked as a test through each notifier, and one beat"),
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ sendTest, json }) {
@@ -102,19 +91,16 @@ export const doctor = Command.make(
       ...finding,
       message: withoutSecrets(finding.message),
     }))
-    const table = makeTable(COLUMNS, findings, { columns: undefined, hasColour: output.hasColour })
-    const told = findings.map(({ check, level, message }) => ({ check, level, message }))
-    yield* output.write(
-      json
-        ? `${jsonText({ findings: told }, output.columns !== undefined)}\n`
-        : table.header + table.lines(findings),
+    const shown = findings.map(({ check, level, message }) => ({ check, level, message }))
+    yield* writeResult(json, { findings: shown }, () =>
+      tableText(COLUMNS, findings, { columns: undefined, hasColour: output.hasColour }),
     )
     const failure = verdict(findings)
     if (failure !== undefined) return yield* failure
   }),
 ).pipe(
   Command.withDescription(
-    "Check settings, storage, disk, clock, delivery and notifiers, and say what to do. Ends by the worst that it found",
+    "Check settings, storage, disk, clock, delivery and notifiers, and say what to do. The exit code is that of the worst finding",
   ),
   Command.withShortDescription("Check settings, storage, disk, clock, delivery and notifiers"),
 )

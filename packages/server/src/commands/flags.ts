@@ -1,27 +1,38 @@
 import { Flag } from "effect/cli"
 
-/** Flags that several commands have, so that they mean the same everywhere. */
-const flag = (name: string, description: string) =>
+/** A flag that is either given or not. */
+export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
 
-/** Output for scripts. */
+/** An optional filter by one of several values. */
+export const filter = <const Values extends ReadonlyArray<string>>(
+  name: string,
+  values: Values,
+  description: string,
+) => Flag.Literals(name, values).pipe(Flag.withDescription(description), Flag.optional)
+
+/** The order of a list; the first of the values is the default. */
+export const choice = <const Value extends string>(
+  name: string,
+  values: readonly [Value, ...ReadonlyArray<Value>],
+  description: string,
+) =>
+  Flag.Literals(name, values).pipe(
+    Flag.withDescription(`${description} (default: ${values[0]})`),
+    Flag.withDefault(values[0]),
+  )
+
 export const json = flag("json", "Write one JSON document, with the field names of the API")
 
-/** Confirmation given in advance. */
 export const yes = flag("yes", "Do it without asking").pipe(Flag.withAlias("y"))
 
-/** Progress where nobody sees it redrawn. */
 export const progress = flag(
   "progress",
-  "Write progress as lines to standard error, also where that is no terminal",
+  "Write progress as lines to standard error, even if it is not a terminal",
 )
 
-/** Everything instead of the first rows. */
-export const all = flag("all", "Read the list to its end")
-
-/** How many rows. */
-export const limit = Flag.Int("limit").pipe(
-  Flag.withDescription("How many rows at most (default: 100)"),
+const limit = Flag.Int("limit").pipe(
+  Flag.withDescription("Show at most this many rows (default: 100)"),
   Flag.filter(
     (rows) => rows >= 1,
     (rows) => `Expected: a whole number above 0, got ${rows}`,
@@ -29,8 +40,5 @@ export const limit = Flag.Int("limit").pipe(
   Flag.withDefault(100),
 )
 
-/** Which way a list runs. */
-export const direction = Flag.Literals("direction", ["asc", "desc"]).pipe(
-  Flag.withDescription("Which way (default: desc)"),
-  Flag.withDefault("desc"),
-)
+/** The flags of every list. */
+export const list = { limit, all: flag("all", "Show the whole list"), json }

@@ -1,15 +1,19 @@
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Incident } from "@tocsin/core/contract/Resources"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { IncidentState, Severity } from "@tocsin/core/contract/Status"
+import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/incidents/IncidentRecord"
+import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
-import { ageText } from "../output/ageText.ts"
-import type { Column } from "../output/makeTable.ts"
-import { writeList } from "../output/writeList.ts"
+import { Argument, Command, Flag } from "effect/cli"
+import { notFound } from "../CommandFailure.ts"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
+import { ageText } from "../output/texts.ts"
+import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { show } from "./incidents/show.ts"
 import { useCases } from "./UseCases.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Incident>> => [
@@ -21,36 +25,108 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Incident>> => [
   { title: "SUMMARY", cell: (incident) => incident.summary ?? "", least: 16 },
 ]
 
+type IncidentDetail = ReturnType<typeof toIncidentDetail>
+
+const MEMBERS: ReadonlyArray<Column<IncidentDetail["members"][number]>> = [
+  { title: "AGENT", cell: (member) => member.agent_id },
+  { title: "CHECK", cell: (member) => member.check_id },
+  { title: "SEVERITY", cell: (member) => member.severity, isState: true },
+  { title: "SINCE", cell: (member) => Instant.format(member.joined_at) },
+  { title: "UNTIL", cell: (member) => (member.left_at === null ? "" : Instant.format(member.left_at)) },
+  { title: "SUMMARY", cell: (member) => member.summary ?? "", least: 16 },
+]
+
+const TIMELINE: ReadonlyArray<Column<IncidentDetail["timeline"][number]>> = [
+  { title: "AT", cell: (change) => Instant.format(change.at) },
+  { title: "AGENT", cell: (change) => change.agent_id },
+  { title: "CHECK", cell: (change) => change.check_id },
+  { title: "CHANGE", cell: (change) => change.change },
+  { title: "SEVERITY", cell: (change) => change.severity, isState: true },
+  { title: "INCIDENT", cell: (change) => change.incident_severity ?? "resolved", isState: true },
+]
+
+const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
+  { title: "NOTIFICATION", cell: (item) => item.id },
+  { title: "NOTIFIER", cell: (item) => item.notifier },
+  { title: "EVENT", cell: (item) => item.event_type },
+  { title: "STATE", cell: (item) => item.state, isState: true },
+  { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
+  { title: "LAST ERROR", cell: (item) => item.last_error ?? "", least: 16 },
+]
+
+const FACTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
+  { title: "INCIDENT", cell: ([name]) => name },
+  { title: "", cell: ([, value]) => value, isState: true },
+]
+
+const factsOf = ({ incident }: IncidentDetail): ReadonlyArray<readonly [string, string]> => [
+  ["id", incident.id],
+  ["incident_key", incident.incident_key],
+  ["state", incident.state],
+  ["severity", incident.severity],
+  ["opened_at", Instant.format(incident.opened_at)],
+  ["resolved_at", incident.resolved_at ? Instant.format(incident.resolved_at) : ""],
+  ["summary", incident.summary ?? ""],
+]
+
+const describe = (detail: IncidentDetail, output: Output["Service"]): string => {
+  const section = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) =>
+    rows.length === 0 ? "" : tableText(columns, rows, output)
+  const omitted = `${detail.timeline_left_out} changes are not kept: an incident keeps its first ${FIRST_CHANGES} and its last ${LAST_CHANGES}\n`
+  return [
+    section(FACTS, factsOf(detail)),
+    section(MEMBERS, detail.members),
+    section(TIMELINE, detail.timeline),
+    detail.timeline_left_out === 0 ? "" : omitted,
+    section(DELIVERIES, detail.deliveries),
+  ]
+    .filter((text) => text !== "")
+    .join("\n")
+}
+
+const show = Command.make(
+  "show",
+  {
+    id: Argument.String("INCIDENT").pipe(
+      Argument.withDescription("ID of the incident"),
+      Argument.withSchema(IncidentId),
+    ),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ id, json }) {
+    const output = yield* Output
+    const operations = yield* Operations
+    const story = yield* Effect.catchTag(operations.incident(id), "NotFound", () =>
+      Effect.fail(notFound(`there is no incident ${id}: list incidents with tocsin incidents`)),
+    )
+    const detail = toIncidentDetail(story)
+    yield* writeResult(json, detail, () => describe(detail, output))
+  }, Effect.provide(useCases)),
+).pipe(Command.withDescription("Show one incident with its members, timeline and notifications"))
+
 /** `tocsin incidents` */
 export const incidents = Command.make(
   "incidents",
   {
-    state: Flag.Literals("state", IncidentState.literals).pipe(
-      Flag.withDescription("Only incidents of this state"),
-      Flag.optional,
-    ),
-    severity: Flag.Literals("severity", Severity.literals).pipe(
-      Flag.withDescription("Only incidents of this severity"),
-      Flag.optional,
-    ),
+    state: flags.filter("state", IncidentState.literals, "Only incidents of this state"),
+    severity: flags.filter("severity", Severity.literals, "Only incidents of this severity"),
     agentId: Flag.String("agent-id").pipe(
-      Flag.withDescription("Only incidents in which a check of this agent is or was"),
+      Flag.withDescription("Only incidents with a check of this agent, present or past"),
       Flag.withSchema(AgentId),
       Flag.optional,
     ),
     checkId: Flag.String("check-id").pipe(
-      Flag.withDescription("Only incidents in which a check of this id is or was"),
+      Flag.withDescription("Only incidents with a check of this ID, present or past"),
       Flag.withSchema(CheckId),
       Flag.optional,
     ),
-    sort: Flag.Literals("sort", ["status", "opened_at", "resolved_at"]).pipe(
-      Flag.withDescription("What to order by (default: status, open and worst first)"),
-      Flag.withDefault("status" as const),
+    sort: flags.choice(
+      "sort",
+      ["status", "opened_at", "resolved_at"],
+      "Order by; status: open and worst first",
     ),
-    direction: flags.direction,
-    limit: flags.limit,
-    all: flags.all,
-    json: flags.json,
+    direction: flags.choice("direction", ["desc", "asc"], "Direction"),
+    ...flags.list,
   },
   Effect.fnUntraced(function* ({ sort, direction, ...given }) {
     const queries = yield* Queries
@@ -60,17 +136,11 @@ export const incidents = Command.make(
       agent_id: Option.getOrUndefined(given.agentId),
       check_id: Option.getOrUndefined(given.checkId),
     }
-    return yield* writeList(
-      {
-        page: (parameters) => queries.incidents({ ...filters, ...parameters, sort, direction }),
-        columns: columnsAt(yield* Instant.now),
-        of: "incidents",
-      },
-      given,
-    )
+    const items = itemsOf((page) => queries.incidents({ ...filters, ...page, sort, direction }))
+    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "incidents" }, given)
   }, Effect.provide(useCases)),
 ).pipe(
-  Command.withDescription("List incidents, or show one with its members and its story"),
+  Command.withDescription("List incidents, or show one"),
   Command.withExamples([
     { command: "tocsin incidents --state open" },
     { command: "tocsin incidents show 01a1f84d-4efb-7559-999e-636ca4ce6bd6" },

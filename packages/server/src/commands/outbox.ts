@@ -1,20 +1,23 @@
+import { OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotificationOutboxItem } from "@tocsin/core/contract/Resources"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
+import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
-import { ageText } from "../output/ageText.ts"
+import { Effect, Option, Schema, Stream } from "effect"
+import { Argument, Command } from "effect/cli"
+import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
-import { writeList } from "../output/writeList.ts"
+import { confirm, writeResult } from "../output/Output.ts"
+import { ageText } from "../output/texts.ts"
+import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { replay } from "./outbox/replay.ts"
 import { useCases } from "./UseCases.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<NotificationOutboxItem>> => [
   { title: "NOTIFICATION", cell: (item) => item.id },
   { title: "NOTIFIER", cell: (item) => item.notifier },
-  { title: "TELLS", cell: (item) => item.event_type },
+  { title: "EVENT", cell: (item) => item.event_type },
   { title: "STATE", cell: (item) => item.state, isState: true },
   { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
   { title: "NEXT", cell: (item) => (item.next_attempt_at ? ageText(item.next_attempt_at, now) : "") },
@@ -26,30 +29,105 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<NotificationOutbo
   { title: "LAST ERROR", cell: (item) => item.last_error ?? "", least: 16 },
 ]
 
+interface Outcome {
+  readonly id: OutboxId
+  readonly count: number
+  readonly error: string | null
+  /** The exit code if this is the worst outcome. */
+  readonly exit: "not_found" | "refused" | undefined
+}
+
+const replayOne = Effect.fnUntraced(function* (id: OutboxId) {
+  const operations = yield* Operations
+  return yield* operations.replay(id).pipe(
+    Effect.map(({ count }): Outcome => ({ id, count, error: null, exit: undefined })),
+    Effect.catchTags({
+      NotFound: () =>
+        Effect.succeed<Outcome>({
+          id,
+          count: 0,
+          error: `there is no notification ${id}: list failed ones with tocsin outbox --state failed`,
+          exit: "not_found",
+        }),
+      StateConflict: ({ message }) =>
+        Effect.succeed<Outcome>({ id, count: 0, error: `${id}: ${message}`, exit: "refused" }),
+    }),
+  )
+})
+
+/** All failed notifications, read before the first replay: one that fails again would be listed again. */
+const failedIds = Effect.fnUntraced(function* (notifier: NotifierKind | undefined) {
+  const queries = yield* Queries
+  const items = itemsOf((page) =>
+    queries.outbox({ ...page, state: "failed", notifier, sort: "created_at", direction: "asc" }),
+  )
+  return yield* Stream.runCollect(Stream.map(items, ({ id }) => id))
+})
+
+interface Wanted {
+  /** `undefined` for every failed notification. */
+  readonly ids: ReadonlyArray<OutboxId> | undefined
+  readonly notifier: NotifierKind | undefined
+  readonly json: boolean
+}
+
+const replayWanted = Effect.fnUntraced(function* ({ ids, notifier, json }: Wanted) {
+  const outcomes = yield* Effect.forEach(ids ?? (yield* failedIds(notifier)), replayOne)
+  const replayed = outcomes.filter(({ count }) => count > 0)
+  const items = outcomes.map(({ exit: _exit, ...outcome }) => outcome)
+  yield* writeResult(json, { items }, () =>
+    ids === undefined
+      ? `${replayed.length} will be sent again\n`
+      : replayed.map(({ id }) => `${id}: will be sent again\n`).join(""),
+  )
+  const failed = outcomes.filter(({ error }) => error !== null)
+  // With --all it is no failure that some cannot be replayed because their incident is over.
+  if (failed.length === 0 || ids === undefined) return
+  const exit = failed.some((outcome) => outcome.exit === "not_found") ? "not_found" : "refused"
+  return yield* new CommandFailure({ exit, message: failed.map(({ error }) => error).join("\n") })
+}, Effect.provide(useCases))
+
+const isOutboxId = Schema.is(OutboxId)
+
+const replay = Command.make(
+  "replay",
+  {
+    ids: Argument.String("NOTIFICATION").pipe(
+      Argument.withDescription("IDs of failed notifications, as tocsin outbox --state failed shows them"),
+      Argument.variadic(),
+    ),
+    all: flags.flag("all", "Every failed notification"),
+    notifier: flags.filter("notifier", NotifierKind.literals, "With --all: only those of this notifier"),
+    yes: flags.yes,
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ ids, all, notifier, yes, json }) {
+    if (all === ids.length > 0) return yield* usageFailure("name notifications or use --all, but not both")
+    if (Option.isSome(notifier) && !all) return yield* usageFailure("use --notifier only with --all")
+    const known = ids.filter(isOutboxId)
+    if (known.length < ids.length) {
+      return yield* usageFailure("a notification ID is a lower-case UUID: list IDs with tocsin outbox")
+    }
+    if (all) yield* confirm("this sends every failed notification again, old ones too", yes)
+    const wanted = { ids: all ? undefined : known, notifier: Option.getOrUndefined(notifier), json }
+    return yield* replayWanted(wanted)
+  }),
+).pipe(Command.withDescription("Send failed notifications again, with the same IDs"))
+
 /** `tocsin outbox` */
 export const outbox = Command.make(
   "outbox",
   {
-    state: Flag.Literals("state", OutboxState.literals).pipe(
-      Flag.withDescription("Only notifications of this state; failed ones are dead letters"),
-      Flag.optional,
+    state: flags.filter(
+      "state",
+      OutboxState.literals,
+      "Only notifications of this state; failed ones are dead letters",
     ),
-    notifier: Flag.Literals("notifier", NotifierKind.literals).pipe(
-      Flag.withDescription("Only notifications of this notifier"),
-      Flag.optional,
-    ),
-    eventType: Flag.Literals("event-type", NotificationType.literals).pipe(
-      Flag.withDescription("Only notifications that tell this"),
-      Flag.optional,
-    ),
-    sort: Flag.Literals("sort", ["updated_at", "created_at"]).pipe(
-      Flag.withDescription("What to order by (default: updated_at)"),
-      Flag.withDefault("updated_at" as const),
-    ),
-    direction: flags.direction,
-    limit: flags.limit,
-    all: flags.all,
-    json: flags.json,
+    notifier: flags.filter("notifier", NotifierKind.literals, "Only notifications of this notifier"),
+    eventType: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
+    sort: flags.choice("sort", ["updated_at", "created_at"], "Order by"),
+    direction: flags.choice("direction", ["desc", "asc"], "Direction"),
+    ...flags.list,
   },
   Effect.fnUntraced(function* ({ sort, direction, ...given }) {
     const queries = yield* Queries
@@ -58,14 +136,8 @@ export const outbox = Command.make(
       notifier: Option.getOrUndefined(given.notifier),
       event_type: Option.getOrUndefined(given.eventType),
     }
-    return yield* writeList(
-      {
-        page: (parameters) => queries.outbox({ ...filters, ...parameters, sort, direction }),
-        columns: columnsAt(yield* Instant.now),
-        of: "notifications",
-      },
-      given,
-    )
+    const items = itemsOf((page) => queries.outbox({ ...filters, ...page, sort, direction }))
+    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "notifications" }, given)
   }, Effect.provide(useCases)),
 ).pipe(
   Command.withDescription("List notifications, or send failed ones again"),

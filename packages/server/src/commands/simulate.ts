@@ -7,9 +7,8 @@ import { type SimulatedNotification, SimulationReport } from "@tocsin/core/simul
 import { type Duration, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
-import { jsonText } from "../output/jsonText.ts"
-import { type Column, makeTable } from "../output/makeTable.ts"
-import { Output } from "../output/Output.ts"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { policyOf } from "../policy.ts"
 import { duration } from "../settings/settingTypes.ts"
@@ -19,14 +18,14 @@ import { settingsOfCommand } from "./UseCases.ts"
 const encode = Schema.encodeSync(SimulationReport)
 
 const STDIN = "-"
-/** More than that nobody reads on a terminal. */
+/** Few people read more on a terminal. */
 const NOTIFICATIONS_SHOWN = 100
 const REFUSED_SHOWN = 5
 
 const NOTIFICATIONS: ReadonlyArray<Column<SimulatedNotification>> = [
   { title: "AT", cell: ({ at }) => Instant.format(at) },
   { title: "NOTIFIER", cell: ({ notifier }) => notifier },
-  { title: "TELLS", cell: ({ event_type }) => event_type, isState: true },
+  { title: "EVENT", cell: ({ event_type }) => event_type, isState: true },
   { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
   { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
   { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
@@ -57,12 +56,11 @@ const plural = (count: number, of: string): string =>
 const draw = (report: SimulationReport, output: Output["Service"]): string => {
   const { agents, results, incidents, notifications } = report
   const shown = notifications.slice(0, NOTIFICATIONS_SHOWN)
-  const table = makeTable(NOTIFICATIONS, shown, output)
   const more = notifications.length - shown.length
   return [
     drawTimeline(report, output),
-    shown.length === 0 ? "" : table.header + table.lines(shown),
-    more === 0 ? "" : `${plural(more, "more notification")}: --json has them all\n`,
+    shown.length === 0 ? "" : tableText(NOTIFICATIONS, shown, output),
+    more === 0 ? "" : `${plural(more, "more notification")}: --json shows all\n`,
     `${plural(incidents.length, "incident")} and ${plural(notifications.length, "notification")} ` +
       `from ${plural(results, "result")} of ${plural(agents, "agent")}\n`,
   ]
@@ -70,11 +68,11 @@ const draw = (report: SimulationReport, output: Output["Service"]): string => {
     .join("\n")
 }
 
-/** Tells on standard error which lines were left out. */
+/** Reports skipped lines on standard error. */
 const noteRefused = Effect.fnUntraced(function* (refused: SimulationReport["refused"]) {
   const { note } = yield* Output
   for (const { line, reason } of refused.slice(0, REFUSED_SHOWN)) yield* note(`line ${line}: ${reason}\n`)
-  if (refused.length > REFUSED_SHOWN) yield* note(`… ${refused.length} lines were left out\n`)
+  if (refused.length > REFUSED_SHOWN) yield* note(`… ${refused.length} lines were skipped\n`)
 })
 
 interface Given {
@@ -83,7 +81,7 @@ interface Given {
   readonly until: Option.Option<Instant.Instant>
 }
 
-/** What the settings say, and what the flags say instead. */
+/** The settings, overridden by the flags. */
 const simulationOf = Effect.fnUntraced(function* (given: Given) {
   const { notifiers, deadAfter } = policyOf(yield* settingsOfCommand)
   return {
@@ -98,16 +96,14 @@ export const simulate = Command.make(
   "simulate",
   {
     file: Argument.String("FILE").pipe(
-      Argument.withDescription("JSON lines: see the description; - reads standard input"),
+      Argument.withDescription("JSON lines as described above; - reads standard input"),
     ),
     notifier: Flag.Literals("notifier", NotifierKind.literals).pipe(
-      Flag.withDescription(
-        "Suppose this notifier; several times for several (default: those of the settings)",
-      ),
+      Flag.withDescription("Simulate this notifier; may be repeated (default: those of the settings)"),
       Flag.between(0, NotifierKind.literals.length),
     ),
     deadAfter: Flag.String("dead-after").pipe(
-      Flag.withDescription("Suppose this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h"),
+      Flag.withDescription("Use this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h"),
       Flag.filterMap(
         (text) => Option.fromUndefinedOr(duration.parse(text)),
         (text) => `Expected: ${duration.takes}, got ${JSON.stringify(text)}`,
@@ -115,7 +111,7 @@ export const simulate = Command.make(
       Flag.optional,
     ),
     until: Flag.String("until").pipe(
-      Flag.withDescription("Let the clock go on to this moment (default: the last receipt)"),
+      Flag.withDescription("End the simulation at this moment (default: the last receipt)"),
       Flag.withSchema(Instant.InstantFromString),
       Flag.optional,
     ),
@@ -132,13 +128,11 @@ export const simulate = Command.make(
       return yield* usageFailure(
         `${file} contains no line to simulate: see tocsin simulate --help for the formats`,
       )
-    yield* output.write(
-      json ? `${jsonText(encode(report), output.columns !== undefined)}\n` : draw(report, output),
-    )
+    yield* writeResult(json, encode(report), () => draw(report, output))
   }, Effect.provide(NodeHashing.layer())),
 ).pipe(
   Command.withDescription(
-    "Tell what would have paged: incidents and notifications of what was recorded, without any storage.\n" +
+    "Replay recorded results without a storage, and show the incidents and notifications that result.\n" +
       "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
       "  GET /api/v1/events/query, or a whole page of them.",
   ),
@@ -147,7 +141,7 @@ export const simulate = Command.make(
     {
       command:
         'curl -H "Authorization: Bearer $TOKEN" $URL/api/v1/events/query?limit=500 | tocsin simulate -',
-      description: "What the latest changes would lead to with these settings",
+      description: "The latest changes, with the current settings",
     },
   ]),
 )

@@ -3,9 +3,8 @@ import type { SystemSummary } from "@tocsin/core/contract/Resources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { jsonText } from "../output/jsonText.ts"
-import { Output } from "../output/Output.ts"
-import { type Column, makeTable } from "../output/makeTable.ts"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
@@ -25,12 +24,7 @@ export const summary = Command.make(
   { json: flags.json },
   Effect.fnUntraced(function* ({ json }) {
     const output = yield* Output
-    const queries = yield* Queries
-    const counts = yield* queries.summary
-    const rows = rowsOf(counts)
-    const table = makeTable(COLUMNS, rows, output)
-    yield* output.write(
-      json ? `${jsonText(counts, output.columns !== undefined)}\n` : table.header + table.lines(rows),
-    )
+    const counts = yield* (yield* Queries).summary
+    yield* writeResult(json, counts, () => tableText(COLUMNS, rowsOf(counts), output))
   }, Effect.provide(useCases)),
 ).pipe(Command.withDescription("Count agents, checks and open incidents"))

@@ -1,4 +1,6 @@
+import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { serve as runServer } from "../serve.ts"
 import { agents } from "./agents.ts"
 import { backup } from "./backup.ts"
 import { copy } from "./copy.ts"
@@ -6,15 +8,21 @@ import { doctor } from "./doctor.ts"
 import { incidents } from "./incidents.ts"
 import { migrate } from "./migrate.ts"
 import { outbox } from "./outbox.ts"
-import { serve } from "./serve.ts"
 import { simulate } from "./simulate.ts"
 import { summary } from "./summary.ts"
+
+const serve = Command.make("serve", {}, () => Effect.sync(runServer)).pipe(
+  Command.withDescription(
+    "Run the server, as tocsin does without a command. Environment variables configure it",
+  ),
+  Command.withShortDescription("Run the server (the default)"),
+)
 
 /** `tocsin`: all commands. */
 export const tocsin = Command.make("tocsin").pipe(
   Command.withDescription(
-    "Heartbeats and check results in, incidents and notifications out.\n" +
-      "  Commands work on the storage that the settings name, whether a server runs on it or not.",
+    "Receives heartbeats and check results, opens incidents and sends notifications.\n" +
+      "  Commands open the storage that the settings name, whether a server runs on it or not.",
   ),
   Command.withExamples([
     { command: "tocsin", description: "Run the server; npm start does the same in a clone" },
@@ -23,8 +31,8 @@ export const tocsin = Command.make("tocsin").pipe(
   ]),
   Command.withSubcommands([
     { group: "The service", commands: [serve, doctor, migrate] },
-    { group: "What it knows", commands: [agents, incidents, outbox, summary] },
-    { group: "What would be", commands: [simulate] },
-    { group: "Where it is kept", commands: [backup, copy] },
+    { group: "Agents, incidents and notifications", commands: [agents, incidents, outbox, summary] },
+    { group: "Simulation", commands: [simulate] },
+    { group: "Backup", commands: [backup, copy] },
   ]),
 )

@@ -14,8 +14,8 @@ const table = (
 })
 
 /**
- * Every table of a storage, those that others refer to first. Not among the columns are those that a storage derives from
- * them (ranks, totals, what is the newest of a check): it does so again.
+ * Every table of a storage, referenced tables first. Derived columns are missing (ranks, totals, the
+ * newest row of a check): the target computes them again.
  */
 export const copiedTables: ReadonlyArray<CopiedTable> = [
   table("established", "name", columns("text", "name value")),

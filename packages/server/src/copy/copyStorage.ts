@@ -5,9 +5,9 @@ import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
 import { copiedTables } from "./copiedTables.ts"
-import type { Place } from "./Place.ts"
+import type { StoragePlace } from "./StoragePlace.ts"
 
-/** What was copied of one table, the same on both sides. */
+/** A copied table; both sides have the same values. */
 export interface CopiedTableReport {
   readonly table: string
   readonly rows: number
@@ -15,22 +15,21 @@ export interface CopiedTableReport {
   readonly sha256: string
 }
 
-/** What was read back is not what was written: a defect, or a broken disk. */
+/** The target does not contain what was written: a defect, or a broken disk. */
 class CopyDiffers extends Schema.TaggedError<CopyDiffers>()("CopyDiffers", {
   message: Schema.String,
 }) {}
 
-/** Told how far it is. */
 type Report = (step: Step) => void
 
-/** Digests rows as they pass. */
+/** The checksum of a table. */
 class Digest {
   readonly #hash = createHash("sha256")
   rows = 0
 
   add(rows: ReadonlyArray<CopiedRow>): void {
     this.rows += rows.length
-    // Values of one column have one type, so that digits as text meet no text that looks like them.
+    // Values of one column have one type, so a number as text never equals a text.
     const text = rows.map((row) =>
       JSON.stringify(row, (_, value) => (typeof value === "bigint" ? `${value}` : value)),
     )
@@ -47,7 +46,7 @@ interface Sides {
   readonly target: CopyTarget
 }
 
-/** Runs through a table on one side; each piece leaves others their turn. */
+/** Reads a table in pieces, and yields to other fibers after each. */
 const digestOf = Effect.fnUntraced(function* (
   table: CopiedTable,
   rows: CopySource["rows"],
@@ -63,7 +62,7 @@ const digestOf = Effect.fnUntraced(function* (
   return digest.report(table.name)
 })
 
-/** The sign of life stays behind: no server has run on the copy. */
+/** The sign of life is not copied: no server has run on the copy. */
 const withoutSignOfLife = ({ name, columns }: CopiedTable, rows: ReadonlyArray<CopiedRow>) => {
   if (name !== "mark") return rows
   const at = columns.findIndex((column) => column.name === "marked_at")
@@ -101,8 +100,8 @@ const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, repor
 })
 
 /**
- * Copies everything from one storage, as it is at one moment, into an empty one, and verifies what was written. Keeps all
- * of it or nothing: a run that was broken off can be repeated.
+ * Copies one snapshot of a storage into an empty one and verifies it. The target keeps all of it or
+ * nothing, so an interrupted run can be repeated.
  */
-export const copyStorage = (from: Place, to: Place, report: Report) =>
+export const copyStorage = (from: StoragePlace, to: StoragePlace, report: Report) =>
   to.withTarget((target) => from.withSource((source) => copyTables({ source, target }, report)))

@@ -1,32 +1,34 @@
 import process from "node:process"
 import { createInterface } from "node:readline/promises"
 import { Context, Effect, Layer, Schema } from "effect"
+import { refusal } from "../CommandFailure.ts"
+import { jsonText } from "./texts.ts"
 
-/** Nobody reads standard output any more (`| head`): there is no more to do, and nothing went wrong. */
+/** The reader of standard output closed it (`| head`), which is no error. */
 export class BrokenPipe extends Schema.TaggedError<BrokenPipe>()("BrokenPipe", {}) {}
 
-/** Standard output takes nothing: a full disk, for instance. */
+/** Standard output cannot be written, for instance because a disk is full. */
 export class OutputFailure extends Schema.TaggedError<OutputFailure>()("OutputFailure", {
   message: Schema.String,
 }) {}
 
-/** Where a command writes, and what it may do there. */
+/** The streams of a command, and what each supports. */
 export class Output extends Context.Service<
   Output,
   {
-    /** Writes to standard output, and waits until it is taken. */
+    /** Writes to standard output, and waits until the text is taken. */
     readonly write: (text: string) => Effect.Effect<void, BrokenPipe | OutputFailure>
-    /** Writes to standard error, as far as anybody reads it. */
+    /** Writes to standard error without waiting. */
     readonly note: (text: string) => Effect.Effect<void>
-    /** Asks the person at the terminal, on standard error. Only where `canAsk`. */
+    /** Asks the person at the terminal, on standard error. Requires `canAsk`. */
     readonly ask: (question: string) => Effect.Effect<string>
-    /** Columns of the terminal that standard output is; `undefined` where it is none. */
+    /** Columns of standard output; `undefined` unless it is a terminal. */
     readonly columns: number | undefined
-    /** The same of standard error. */
+    /** Columns of standard error; `undefined` unless it is a terminal. */
     readonly noteColumns: number | undefined
-    /** Whether colours are welcome on standard output (https://no-color.org). */
+    /** Whether to colour standard output (https://no-color.org). */
     readonly hasColour: boolean
-    /** Whether there is somebody to answer a question. */
+    /** Whether a person can answer. */
     readonly canAsk: boolean
   }
 >()("@tocsin/server/output/Output") {
@@ -53,15 +55,15 @@ const write = (text: string): Effect.Effect<void, BrokenPipe | OutputFailure> =>
 
 const ask = (question: string): Effect.Effect<string> =>
   Effect.promise((signal) => {
-    // The terminal's own editing: with that of readline, Ctrl-C would be a key and no signal.
+    // The terminal edits the line itself: with readline's editing, Ctrl-C would not be a signal.
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
-    // An end of the input is no answer.
+    // The end of the input counts as an empty answer.
     const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")))
     return Promise.race([lines.question(question, { signal }), ended]).finally(() => lines.close())
   })
 
 const make = (): Output["Service"] => {
-  // What a stream's end means is decided where something is written; without a listener it would end the process.
+  // Without a listener, an error would end the process; `write` decides what it means.
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
   const { NO_COLOR, TERM } = process.env
@@ -75,3 +77,18 @@ const make = (): Output["Service"] => {
     canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
   })
 }
+
+/** Writes a command's result: as JSON, indented on a terminal, or as the text for people. */
+export const writeResult = Effect.fnUntraced(function* (json: boolean, value: unknown, text: () => string) {
+  const output = yield* Output
+  yield* output.write(json ? `${jsonText(value, output.columns !== undefined)}\n` : text())
+})
+
+/** Asks before an irreversible action, which `question` names. Without a terminal it requires `--yes`. */
+export const confirm = Effect.fnUntraced(function* (question: string, isConfirmed: boolean) {
+  const output = yield* Output
+  if (isConfirmed) return
+  if (!output.canAsk) return yield* refusal(`${question}: there is no terminal to confirm on, so use --yes`)
+  const answer = yield* output.ask(`${question}. Do it? [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) return yield* refusal("nothing was changed")
+})

@@ -1,21 +1,42 @@
 import { plainLine } from "@tocsin/adapter-notify/text/plainLine"
 import { displayWidth } from "effect/cli/CliOutput"
-import { colourOf, paint } from "./colours.ts"
+
+type Colour = "green" | "yellow" | "red" | "magenta" | "dim"
+
+const CODES: Readonly<Record<Colour, number>> = { green: 32, yellow: 33, red: 31, magenta: 35, dim: 2 }
+
+/** `text` in a colour of the terminal. */
+export const paint = (text: string, colour: Colour): string => `\u001B[${CODES[colour]}m${text}\u001B[0m`
+
+const WORDS: Readonly<Record<Colour, ReadonlyArray<string>>> = {
+  green: ["alive", "ok", "sent"],
+  yellow: ["stale", "warning", "retry", "pending", "attention"],
+  red: ["dead", "critical", "failed"],
+  magenta: ["unknown"],
+  dim: ["resolved", "discarded"],
+}
+
+const COLOURS = new Map(
+  Object.entries(WORDS).flatMap(([colour, words]) => words.map((word) => [word, colour as Colour] as const)),
+)
+
+/** The colour of a state or severity; `undefined` for words that need no attention. */
+export const colourOf = (word: string): Colour | undefined => COLOURS.get(word)
 
 /** One column of a table. */
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => string
   readonly align?: "right"
-  /** Whether states are painted in their colours. */
+  /** Whether to paint states in their colours. */
   readonly isState?: true
-  /** May be cut down to so many characters where the table is wider than the terminal; otherwise it is never cut. */
+  /** Width to which the column may be cut on a narrow terminal; without it, it is never cut. */
   readonly least?: number
 }
 
-/** How a table is drawn. */
+/** The medium of a table. */
 export interface TableStyle {
-  /** Lines are cut to so many columns of a terminal; `undefined` cuts nothing. */
+  /** Columns of the terminal; `undefined` cuts nothing. */
   readonly columns: number | undefined
   readonly hasColour: boolean
 }
@@ -25,7 +46,7 @@ const ASCII = /^[\x20-\x7e]*$/
 
 const widthOf = (text: string): number => (ASCII.test(text) ? text.length : displayWidth(text))
 
-/** `text` in at most `width` columns of a terminal, with an ellipsis where something is cut. */
+/** `text` cut to `width` columns of a terminal, with an ellipsis. */
 export const cutToWidth = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let cut = ""
@@ -40,7 +61,7 @@ export const cutToWidth = (text: string, width: number): string => {
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, next) => total + next, 0)
 
-/** Takes what is too much from the widest of the columns that may be cut, until all fits or none can give more. */
+/** Narrows the widest column that may be cut, until all fit or none can be cut further. */
 const shrink = <Row>(
   widths: ReadonlyArray<number>,
   columns: ReadonlyArray<Column<Row>>,
@@ -61,16 +82,15 @@ const shrink = <Row>(
   return shrunk
 }
 
-/** Draws rows in columns as wide as the first rows need: later ones may stick out, where nothing must be cut. */
 export interface Table<Row> {
   readonly header: string
-  /** A line for each row, each ended. */
+  /** A line for each row, with its line end. */
   readonly lines: (rows: ReadonlyArray<Row>) => string
 }
 
 /**
- * Prepares a table: its columns are as wide as `first` rows need, cut where the terminal is narrower. What cells hold is
- * shown as one line without control characters, since outputs of checks are among them.
+ * A table whose columns are as wide as the `first` rows need, or as the terminal allows. Cells may
+ * be outputs of checks: each is shown as one line without control characters.
  */
 export const makeTable = <Row>(
   columns: ReadonlyArray<Column<Row>>,
@@ -88,7 +108,7 @@ export const makeTable = <Row>(
   const padded = (text: string, shown: string, index: number) => {
     const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - widthOf(text)))
     if (columns[index]?.align === "right") return padding + shown
-    // Nothing follows the last column, so that lines end where their text does.
+    // Without trailing spaces.
     return index === columns.length - 1 ? shown : shown + padding
   }
   const line = (row: Row): string =>
@@ -104,4 +124,14 @@ export const makeTable = <Row>(
     header: `${(style.hasColour ? paint(titles, "dim") : titles).trimEnd()}\n`,
     lines: (rows) => rows.map((row) => `${line(row).trimEnd()}\n`).join(""),
   }
+}
+
+/** All rows as one table. */
+export const tableText = <Row>(
+  columns: ReadonlyArray<Column<Row>>,
+  rows: ReadonlyArray<Row>,
+  style: TableStyle,
+): string => {
+  const table = makeTable(columns, rows, style)
+  return table.header + table.lines(rows)
 }

@@ -5,7 +5,7 @@ import { fileVariableOf } from "../settings/readSettings.ts"
 import { definitions } from "../settings/Settings.ts"
 import type { Setting } from "../settings/settingTypes.ts"
 import { Output } from "./Output.ts"
-import { withoutSecrets } from "./withoutSecrets.ts"
+import { withoutSecrets } from "./texts.ts"
 
 const describe = (name: string, setting: Setting<unknown>): string =>
   [
@@ -27,7 +27,7 @@ const exitCodesText = (): string =>
     .map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)
     .join("\n")
 
-/** The help of a command; that of the whole, and of the server, has all settings too. */
+/** The help of a command. That of `tocsin` and of `serve` also lists all settings. */
 const helpText = (
   doc: HelpDoc.HelpDoc,
   path: ReadonlyArray<string>,
@@ -43,13 +43,13 @@ const helpText = (
   ].join("\n")
 }
 
-/** Help goes to standard output, mistakes to standard error with the command that explains what is right. */
+/** Writes help to standard output, and mistakes to standard error with the command that explains them. */
 export const presenterLayer = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {
     const output = yield* Output
     const formatter = CliOutput.defaultFormatter({ colors: output.hasColour, globalFlags: "none" })
-    // Whether somebody reads it to its end is of no consequence.
+    // A reader may stop early.
     const print = (text: string) => Effect.ignore(output.write(text))
     return CliOutput.Presenter.of({
       present: (event) => {

@@ -7,10 +7,9 @@ import type {
   SimulationReport,
 } from "@tocsin/core/simulation/SimulationReport"
 import { displayWidth } from "effect/cli/CliOutput"
-import { colourOf, paint } from "./colours.ts"
-import { cutToWidth, type TableStyle } from "./makeTable.ts"
+import { colourOf, cutToWidth, paint, type TableStyle } from "./makeTable.ts"
 
-/** Where nobody sees how wide it is. */
+/** The width of files and pipes. */
 const USUAL_COLUMNS = 100
 /** A label takes at most this share of a line. */
 const LABEL_SHARE = 3
@@ -39,10 +38,10 @@ const BLOCKS: Glyphs = {
   both: "◆",
 }
 
-/** Worse ones hide others in the same cell. */
+/** The worst one of a cell is shown. */
 const WORSE: ReadonlyArray<Severity> = ["warning", "unknown", "critical"]
 
-/** Which cell of a line a moment is in. */
+/** The cells of a line. */
 interface Scale {
   readonly from: bigint
   readonly span: bigint
@@ -115,7 +114,7 @@ const marks = ({ notifications }: Track, scale: Scale, glyphs: Glyphs): string =
 const MINUTE_LENGTH = "2026-01-31T08:30".length
 const toMinutes = (moment: string): string => `${moment.slice(0, MINUTE_LENGTH)}Z`
 
-/** The moments of a line's ends, over its ends; to the minute, or the first one alone, where there is no room. */
+/** The first and last moment over the ends of a line; shortened on a narrow one. */
 const axis = ({ from, span, cells }: Scale): string => {
   const moments = [from, from + span].map((micros) => Instant.format(Instant.fromMicros(micros)))
   const [left = "", right = ""] = moments.join(" ").length > cells ? moments.map(toMinutes) : moments
@@ -125,11 +124,11 @@ const axis = ({ from, span, cells }: Scale): string => {
 
 const legend = ({ severity, firing, resolved, both }: Glyphs): string =>
   `${severity.warning} warning, ${severity.unknown} unknown, ${severity.critical} critical; ` +
-  `${firing} told that it fires, ${resolved} that it is resolved, ${both} both`
+  `${firing} firing sent, ${resolved} resolved sent, ${both} both`
 
 /**
- * Draws incidents over time, a line for each key, with marks below it where somebody would have been told. As wide as the
- * terminal; in letters where there is none. Empty where there was no incident.
+ * Draws incidents over time, a line for each key, with marks below it for notifications. As wide as
+ * the terminal, or in letters without one. Empty if there was no incident.
  */
 export const drawTimeline = (report: SimulationReport, style: TableStyle): string => {
   const tracks = tracksOf(report)
@@ -146,9 +145,9 @@ export const drawTimeline = (report: SimulationReport, style: TableStyle): strin
     return `${cut}${" ".repeat(Math.max(0, labels - displayWidth(cut)))}${GAP}${content}`.trimEnd()
   }
   const drawn = tracks.flatMap((track) => {
-    const told = marks(track, scale, glyphs)
+    const sent = marks(track, scale, glyphs)
     const incidents = line(track.key, bar(track, scale, glyphs, style.hasColour))
-    return told === "" ? [incidents] : [incidents, line("", told)]
+    return sent === "" ? [incidents] : [incidents, line("", sent)]
   })
   return `${[line("", axis(scale)), ...drawn, cutToWidth(legend(glyphs), columns)].join("\n")}\n`
 }

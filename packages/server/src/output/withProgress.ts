@@ -2,28 +2,28 @@ import { Duration, Effect, Fiber } from "effect"
 import { Output } from "./Output.ts"
 import { cutToWidth } from "./makeTable.ts"
 
-/** How far something is. */
+/** A step of long work. */
 export interface Step {
   readonly done: number
-  /** Absent where nobody knows how far it is. */
+  /** Absent if the amount of work is unknown. */
   readonly total?: number | undefined
-  /** What is counted, and what is being done: `rows, copying check_event`. */
+  /** What is counted, and the current action: `rows, copying check_event`. */
   readonly of: string
 }
 
-/** By which work tells how far it is. */
+/** How work reports its progress. */
 export interface Progress {
   readonly report: (step: Step) => void
-  /** Shows a step at once: for what then keeps the process busy, so that nothing can be shown. */
+  /** Shows a step immediately, before work that blocks the process. */
   readonly enter: (step: Step) => Effect.Effect<void>
 }
 
 interface ProgressOptions {
-  /** Whether lines are written where standard error is no terminal (`--progress`). */
+  /** Writes lines instead of redrawing one (`--progress`). */
   readonly asLines: boolean
 }
 
-/** What is over by then needs no progress. */
+/** Shorter work shows no progress. */
 const PATIENCE = Duration.seconds(1)
 const BETWEEN_REDRAWS = Duration.millis(200)
 const BETWEEN_LINES = Duration.seconds(1)
@@ -37,8 +37,8 @@ const textOf = ({ done, total, of }: Step): string => {
 const BACK_AND_CLEAR = "\r\u001B[2K"
 
 /**
- * Runs work that tells how far it is. What takes longer than a second is shown on standard error: on a terminal in one
- * line that goes again at the end, elsewhere as lines where they were asked for.
+ * Runs work and shows its progress on standard error once it takes longer than a second: on a
+ * terminal in one line that is removed at the end, or as lines if requested.
  */
 export const withProgress = <A, E, R>(
   { asLines }: ProgressOptions,

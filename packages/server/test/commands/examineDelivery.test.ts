@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
-import { deliveryFindings } from "@tocsin/server/commands/doctor/examineDelivery"
+import { deliveryFindings } from "@tocsin/server/commands/doctor/examineNotifiers"
 import { Duration } from "effect"
 
 const now = Instant.fromMillis(Date.UTC(2026, 0, 31, 8, 30))
@@ -10,7 +10,7 @@ const ago = (minutes: number) => ({
 })
 
 describe("the doctor", () => {
-  it("calls for a look at notifications that are late, and at dead letters of a day", () => {
+  it("reports late notifications, and the dead letters of a day", () => {
     const found = deliveryFindings(
       { undelivered: [ago(16), ago(40)], givenUp: [ago(23 * 60), ago(30 * 60)] },
       now,
@@ -30,7 +30,7 @@ describe("the doctor", () => {
     ])
   })
 
-  it("is content with what is on its way, and with dead letters of former days", () => {
+  it("accepts recent notifications, and older dead letters", () => {
     const found = deliveryFindings({ undelivered: [ago(14)], givenUp: [ago(26 * 60)] }, now)
     assert.deepStrictEqual(
       found.map(({ level }) => level),

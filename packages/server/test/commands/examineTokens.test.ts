@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { examineTokens } from "@tocsin/server/commands/doctor/examineTokens"
+import { examineTokens } from "@tocsin/server/commands/doctor/examineSettings"
 import { Redacted } from "effect"
 
 const tokens = (...texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))
 
 describe("the doctor", () => {
-  it("calls for a look at tokens that can be guessed, and shows none", () => {
+  it("reports tokens that are easy to guess, and shows none", () => {
     const findings = examineTokens({
       SERVICE_AUTH_TOKEN: tokens("a-token-that-is-long-enough", "hunter2"),
       SERVICE_READ_TOKEN: tokens("0123456789abcdef"),
@@ -20,7 +20,7 @@ describe("the doctor", () => {
     ])
   })
 
-  it("has nothing to say of tokens that are long, or not set", () => {
+  it("accepts tokens that are long, or not set", () => {
     assert.deepStrictEqual(examineTokens({ SERVICE_AUTH_TOKEN: tokens("0123456789abcdef") }), [])
     assert.deepStrictEqual(examineTokens({}), [])
   })

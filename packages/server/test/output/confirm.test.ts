@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { confirm } from "@tocsin/server/output/confirm"
+import { confirm } from "@tocsin/server/output/Output"
 import { Effect, Result } from "effect"
 import { fakeTerminal } from "./FakeOutput.ts"
 

@@ -1,9 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromMicros, parse } from "@tocsin/core/contract/Instant"
-import { sizeText } from "@tocsin/server/commands/doctor/sizeText"
-import { ageText } from "@tocsin/server/output/ageText"
-import { jsonText } from "@tocsin/server/output/jsonText"
-import { withoutSecrets } from "@tocsin/server/output/withoutSecrets"
+import { ageText, jsonText, sizeText, withoutSecrets } from "@tocsin/server/output/texts"
 
 describe("texts of the command line", () => {
   it.each([

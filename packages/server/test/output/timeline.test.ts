@@ -50,7 +50,7 @@ describe("the timeline of a simulation", () => {
         "the database  ...........................................UUUUUUUUUUUUUUUUUUUUUU.....................",
         "                                                         ^",
         "web-2/load    .......................................................................WWWWWWWWWWWWWWW",
-        "W warning, U unknown, C critical; ^ told that it fires, v that it is resolved, x both",
+        "W warning, U unknown, C critical; ^ firing sent, v resolved sent, x both",
         "",
       ].join("\n"),
     )
@@ -67,7 +67,7 @@ describe("the timeline of a simulation", () => {
       "the database  ..................▓▓▓▓▓▓▓▓▓▓........",
       "                                ▲",
       "web-2/load    ..............................▒▒▒▒▒▒",
-      "▒ warning, ▓ unknown, █ critical; ▲ told that it …",
+      "▒ warning, ▓ unknown, █ critical; ▲ firing sent, …",
       "",
     ])
     assert.include(drawn, `\u001B[31m${"█".repeat(13)}\u001B[0m`)

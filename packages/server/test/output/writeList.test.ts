@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { writeList } from "@tocsin/server/output/writeList"
-import { Effect } from "effect"
+import { itemsOf, writeList } from "@tocsin/server/output/writeList"
+import { Effect, Stream } from "effect"
 import { fakeTerminal } from "./FakeOutput.ts"
 
 interface Row {
@@ -9,7 +9,7 @@ interface Row {
 
 const COLUMNS = [{ title: "N", cell: ({ n }: Row) => String(n) }]
 
-/** A list of so many rows, read in pages of at most 500 as those of the service; notes the limits that were asked for. */
+/** A list of so many rows, read in pages of at most 500 as those of the service; records the requested limits. */
 const listOf = (length: number) => {
   const limits: Array<number> = []
   return {
@@ -33,11 +33,19 @@ interface Wanted {
   readonly keep?: (row: Row) => boolean
 }
 
-const shown = Effect.fnUntraced(function* (length: number, { limit = 100, all = false, keep }: Wanted) {
+const shown = Effect.fnUntraced(function* (
+  length: number,
+  { limit = 100, all = false, keep = () => true }: Wanted,
+) {
   const terminal = fakeTerminal()
   const { page, limits } = listOf(length)
-  const list = { page, columns: COLUMNS, of: "rows", ...(keep !== undefined && { keep }) }
-  yield* Effect.provide(writeList(list, { limit, all, json: true }), terminal.layer)
+  yield* Effect.provide(
+    writeList(
+      { items: Stream.filter(itemsOf(page), keep), columns: COLUMNS, of: "rows" },
+      { limit, all, json: true },
+    ),
+    terminal.layer,
+  )
   const { items, has_more } = JSON.parse(terminal.stdout) as { items: ReadonlyArray<Row>; has_more: boolean }
   return { numbers: items.map(({ n }) => n), has_more, limits }
 })
@@ -63,7 +71,7 @@ describe("a list", () => {
     }),
   )
 
-  it.effect("is filtered as it is read, and is known to go on only where another row is kept", () =>
+  it.effect("is filtered while it is read, and has more only if another row passes", () =>
     Effect.gen(function* () {
       const keep = ({ n }: Row) => n % 400 === 0
       assert.deepInclude(yield* shown(1_200, { limit: 3, keep }), { numbers: [0, 400, 800], has_more: false })
@@ -72,13 +80,13 @@ describe("a list", () => {
     }),
   )
 
-  it.effect("is a table otherwise, whose notes go to standard error", () =>
+  it.effect("is a table otherwise, with notes on standard error", () =>
     Effect.gen(function* () {
       const terminal = fakeTerminal()
       const write = (length: number) =>
         Effect.provide(
           writeList(
-            { page: listOf(length).page, columns: COLUMNS, of: "rows" },
+            { items: itemsOf(listOf(length).page), columns: COLUMNS, of: "rows" },
             { limit: 2, all: false, json: false },
           ),
           terminal.layer,
@@ -86,7 +94,7 @@ describe("a list", () => {
       yield* write(3)
       assert.deepStrictEqual(
         [terminal.stdout, terminal.stderr],
-        ["N\n0\n1\n", "2 rows shown, and there are more: --all or --limit\n"],
+        ["N\n0\n1\n", "2 rows shown; for more, use --all or --limit\n"],
       )
       yield* write(0)
       assert.match(terminal.stderr, /\nno rows\n$/)

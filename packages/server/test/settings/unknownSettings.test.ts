@@ -39,7 +39,7 @@ describe("variables that look like settings and are none", () => {
     assert.deepStrictEqual(
       findings.map(({ level, message }) => [level, message]),
       [
-        ["ok", "all settings can be used"],
+        ["ok", "all settings are valid"],
         ["attention", misspelt],
       ],
     )

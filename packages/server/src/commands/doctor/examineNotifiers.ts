@@ -1,45 +1,83 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import { type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Effect, Layer, Redacted } from "effect"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
+import { BeatReceiver, type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { type NotificationMoments, notificationMoments } from "@tocsin/core/health/HealthExamination"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { beatReceiver } from "../../beats.ts"
 import { notifiersLayer } from "../../notifiers.ts"
+import { ageText } from "../../output/texts.ts"
+import { NOTIFIER_ADDRESSES } from "../../policy.ts"
 import type { Settings } from "../../settings/Settings.ts"
-import { failed, type Findings, ok } from "./Finding.ts"
+import { useCases } from "../UseCases.ts"
+import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
-const nameOf = (kind: NotifierName): string => `notifier ${kind}`
+/** A daily run of the doctor reports each dead letter. */
+const DEAD_LETTERS_FOR = Duration.hours(25)
 
-const TELEGRAM = "Telegram"
+/** Reports late notifications, as a beat does, and the dead letters of a day. */
+export const deliveryFindings = (
+  { undelivered, givenUp }: NotificationMoments,
+  now: Instant.Instant,
+): Findings => {
+  const late = undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER))
+  const [oldest] = late.toSorted((a, b) => (a.at < b.at ? -1 : 1))
+  const [latest] = givenUp.filter(({ at }) => at > Instant.minus(now, DEAD_LETTERS_FOR))
+  const findings: Array<Finding> = []
+  if (oldest !== undefined) {
+    const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
+    findings.push(attention("delivery", text))
+  }
+  if (latest !== undefined) {
+    const text = `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all`
+    findings.push(attention("delivery", text))
+  }
+  return findings.length > 0 ? findings : [ok("delivery", "no notification is late or failed today")]
+}
+
+/** Whether notifications go out; requires a storage in order. */
+export const examineDelivery = Effect.gen(function* () {
+  const moments = yield* notificationMoments(yield* Storage, yield* Notifiers)
+  return deliveryFindings(moments, yield* Instant.now)
+}).pipe(
+  Effect.provide(useCases),
+  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),
+)
+
+const originOf = (address: Redacted.Redacted): string => URL.parse(Redacted.value(address))?.origin ?? ""
 
 /** Where a notifier sends, as far as it may be shown (docs/rules.md#targets): its origin. */
 const targetOf = (kind: NotifierName, settings: Settings): string => {
-  const addresses: Readonly<Record<NotifierName, Redacted.Redacted | undefined>> = {
-    webhook: settings.SERVICE_WEBHOOK_URL,
-    messenger: settings.SERVICE_MESSENGER_URL,
-    alert_router: settings.SERVICE_ALERT_ROUTER_URL,
-  }
-  const address = addresses[kind]
-  if (address !== undefined) return URL.parse(Redacted.value(address))?.origin ?? ""
-  return kind === "debug" ? "the server's log" : TELEGRAM
+  const [name] = Object.entries(NOTIFIER_ADDRESSES).find(([known]) => known === kind)?.[1] ?? []
+  const address = name && settings[name]
+  return address === undefined ? "Telegram" : originOf(address)
 }
 
-const outcomeOf = (kind: NotifierName, target: string, { result, status }: TestReceipt): Findings[number] => {
+const outcomeOf = (
+  check: string,
+  { result, status }: TestReceipt,
+  { target, sent }: { readonly target: string; readonly sent: string },
+): Finding => {
   const answer = status === undefined ? "" : ` (status ${status})`
   return result.outcome === "delivered"
-    ? ok(nameOf(kind), `${target} took the test message${answer}`)
-    : failed(nameOf(kind), `${target} did not accept the test message: ${result.error}`, "failed")
+    ? ok(check, `${target} accepted ${sent}${answer}`)
+    : failed(check, `${target} did not accept ${sent}: ${result.error}`, "failed")
 }
 
 const examine = Effect.fnUntraced(function* (notifier: Notifier, settings: Settings, isTested: boolean) {
-  const { kind } = notifier
-  const target = targetOf(kind, settings)
-  if (kind === "debug") {
-    return ok(nameOf(kind), "notifications are written to the server's log, where people must look for them")
+  const check = `notifier ${notifier.kind}`
+  if (notifier.kind === "debug") {
+    return ok(check, "notifications go to the server's log only")
   }
-  if (!isTested) return ok(nameOf(kind), `sends to ${target}; --send-test sends a message there`)
-  return outcomeOf(kind, target, yield* notifier.test)
+  const target = targetOf(notifier.kind, settings)
+  return isTested
+    ? outcomeOf(check, yield* notifier.test, { target, sent: "the test message" })
+    : ok(check, `sends to ${target}; --send-test sends a message there`)
 })
 
-/** The notifiers that are told of incidents; with `isTested` each is sent a message that is marked as a test. */
+/** The notifiers in use; with `isTested` each sends a message marked as a test. */
 export const examineNotifiers = Effect.fnUntraced(
   function* (settings: Settings, isTested: boolean) {
     const notifiers = yield* Notifiers
@@ -49,3 +87,17 @@ export const examineNotifiers = Effect.fnUntraced(
   },
   (effect, settings) => Effect.provide(effect, Layer.provide(notifiersLayer(settings), RandomIds.layer)),
 )
+
+/** The receiver of beats; with `isTested` one beat is sent, which counts there like any other. */
+export const examineBeat = Effect.fnUntraced(function* (settings: Settings, isTested: boolean) {
+  const receiver = beatReceiver(settings)
+  const address = settings.SERVICE_BEAT_URL
+  if (receiver === undefined || address === undefined) return [] satisfies Findings
+  const target = originOf(address)
+  if (!isTested) {
+    const interval = Duration.format(settings.SERVICE_BEAT_INTERVAL)
+    return [ok("beat", `goes to ${target} every ${interval}; --send-test sends one there`)]
+  }
+  const send = Effect.flatMap(BeatReceiver, (beats) => beats.send({ isWell: true }))
+  return [outcomeOf("beat", yield* Effect.provide(send, receiver), { target, sent: "a beat" })]
+})

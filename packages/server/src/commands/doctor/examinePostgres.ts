@@ -1,15 +1,15 @@
 import { inspectStorage, type PgInspection } from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect, type Redacted } from "effect"
+import { sizeText } from "../../output/texts.ts"
 import { examineSchema } from "./examineSchema.ts"
-import { attention, failed, type Findings, ok } from "./Finding.ts"
-import { sizeText } from "./sizeText.ts"
+import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
 const OLDEST_MAJOR = 15
-/** People see it in times that two systems show. */
+/** People notice it when two systems show times. */
 const NOTABLE_OFFSET = Duration.seconds(1)
 
-/** The PostgreSQL database: whether it can be reached, written and trusted, its schema, and its clock. */
+/** Whether PostgreSQL is reachable, writable and durable; its schema and its clock. */
 export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
   const now = yield* Instant.now
   return yield* inspectStorage({ url }).pipe(
@@ -32,14 +32,14 @@ const SCHEMA_ADVICE = {
     "created by another build of Tocsin or another program: correct DATABASE_URL, or start the build that created it",
 } as const
 
-const serverFinding = ({ serverVersion, bytes }: PgInspection): Findings[number] => {
-  const text = `PostgreSQL ${serverVersion} answers; the database has ${sizeText(Number(bytes))}`
+const serverFinding = ({ serverVersion, bytes }: PgInspection): Finding => {
+  const text = `PostgreSQL ${serverVersion} answers; the database occupies ${sizeText(Number(bytes))}`
   return Number.parseInt(serverVersion, 10) < OLDEST_MAJOR
     ? failed("storage", `${text}: upgrade it to ${OLDEST_MAJOR} or later`, "storage")
     : ok("storage", text)
 }
 
-const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection): Findings[number] => {
+const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection): Finding => {
   const check = "permissions"
   if (isReadOnly) {
     return failed(
@@ -64,12 +64,12 @@ const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection
       )
 }
 
-const safetyFinding = ({ unsafe }: PgInspection): Findings[number] =>
+const safetyFinding = ({ unsafe }: PgInspection): Finding =>
   unsafe.length === 0
-    ? ok("durability", "what is committed survives a crash")
+    ? ok("durability", "committed data survives a crash")
     : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
 
-const clockFinding = ({ clockOffset }: PgInspection): Findings[number] => {
+const clockFinding = ({ clockOffset }: PgInspection): Finding => {
   const millis = Duration.toMillis(clockOffset)
   const text = `this machine's clock and the database's differ by ${Math.abs(millis).toFixed(0)} ms`
   return Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET)

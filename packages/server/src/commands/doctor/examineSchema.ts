@@ -1,19 +1,19 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
 import { Duration } from "effect"
-import { ageText } from "../../output/ageText.ts"
-import { attention, failed, type Findings, ok } from "./Finding.ts"
+import { ageText } from "../../output/texts.ts"
+import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
 interface Content {
-  /** How many migrations it went through; none where nothing of Tocsin is there. */
+  /** How many migrations it went through; none if it is new. */
   readonly applied: number
   readonly known: number
-  /** When a server last gave a sign of life. */
+  /** A server's last sign of life. */
   readonly markedAt: Instant.Instant | undefined
   readonly pepperCheck: string | undefined
 }
 
-/** What every storage holds of its schema, its servers and its pepper. `pepperCheck` is that of the settings. */
+/** The schema, servers and pepper of a storage. `pepperCheck` is that of the settings. */
 export const examineSchema = (
   { applied, known, markedAt, pepperCheck: kept }: Content,
   { now, pepperCheck }: { readonly now: Instant.Instant; readonly pepperCheck: string },
@@ -27,7 +27,7 @@ export const examineSchema = (
           "schema",
           `at ${applied} of ${known}: start the server to upgrade it, or run tocsin migrate`,
         )
-      : ok("schema", `at ${applied} of ${known}, the present one`)
+      : ok("schema", `at ${applied} of ${known}, which is current`)
   const server = serverFinding(markedAt, now)
   const pepper =
     kept === undefined || kept === pepperCheck
@@ -40,7 +40,7 @@ export const examineSchema = (
   return [schema, server, pepper]
 }
 
-const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Instant): Findings[number] => {
+const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Instant): Finding => {
   const check = "server"
   if (markedAt === undefined || markedAt === NEVER_MARKED) return ok(check, "none has run on it yet")
   const age = ageText(markedAt, now)
@@ -52,11 +52,11 @@ const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Insta
   }
   return markedAt < Instant.minus(now, SILENT_AFTER)
     ? attention(check, `last sign of life ${age}: start the server; if it is running, see its log`)
-    : ok(check, `last sign of life ${age}; a running one gives it every 5 s`)
+    : ok(check, `last sign of life ${age}; a running server gives one every 5 s`)
 }
 
-/** Twelve signs of life that did not come. */
+/** Twelve missed signs of life. */
 const SILENT_AFTER = Duration.minutes(1)
 
-// Marks are made by a clock that may be a little ahead of this one.
+// The clock of the server may be a little ahead of this one.
 const CLOCK_TOLERANCE_MICROS = 5_000_000n

@@ -4,14 +4,14 @@ import { type DiskInspection, inspectDisk } from "@tocsin/adapter-sqlite/inspect
 import { inspectStorage } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect } from "effect"
+import { sizeText } from "../../output/texts.ts"
 import { examineSchema } from "./examineSchema.ts"
 import { attention, failed, type Findings, ok } from "./Finding.ts"
-import { sizeText } from "./sizeText.ts"
 
-/** Below it a busy day of results, or one checkpoint of the log, may not fit any more. */
+/** Below these, a busy day of results, or one checkpoint of the log, may not fit. */
 const SPACE_TO_NOTE_BYTES = 1_073_741_824
 const SPACE_TO_FAIL_BYTES = 67_108_864
-/** Beyond it the disk is what limits how many requests are answered. */
+/** Beyond it, the disk limits the rate of requests. */
 const SLOW_SYNC = Duration.millis(20)
 
 /** The embedded database: its file, its schema, and its disk. */
@@ -28,7 +28,7 @@ export const examineSqlite = Effect.fnUntraced(function* (file: string, pepperCh
   const now = yield* Instant.now
   const database = yield* inspectStorage(file).pipe(
     Effect.map(({ applied = 0, bytes, ...content }): Findings => [
-      ok("storage", applied === 0 ? `${file} can be made` : `${file} can be opened, ${sizeText(bytes)}`),
+      ok("storage", applied === 0 ? `${file} can be created` : `${file} can be opened, ${sizeText(bytes)}`),
       ...examineSchema({ ...content, applied }, { now, pepperCheck }),
     ]),
     Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs"
+import process from "node:process"
+import * as PgSource from "@tocsin/adapter-pg/copy/withCopySource"
+import * as PgTarget from "@tocsin/adapter-pg/copy/withCopyTarget"
+import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
+import * as SqliteSource from "@tocsin/adapter-sqlite/copy/withCopySource"
+import * as SqliteTarget from "@tocsin/adapter-sqlite/copy/withCopyTarget"
+import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Redacted } from "effect"
+import { CommandFailure, usageFailure } from "../CommandFailure.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { databaseFile } from "../storage.ts"
+import { copiedTables } from "./copiedTables.ts"
+
+/** The state of a storage. */
+export interface PlaceState {
+  /** How many migrations it went through, of how many. */
+  readonly applied: number
+  readonly known: number
+  /** A server's last sign of life on it, by that server's clock. */
+  readonly markedAt: Instant | undefined
+}
+
+/** A durable storage, inspected and copied without starting a server on it. */
+export interface StoragePlace {
+  /** Its name for people, without an address, which may hold a password. */
+  readonly name: string
+  /** Fails if it cannot be opened. */
+  readonly state: Effect.Effect<PlaceState, StorageError>
+  readonly withSource: <A, E>(
+    use: (source: CopySource) => Effect.Effect<A, E>,
+  ) => Effect.Effect<A, E | StorageError>
+  readonly withTarget: <A, E>(
+    use: (target: CopyTarget) => Effect.Effect<A, E>,
+  ) => Effect.Effect<A, E | StorageError>
+}
+
+const sqlitePlace = (file: string): StoragePlace => ({
+  name: `SQLite in ${file}`,
+  state: existsSync(file)
+    ? Effect.map(SqliteInspection.inspectStorage(file), ({ applied = 0, ...rest }) => ({ applied, ...rest }))
+    : Effect.succeed({ applied: 0, known: 0, markedAt: undefined }),
+  withSource: (use) => SqliteSource.withCopySource(file, use),
+  withTarget: (use) => SqliteTarget.withCopyTarget(file, use),
+})
+
+const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
+  name: "PostgreSQL",
+  state: PgInspection.inspectStorage({ url }),
+  withSource: (use) => PgSource.withCopySource(url, use),
+  withTarget: (use) => PgTarget.withCopyTarget({ url, tables: copiedTables }, use),
+})
+
+/** The storage of the settings; nothing for memory, which no other process can open. */
+export const placeOfSettings = (settings: Settings): StoragePlace | undefined => {
+  if (settings.DATABASE_URL === undefined) return sqlitePlace(databaseFile(settings))
+  return settings.DATABASE_URL.kind === "postgres" ? postgresPlace(settings.DATABASE_URL.url) : undefined
+}
+
+const FORMS =
+  "sqlite:FILE, a URL that begins with postgres://, or env:NAME to read one of these from the environment variable NAME"
+
+/** Reads the value of `flag`. Its messages omit the address, which may hold a password. */
+export const placeOfFlag = Effect.fnUntraced(function* (flag: string, given: string) {
+  const variable = /^env:(\w+)$/.exec(given)?.[1]
+  const address = variable === undefined ? given : (process.env[variable] ?? "")
+  const file = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(address)?.[1]
+  if (file !== undefined) return sqlitePlace(file)
+  if (/^postgres(ql)?:\/\/./.test(address) && URL.canParse(address))
+    return postgresPlace(Redacted.make(address))
+  return yield* usageFailure(`${flag} takes ${FORMS}`)
+})
+
+const unready = (message: string): CommandFailure => new CommandFailure({ exit: "storage", message })
+
+/**
+ * Requires the current schema. A command must neither migrate the storage of a running older server
+ * nor create one in the wrong folder. Opening the storage refuses a newer or unknown schema.
+ */
+export const requireSchema = Effect.fnUntraced(function* (place: StoragePlace) {
+  const state = yield* place.state
+  if (state.applied === 0) {
+    return yield* unready(
+      `found no Tocsin data in ${place.name}: correct DATABASE_URL, SERVICE_DATA_DIR or --from, or create it with tocsin migrate`,
+    )
+  }
+  if (state.applied < state.known) {
+    return yield* unready(
+      `${place.name} is at schema ${state.applied} of ${state.known}: run tocsin migrate, or start the server on it once`,
+    )
+  }
+  return state
+})

@@ -1,0 +1,51 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+
+const MICROS_PER_SECOND = 1_000_000n
+
+const AGE_UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["m", 60],
+]
+
+/** The age of an instant in its largest unit: `3m ago`. An instant in the future is `in 5m`. */
+export const ageText = (instant: Instant.Instant, now: Instant.Instant): string => {
+  const seconds = Number((now - instant) / MICROS_PER_SECOND)
+  const size = Math.abs(seconds)
+  const [name, unit] = AGE_UNITS.find(([, length]) => size >= length) ?? ["s", 1]
+  const span = `${Math.floor(size / unit)}${name}`
+  return seconds < 0 ? `in ${span}` : `${span} ago`
+}
+
+const SIZE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const
+const STEP = 1_024
+
+/** A size for people: `1.5 GiB`. */
+export const sizeText = (bytes: number): string => {
+  const power = Math.min(
+    SIZE_UNITS.length - 1,
+    bytes < STEP ? 0 : Math.floor(Math.log(bytes) / Math.log(STEP)),
+  )
+  const size = bytes / STEP ** power
+  return `${size.toFixed(power === 0 || size >= 100 ? 0 : 1)} ${SIZE_UNITS[power] ?? ""}`
+}
+
+/** DEL and the C1 controls: JSON admits them unescaped, but terminals act on them. */
+const TERMINAL_CONTROLS = /[\u007f-\u009f]/g
+
+const INDENT = 2
+
+/**
+ * A value as one line of JSON, or indented for a person. Fields keep their names, which are those
+ * of the API; a bigint is an instant.
+ */
+export const jsonText = (value: unknown, isForPerson = false): string =>
+  JSON.stringify(
+    value,
+    (_, field: unknown) => (typeof field === "bigint" ? Instant.format(Instant.fromMicros(field)) : field),
+    isForPerson ? INDENT : undefined,
+  ).replace(TERMINAL_CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** Removes user and password from addresses, which people put on command lines. */
+export const withoutSecrets = (text: string): string =>
+  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]*@/gi, "$1…@")
