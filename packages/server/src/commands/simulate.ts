@@ -106,7 +106,7 @@ export const simulate = Command.make(
       Flag.withDescription("Use this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h"),
       Flag.filterMap(
         (text) => Option.fromUndefinedOr(duration.parse(text)),
-        (text) => `Expected: ${duration.takes}, got ${JSON.stringify(text)}`,
+        () => `Expected: ${duration.takes}`,
       ),
       Flag.optional,
     ),
