@@ -1,31 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { Storage } from "@tocsin/core/ports/Storage"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Health } from "@tocsin/core/health/judgeHealth"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { Context, Duration, Effect, Fiber, Layer } from "effect"
-import { TestClock } from "effect/testing"
-import { type Answer, deferred, delivered, makeReceivers, refused } from "../delivery/Receivers.ts"
-import { AGENT, enroll, report } from "../delivery/reports.ts"
-import { settled } from "../delivery/settled.ts"
-import { openSite } from "../delivery/Site.ts"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { deferred, delivered, refused } from "../service/Receivers.ts"
+import { openTimeline } from "../service/Timeline.ts"
 
-const critical = [{ check: "disk", status: "critical" }] as const
-
-/** A process that delivers by webhook, and what finds out whether it is well. */
-const open = Effect.fnUntraced(function* (firstAnswer: Answer = delivered) {
-  const control = { answer: firstAnswer }
-  const receivers = makeReceivers({ answerTo: () => control.answer })
-  const site = yield* openSite({ receivers, notifiers: ["webhook"], hints: true })
-  const process = yield* site.open("first")
-  yield* enroll(process, AGENT)
-  yield* settled
+/** A process that delivers by webhook, and the examination of its health. */
+const open = Effect.gen(function* () {
+  const timeline = yield* openTimeline({ hints: true })
+  const { process, service } = timeline
   const checkOf = Effect.fnUntraced(function* (
     storage: Storage["Service"],
     configured: ReadonlyArray<NotifierName> = ["webhook"],
   ) {
-    const notifiers = new Map(configured.map((kind) => [kind, receivers.notifier(kind, "first")]))
+    const notifiers = new Map(configured.map((kind) => [kind, service.receivers.notifier(kind, "first")]))
     const services = yield* Layer.build(
       HealthExamination.layer.pipe(
         Layer.provide([Layer.succeed(Storage, storage), Layer.succeed(Notifiers, notifiers)]),
@@ -33,65 +24,68 @@ const open = Effect.fnUntraced(function* (firstAnswer: Answer = delivered) {
     )
     return Context.get(services, HealthExamination).examine(false)
   })
-  return { control, process, checkOf, check: yield* checkOf(process.storage) }
+  return { ...timeline, checkOf, check: yield* checkOf(process.storage) }
 })
 
 const faultsOf = (health: Health): ReadonlyArray<string> =>
   health.state === "unwell" ? health.faults.map(({ text }) => text) : []
 
 describe("a service is well", () => {
-  it.effect("while nothing happens, and while notifications go out", () =>
+  it.effect("while nothing happens, and while notifications are delivered", () =>
     Effect.gen(function* () {
-      const { process, check } = yield* open()
+      const { disk, after, check } = yield* open
       assert.deepStrictEqual(yield* check, { state: "well" })
-      yield* report(process, critical)
-      yield* TestClock.adjust(Duration.hours(1))
+      yield* disk.turns("critical")
+      yield* after("1 hour")
       assert.deepStrictEqual(yield* check, { state: "well" })
     }),
   )
 
-  it.effect("until a receiver has been away for 15 minutes, and again when it took what waits", () =>
+  it.effect("until a receiver has been down for 15 minutes, and again after it recovered", () =>
     Effect.gen(function* () {
-      const { control, process, check } = yield* open(deferred)
-      yield* report(process, critical)
-      yield* TestClock.adjust(Duration.minutes(14))
+      const { disk, webhook, after, check } = yield* open
+      yield* webhook.answers(deferred)
+      yield* disk.turns("critical")
+      yield* after("14 minutes")
       assert.deepStrictEqual(yield* check, { state: "well" })
-      yield* TestClock.adjust(Duration.minutes(3))
+      yield* after("3 minutes")
       assert.deepStrictEqual(faultsOf(yield* check), [
         "webhook has not delivered a notification for 17 minutes",
       ])
-      control.answer = delivered
-      yield* TestClock.adjust(Duration.hours(1))
+      yield* webhook.answers(delivered)
+      yield* after("1 hour")
       assert.deepStrictEqual(yield* check, { state: "well" })
     }),
   )
 
-  it.effect("until a receiver refuses one, for an hour", () =>
+  it.effect("until a receiver refuses a notification, and again an hour later", () =>
     Effect.gen(function* () {
-      const { process, check } = yield* open(refused)
-      yield* report(process, critical)
-      yield* TestClock.adjust(Duration.minutes(5))
+      const { disk, webhook, after, check } = yield* open
+      yield* webhook.answers(refused)
+      yield* disk.turns("critical")
+      yield* after("5 minutes")
       assert.deepStrictEqual(faultsOf(yield* check), [
         "webhook failed to deliver a notification 5 minutes ago",
       ])
-      yield* TestClock.adjust(Duration.hours(1))
+      yield* after("1 hour")
       assert.deepStrictEqual(yield* check, { state: "well" })
     }),
   )
 
-  it.effect("whatever notifiers do that other replicas have", () =>
+  it.effect("while only notifiers of other replicas fail", () =>
     Effect.gen(function* () {
-      const { process, checkOf } = yield* open(deferred)
-      yield* report(process, critical)
-      yield* TestClock.adjust(Duration.minutes(20))
+      const { process, disk, webhook, after, checkOf } = yield* open
+      yield* webhook.answers(deferred)
+      yield* disk.turns("critical")
+      yield* after("20 minutes")
       assert.deepStrictEqual(yield* yield* checkOf(process.storage, ["messenger"]), { state: "well" })
       assert.deepStrictEqual(yield* yield* checkOf(process.storage, []), { state: "well" })
     }),
   )
 
-  it.effect("while its storage keeps what it is given", () =>
+  it.effect("while its storage accepts writes", () =>
     Effect.gen(function* () {
-      const { process, check } = yield* open()
+      const { process, check } = yield* open
       process.faults.isReadOnly = true
       assert.deepStrictEqual(faultsOf(yield* check), ["the storage refuses writes (full)"])
       process.faults.isReadOnly = false
@@ -99,20 +93,20 @@ describe("a service is well", () => {
     }),
   )
 
-  it.effect("while its storage answers, within 5 s", () =>
+  it.effect("while its storage answers within 5 seconds", () =>
     Effect.gen(function* () {
-      const { process, checkOf } = yield* open()
+      const { process, after, checkOf } = yield* open
       const hanging = yield* checkOf(Storage.of({ ...process.storage, probe: Effect.never }))
       const looking = yield* Effect.forkChild(hanging)
-      yield* TestClock.adjust(Duration.seconds(5))
+      yield* after("5 seconds")
       assert.deepStrictEqual(faultsOf(yield* Fiber.join(looking)), [
         "the storage does not answer (timed_out)",
         "the storage refuses writes (timed_out)",
       ])
-      const mistaken = yield* checkOf(
-        Storage.of({ ...process.storage, page: () => Effect.die(new Error("a mistake")) }),
+      const defective = yield* checkOf(
+        Storage.of({ ...process.storage, page: () => Effect.die(new Error("a defect")) }),
       )
-      assert.strictEqual(faultsOf(yield* mistaken)[0], "the storage does not answer (other)")
+      assert.strictEqual(faultsOf(yield* defective)[0], "the storage does not answer (other)")
     }),
   )
 })

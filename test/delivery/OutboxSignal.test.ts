@@ -5,15 +5,12 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, PubSub, Stream } from "effect"
-import { makeReceivers, delivered } from "./Receivers.ts"
-import { AGENT, beat, enroll, report } from "./reports.ts"
-import { settled } from "./settled.ts"
-import { openSite } from "./Site.ts"
+import { beat, report } from "../service/agents.ts"
+import { settled } from "../service/settled.ts"
+import { openTimeline } from "../service/Timeline.ts"
 
 const open = Effect.gen(function* () {
-  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
-  const process = yield* site.open("first", { delivers: false })
-  yield* enroll(process, AGENT)
+  const { process, disk, agent } = yield* openTimeline({ process: { delivers: false } })
   const { signal } = process
   /** By how much an effect raises the count. */
   const raisedBy = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
@@ -21,26 +18,25 @@ const open = Effect.gen(function* () {
     yield* effect
     return (yield* signal.count) - before
   })
-  return { process, signal, raisedBy }
+  return { process, disk, agent, signal, raisedBy }
 })
 
 describe("the outbox signal", () => {
-  it.effect("is raised by commands that change the outbox, and by no others", () =>
+  it.effect("rises with commands that change the outbox, and with no others", () =>
     Effect.gen(function* () {
-      const { process, raisedBy } = yield* open
-      const silent = [{ check: "disk", status: "critical", loud: false }] as const
+      const { process, disk, agent, raisedBy } = yield* open
       assert.strictEqual(yield* raisedBy(beat(process)), 0)
-      assert.strictEqual(yield* raisedBy(report(process, [{ check: "disk", status: "ok" }])), 0)
-      assert.strictEqual(yield* raisedBy(report(process, silent)), 0)
-      assert.strictEqual(yield* raisedBy(report(process, [{ check: "disk", status: "ok" }])), 0)
-      assert.strictEqual(yield* raisedBy(report(process, [{ check: "disk", status: "critical" }])), 1)
-      // One that is discarded can let a later one go.
-      assert.strictEqual(yield* raisedBy(process.admission.remove(AGENT)), 1)
+      assert.strictEqual(yield* raisedBy(disk.turns("ok")), 0)
+      assert.strictEqual(yield* raisedBy(disk.turns("critical", { loud: false })), 0)
+      assert.strictEqual(yield* raisedBy(disk.turns("ok")), 0)
+      assert.strictEqual(yield* raisedBy(disk.turns("critical")), 1)
+      // Discarding one item can release a later one.
+      assert.strictEqual(yield* raisedBy(agent().isDeleted), 1)
       assert.strictEqual(yield* raisedBy(process.storage.transact(leaveMark(defaultPolicy))), 0)
     }),
   )
 
-  it.effect("wakes all who wait, and nobody waits who has not seen it yet", () =>
+  it.effect("wakes every waiter, and lets none wait that has not seen it", () =>
     Effect.gen(function* () {
       const { signal } = yield* open
       const seen = yield* signal.count
@@ -57,7 +53,7 @@ describe("the outbox signal", () => {
     }),
   )
 
-  it.effect("is raised by the hints of a storage", () =>
+  it.effect("rises with the hints of a storage", () =>
     Effect.gen(function* () {
       const hints = yield* PubSub.unbounded<void>()
       const memory = Context.get(yield* Layer.build(MemoryStorage.layer), Storage)
@@ -75,10 +71,10 @@ describe("the outbox signal", () => {
     }),
   )
 
-  it.effect("is not raised by a command that fails", () =>
+  it.effect("does not rise with a command that fails", () =>
     Effect.gen(function* () {
       const { process, signal } = yield* open
-      process.faults.isAway = true
+      process.faults.isUnreachable = true
       const before = yield* signal.count
       yield* Effect.flip(report(process, [{ check: "disk", status: "critical" }]))
       assert.strictEqual(yield* signal.count, before)

@@ -2,20 +2,20 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { Severity } from "@tocsin/core/contract/Status"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Duration } from "effect"
-import type { Receivers } from "./Receivers.ts"
-import type { Site } from "./Site.ts"
+import type { Receivers } from "../service/Receivers.ts"
+import type { Service } from "../service/Service.ts"
 
 const FIRING_SPAN = Duration.minutes(4)
 
-/** What an alert router tells alerts apart by. */
+/** The labels by which an alert router identifies an alert. */
 const labels = (
   incident: Pick<DeliveryAttempt["incident"], "incident_key" | "opener_agent_id" | "opener_check_id">,
   severity: Severity,
 ) => `${incident.incident_key} of ${incident.opener_agent_id}/${incident.opener_check_id} is ${severity}`
 
-/** Which alerts a router has firing at `now`: of each label set the last message counts, a firing for four minutes. */
+/** The alerts that fire at a router at `now`. The last message of each label set counts; a firing lasts four minutes. */
 export const firingAtRouter = (
-  { arrivals, resendings }: Receivers,
+  { arrivals, repeats }: Receivers,
   now: Instant.Instant,
 ): ReadonlyArray<string> => {
   const messages = [
@@ -25,7 +25,7 @@ export const firingAtRouter = (
       order,
       isFiring: event_type === "firing",
     })),
-    ...resendings
+    ...repeats
       .filter(({ answer }) => answer.reaches)
       .flatMap(({ alerts, at, order }) =>
         alerts.map(({ alert, incident }) => ({
@@ -44,15 +44,15 @@ export const firingAtRouter = (
     .toSorted()
 }
 
-/** Which alerts a router should have firing: those of open incidents that it was told of, at their present severity. */
-export const firingByRights = ({ watch, receivers }: Site): ReadonlyArray<string> => {
-  const told = new Set(
+/** The alerts that should fire: those of open incidents that the router was notified of, at their present severity. */
+export const expectedAtRouter = ({ rows, receivers }: Service): ReadonlyArray<string> => {
+  const notified = new Set(
     receivers.arrivals.flatMap(({ notification: { event_type, incident } }) =>
       event_type === "firing" ? [incident.id] : [],
     ),
   )
-  return Array.from(watch.incidents.values())
-    .filter((incident) => incident.state === "open" && told.has(incident.id))
+  return Array.from(rows().incidents.values())
+    .filter((incident) => incident.state === "open" && notified.has(incident.id))
     .map((incident) => labels(incident, incident.severity))
     .toSorted()
 }

@@ -1,7 +1,7 @@
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Arbitrary } from "effect"
-import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
-import { type Answer, deferred, delivered, refused, timedOut } from "./Receivers.ts"
+import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { type Answer, deferred, delivered, refused, timedOut } from "../service/Receivers.ts"
 
 /** Something that happens while the outbox is delivered; numbers named `which` pick from what there is by then. */
 export type Step =
@@ -20,7 +20,7 @@ export type Step =
   /** A process is stopped in good order, or dies. */
   | { readonly step: "close" | "crash"; readonly which: number }
   /** A process cannot reach the storage for a while, or does not hear what becomes of its commands. */
-  | { readonly step: "away" | "lose_replies"; readonly which: number; readonly seconds: number }
+  | { readonly step: "unreachable" | "lose_replies"; readonly which: number; readonly seconds: number }
 
 /** What happens, and how the receivers and the storage take it. */
 export interface Scenario {
@@ -84,8 +84,8 @@ const open = Arbitrary.Constant<Step>({ step: "open" })
 const remove = Arbitrary.Constant<Step>({ step: "remove" })
 const replay = Arbitrary.map(which, (which): Step => ({ step: "replay", which }))
 const stop = Arbitrary.all({ step: oneOf("close", "crash"), which })
-const away = (...seconds: readonly [number, ...ReadonlyArray<number>]) =>
-  Arbitrary.all({ step: Arbitrary.Constant("away" as const), which, seconds: oneOf(...seconds) })
+const unreachable = (...seconds: readonly [number, ...ReadonlyArray<number>]) =>
+  Arbitrary.all({ step: Arbitrary.Constant("unreachable" as const), which, seconds: oneOf(...seconds) })
 const loseReplies = Arbitrary.all({
   step: Arbitrary.Constant("lose_replies" as const),
   which,
@@ -114,12 +114,12 @@ const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<A
 
 /** Everything that can go wrong does. */
 export const anyScenario: Arbitrary.Arbitrary<Scenario> = scenario(
-  weighted<Step>([8, report], ...common, [2, stop], [1, away(5, 100)], [1, loseReplies]),
+  weighted<Step>([8, report], ...common, [2, stop], [1, unreachable(5, 100)], [1, loseReplies]),
   anyAnswer,
 )
 
 /** No process stops, no message gets lost on its way, and the storage is never away for as long as a lease. */
 export const orderlyScenario: Arbitrary.Arbitrary<Scenario> = scenario(
-  weighted<Step>([8, report], ...common, [1, away(5, 20)]),
+  weighted<Step>([8, report], ...common, [1, unreachable(5, 20)]),
   honestAnswer,
 )

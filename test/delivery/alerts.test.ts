@@ -1,64 +1,65 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Duration, Effect } from "effect"
-import { TestClock } from "effect/testing"
+import { Arbitrary, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
-import { type Answer, deferred, delivered, hanging, makeReceivers } from "./Receivers.ts"
-import { AGENT, enroll, report, type Result } from "./reports.ts"
-import { firingAtRouter, firingByRights } from "./Router.ts"
-import { settled } from "./settled.ts"
-import { openSite, type Site, whileTimePasses } from "./Site.ts"
+import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { AGENT, criticalChecks, enroll, report, type Result } from "../service/agents.ts"
+import { type Answer, deferred, delivered, hanging, throwing } from "../service/Receivers.ts"
+import { type Service, whileTimePasses } from "../service/Service.ts"
+import { openTimeline } from "../service/Timeline.ts"
+import { expectedAtRouter, firingAtRouter } from "./Router.ts"
 
-const open = Effect.fnUntraced(function* (processes = 1) {
-  const router: { answer: Answer; answerToAlerts: Answer; slowly: Answer | undefined } = {
-    answer: delivered,
-    answerToAlerts: delivered,
-    /** The answer to the first process, where it is another one. */
-    slowly: undefined,
-  }
-  const receivers = makeReceivers({
-    answerTo: () => router.answer,
-    answerToAlerts: (_, client) =>
-      (client === "process 1" ? router.slowly : undefined) ?? router.answerToAlerts,
+const CRITICAL = "a/disk of a/disk is critical"
+const WARNING = "a/disk of a/disk is warning"
+
+/** A timeline with an alert router, and the words for what repeats to it. */
+const openRouted = Effect.fnUntraced(function* (processes = 1) {
+  const timeline = yield* openTimeline({ notifiers: ["alert_router"], hints: true })
+  const { receivers, open, rows } = timeline.service
+  for (let number = 2; number <= processes; number++) yield* open(`process ${number}`)
+  const firesIn = Effect.fnUntraced(function* (expected: ReadonlyArray<string>) {
+    assert.deepStrictEqual(firingAtRouter(receivers, yield* Instant.now), expected)
   })
-  const site = yield* openSite({ receivers, notifiers: ["alert_router"], hints: true })
-  const front = yield* site.open("process 1")
-  for (let number = 2; number <= processes; number++) yield* site.open(`process ${number}`)
-  yield* enroll(front, AGENT)
-  yield* settled
-  const say = (status: CheckStatus, more: Partial<Result> = {}) =>
-    Effect.andThen(report(front, [{ check: "disk", status, ...more }]), settled)
-  return { site, front, receivers, router, say }
+  const router = {
+    ...timeline.alertRouter,
+    /** How it takes repeated alerts from now on. */
+    answersRepeats: (answer: Answer, selection?: { readonly client: string }) =>
+      Effect.sync(() => receivers.answerRepeatsWith(answer, selection)),
+    /** Asserts which alerts fire there now. */
+    fires: (...alerts: ReadonlyArray<string>) => firesIn(alerts),
+    firesWhatItShould: Effect.suspend(() => firesIn(expectedAtRouter(timeline.service))),
+    /** Asserts how many alerts the service still repeats. */
+    isRepeated: (count: number) => Effect.sync(() => assert.strictEqual(rows().alerts.size, count)),
+  }
+  return { ...timeline, router, receivers }
 })
 
-/** What the router is told again, one line each: when, in seconds since `start`, which severity, and whether as ended. */
-const resent = ({ receivers }: Site, start: Instant.Instant): ReadonlyArray<string> =>
-  receivers.resendings.flatMap(({ at, alerts }) =>
+/** The repeats, one line each: seconds since `start`, severity, and whether the alert fires. */
+const repeatsSince = ({ receivers }: Service, start: Instant.Instant): ReadonlyArray<string> =>
+  receivers.repeats.flatMap(({ at, alerts }) =>
     alerts.map(
       ({ alert }) =>
         `${Number(at - start) / 1_000_000} ${alert.severity} ${alert.ended_at === undefined ? "fires" : "ended"}`,
     ),
   )
 
-const knows = Effect.fnUntraced(function* (
-  site: Site,
-  expected: ReadonlyArray<string> = firingByRights(site),
-) {
-  assert.deepStrictEqual(firingAtRouter(site.receivers, yield* Instant.now), expected)
+const takes = (sendingMillis: number, answeringMillis = 0): Answer => ({
+  ...delivered,
+  sendingMillis,
+  answeringMillis,
 })
 
 describe("an alert", () => {
-  it.effect("is sent again every minute for as long as it fires, and for five minutes after it ended", () =>
+  it.effect("repeats every minute while it fires, and for five minutes after it ended", () =>
     Effect.gen(function* () {
-      const { site, say } = yield* open()
+      const { service, disk, after, router } = yield* openRouted()
       const start = yield* Instant.now
-      yield* say("critical")
-      yield* TestClock.adjust(Duration.seconds(150))
-      yield* say("ok")
-      yield* TestClock.adjust(Duration.minutes(20))
-      assert.deepStrictEqual(resent(site, start), [
+      yield* disk.turns("critical")
+      yield* after("150 seconds")
+      yield* disk.turns("ok")
+      yield* after("20 minutes")
+      assert.deepStrictEqual(repeatsSince(service, start), [
         "60 critical fires",
         "120 critical fires",
         "150 critical ended",
@@ -68,92 +69,89 @@ describe("an alert", () => {
         "390 critical ended",
         "450 critical ended",
       ])
-      assert.strictEqual(site.watch.alerts.size, 0)
+      yield* router.isRepeated(0)
     }),
   )
 
-  it.effect(
-    "of another severity takes the place of the old one at once, upwards and downwards, loud or silent",
-    () =>
-      Effect.gen(function* () {
-        const { site, say } = yield* open()
-        const statuses = [
-          "warning",
-          "critical",
-          "warning",
-          "unknown",
-          "warning",
-          "critical",
-          "unknown",
-        ] as const
-        for (const status of statuses) {
-          for (const loud of [true, false]) {
-            yield* say(status, { loud: loud || site.watch.alerts.size === 0 })
-            yield* knows(site, [`a/disk of a/disk is ${status}`])
-            yield* TestClock.adjust(Duration.seconds(17))
-            yield* knows(site, [`a/disk of a/disk is ${status}`])
-          }
+  it.effect("replaces the alert of another severity immediately, with and without a notification", () =>
+    Effect.gen(function* () {
+      const { service, disk, after, router } = yield* openRouted()
+      const statuses: ReadonlyArray<CheckStatus> = [
+        "warning",
+        "critical",
+        "warning",
+        "unknown",
+        "warning",
+        "critical",
+        "unknown",
+      ]
+      for (const status of statuses) {
+        for (const loud of [true, false]) {
+          yield* disk.turns(status, { loud: loud || service.rows().alerts.size === 0 })
+          yield* router.fires(`a/disk of a/disk is ${status}`)
+          yield* after("17 seconds")
+          yield* router.fires(`a/disk of a/disk is ${status}`)
         }
-        yield* TestClock.adjust(Duration.minutes(10))
-        assert.strictEqual(site.watch.alerts.size, 1)
-      }),
-  )
-
-  it.effect("ends with a silent resolution too", () =>
-    Effect.gen(function* () {
-      const { site, receivers, say } = yield* open()
-      yield* say("critical")
-      yield* say("ok", { loud: false })
-      yield* knows(site, [])
-      assert.strictEqual(receivers.arrivals.length, 1)
+      }
+      yield* after("10 minutes")
+      yield* router.isRepeated(1)
     }),
   )
 
-  it.effect("is none of an incident that the router was not told of", () =>
+  it.effect("ends with a silent resolution", () =>
     Effect.gen(function* () {
-      const { site, receivers, say } = yield* open()
-      yield* say("critical", { loud: false })
-      yield* say("unknown", { loud: false })
-      yield* TestClock.adjust(Duration.minutes(3))
-      assert.deepStrictEqual(
-        [receivers.arrivals.length, receivers.resendings.length, site.watch.alerts.size],
-        [0, 0, 0],
-      )
+      const { disk, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* disk.turns("ok", { loud: false })
+      yield* router.fires()
+      yield* router.has("firing critical a/disk")
     }),
   )
 
-  it.effect("that was told after its incident had ended is ended at once", () =>
+  it.effect("does not exist for a silent incident", () =>
     Effect.gen(function* () {
-      const { site, router, say } = yield* open()
-      router.answer = { ...delivered, sendingMillis: 1_000, answeringMillis: 2_000 }
-      yield* say("critical")
-      yield* TestClock.adjust(1_500)
-      yield* say("ok", { loud: false })
-      yield* TestClock.adjust(1_500)
-      yield* knows(site, [])
+      const { receivers, disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical", { loud: false })
+      yield* disk.turns("unknown", { loud: false })
+      yield* after("3 minutes")
+      yield* router.has()
+      yield* router.isRepeated(0)
+      assert.strictEqual(receivers.repeats.length, 0)
     }),
   )
 
-  it.effect("of an incident is not ended by the end of the one before it", () =>
+  it.effect("ends immediately if it arrives after its incident resolved", () =>
     Effect.gen(function* () {
-      const { site, say } = yield* open()
+      const { disk, after, router } = yield* openRouted()
+      yield* router.answers(takes(1_000, 2_000))
+      yield* disk.turns("critical")
+      yield* after("1500 millis")
+      yield* disk.turns("ok", { loud: false })
+      yield* after("1500 millis")
+      yield* router.fires()
+    }),
+  )
+
+  it.effect("survives the end of the incident before it", () =>
+    Effect.gen(function* () {
+      const { disk, after, router } = yield* openRouted()
       for (let times = 0; times < 4; times++) {
-        yield* say("critical")
-        yield* TestClock.adjust(Duration.seconds(35))
-        yield* say("ok")
-        yield* TestClock.adjust(Duration.seconds(50))
+        yield* disk.turns("critical")
+        yield* after("35 seconds")
+        yield* disk.turns("ok")
+        yield* after("50 seconds")
       }
-      yield* say("critical")
+      yield* disk.turns("critical")
       for (let seconds = 0; seconds < 400; seconds += 5) {
-        yield* TestClock.adjust(Duration.seconds(5))
-        yield* knows(site, ["a/disk of a/disk is critical"])
+        yield* after("5 seconds")
+        yield* router.fires(CRITICAL)
       }
-      assert.strictEqual(site.watch.alerts.size, 1)
+      yield* router.isRepeated(1)
     }),
   )
 })
 
-/** Whatever becomes of two checks, alone or in one incident. */
+/** Results of two checks, in incidents of their own or a shared one. */
 const step = weighted<{ readonly results: ReadonlyArray<Result> } | { readonly seconds: number } | "remove">(
   [
     6,
@@ -173,157 +171,150 @@ const step = weighted<{ readonly results: ReadonlyArray<Result> } | { readonly s
 
 describe("the alert router", () => {
   it.effect.prop(
-    "has firing at any time what fires by rights, and nothing else",
+    "always has exactly the alerts of open incidents that it was notified of",
     { steps: Arbitrary.array(step, { minLength: 3, maxLength: 30 }), processes: integer(1, 3) },
     ({ steps, processes }) =>
       Effect.gen(function* () {
-        const { site, front } = yield* open(processes)
+        const { service, front, agent, after, router } = yield* openRouted(processes)
         for (const one of steps) {
           if (one === "remove") {
             yield* front.admission.remove(AGENT)
             yield* enroll(front, AGENT)
-          } else if ("results" in one) yield* report(front, one.results)
-          else yield* TestClock.adjust(Duration.seconds(one.seconds))
-          yield* settled
-          yield* knows(site)
+            yield* after(0)
+          } else if ("results" in one) yield* agent().reports(...one.results)
+          else yield* after(`${one.seconds * 1_000} millis`)
+          yield* router.firesWhatItShould
         }
-        yield* TestClock.adjust(Duration.minutes(8))
-        yield* knows(site)
-        const open_ = Array.from(site.watch.incidents.values()).filter(
-          (incident) => incident.state === "open",
-        )
-        assert.isAtMost(site.watch.alerts.size, open_.length)
+        yield* after("8 minutes")
+        yield* router.firesWhatItShould
+        const { alerts, incidents } = service.rows()
+        const open = Array.from(incidents.values()).filter((incident) => incident.state === "open")
+        assert.isAtMost(alerts.size, open.length)
       }),
     { arbitrary: { runs: propertyRuns(100), size: 30, maxShrinks: 500 } },
   )
 
-  it.effect("hears each alert from one of several processes, once a minute, however slow it is", () =>
+  it.effect("gets each alert from one of several processes, once a minute, even when it is slow", () =>
     Effect.gen(function* () {
-      const { receivers, router, front } = yield* open(3)
-      const checks = Array.from({ length: 120 }, (_, at) => ({
-        check: `check-${at}`,
-        status: "critical" as const,
-      }))
-      yield* report(front, checks)
-      yield* settled
-      // Each post takes ten seconds, so that one minute later is seventy seconds after the last one.
-      router.answerToAlerts = { ...delivered, sendingMillis: 5_000, answeringMillis: 5_000 }
-      yield* TestClock.adjust(Duration.seconds(60 + 9 * 70 + 11))
-      const posts = receivers.resendings.flatMap(({ alerts }) => alerts.map(({ alert }) => alert.incident_id))
-      assert.strictEqual(posts.length, 10 * checks.length)
-      assert.isTrue(receivers.resendings.every(({ alerts }) => alerts.length <= 100))
+      const { receivers, agent, after, router } = yield* openRouted(3)
+      yield* agent().reports(...criticalChecks(120))
+      // Each post takes ten seconds, so a repeat follows seventy seconds after the last one.
+      yield* router.answersRepeats(takes(5_000, 5_000))
+      yield* after(`${60 + 9 * 70 + 11} seconds`)
+      const repeated = receivers.repeats.flatMap(({ alerts }) => alerts)
+      assert.strictEqual(repeated.length, 10 * 120)
+      assert.isTrue(receivers.repeats.every(({ alerts }) => alerts.length <= 100))
     }),
   )
 
-  it.effect("that fails is tried again, and told all that still counts", () =>
+  it.effect("gets what still counts after it was down", () =>
     Effect.gen(function* () {
-      const { site, router, receivers, say } = yield* open()
-      yield* say("critical")
-      router.answerToAlerts = deferred
-      yield* TestClock.adjust(Duration.minutes(20))
-      yield* knows(site, [])
-      assert.isAbove(receivers.resendings.length, 8)
-      router.answerToAlerts = delivered
-      yield* TestClock.adjust(Duration.minutes(1))
-      yield* knows(site, ["a/disk of a/disk is critical"])
-      router.answerToAlerts = deferred
-      yield* say("ok")
-      yield* TestClock.adjust(Duration.minutes(20))
-      router.answerToAlerts = delivered
-      // However long it was away, it is told of the end.
-      yield* TestClock.adjust(Duration.minutes(1))
+      const { receivers, disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(deferred)
+      yield* after("20 minutes")
+      yield* router.fires()
+      assert.isAbove(receivers.repeats.length, 8)
+      yield* router.answersRepeats(delivered)
+      yield* after("1 minute")
+      yield* router.fires(CRITICAL)
+      yield* router.answersRepeats(deferred)
+      yield* disk.turns("ok")
+      yield* after("20 minutes")
+      yield* router.answersRepeats(delivered)
+      yield* after("1 minute")
+      // The end arrives, however long the router was down.
       assert.isTrue(
-        receivers.resendings.some(
+        receivers.repeats.some(
           ({ alerts, answer }) => answer.reaches && alerts.some(({ alert }) => alert.ended_at !== undefined),
         ),
       )
-      assert.strictEqual(site.watch.alerts.size, 0)
+      yield* router.isRepeated(0)
     }),
   )
 
-  it.effect("whose notifier has a mistake in it is tried again", () =>
+  it.effect("gets its alerts again after a defect in the notifier", () =>
     Effect.gen(function* () {
-      const { site, router, say } = yield* open()
-      yield* say("critical")
-      router.answerToAlerts = { ...deferred, outcome: "throws" }
-      yield* TestClock.adjust(Duration.minutes(6))
-      router.answerToAlerts = delivered
-      yield* TestClock.adjust(Duration.minutes(1))
-      yield* knows(site, ["a/disk of a/disk is critical"])
+      const { disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(throwing)
+      yield* after("6 minutes")
+      yield* router.answersRepeats(delivered)
+      yield* after("1 minute")
+      yield* router.fires(CRITICAL)
     }),
   )
 
-  it.effect("is told by another process at once what one that stops has not told", () =>
+  it.effect("gets from another process what a stopped process had not sent", () =>
     Effect.gen(function* () {
-      const { site, front, router, receivers, say } = yield* open()
-      yield* say("critical")
-      router.answerToAlerts = hanging
-      yield* TestClock.adjust(Duration.minutes(1))
-      yield* site.open("second")
-      router.answerToAlerts = delivered
-      yield* whileTimePasses(front.close)
-      yield* TestClock.adjust(Duration.seconds(15))
+      const { service, process, receivers, disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(hanging)
+      yield* after("1 minute")
+      yield* service.open("second")
+      yield* router.answersRepeats(delivered)
+      yield* whileTimePasses(process.close)
+      yield* after("15 seconds")
       assert.deepStrictEqual(
-        receivers.resendings.map(({ client, answer }) => `${client} ${answer.outcome}`),
-        ["process 1 hangs", "second delivered"],
+        receivers.repeats.map(({ client, answer }) => `${client} ${answer.outcome}`),
+        ["first hangs", "second delivered"],
       )
     }),
   )
 
-  it.effect("is told of a change that comes while it is being told", () =>
+  it.effect("gets a change that happens during a repeat", () =>
     Effect.gen(function* () {
-      const { site, router, say } = yield* open()
-      yield* say("critical")
-      router.answerToAlerts = { ...delivered, sendingMillis: 1_000, answeringMillis: 1_000 }
-      yield* TestClock.adjust(Duration.seconds(61))
-      // Critical was told as firing, and is not settled yet.
-      yield* say("warning")
-      yield* TestClock.adjust(Duration.seconds(4))
-      yield* knows(site, ["a/disk of a/disk is warning"])
+      const { disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(takes(1_000, 1_000))
+      yield* after("61 seconds")
+      // The repeat of critical is running.
+      yield* disk.turns("warning")
+      yield* after("4 seconds")
+      yield* router.fires(WARNING)
     }),
   )
 
-  it.effect("is told of trouble that is back while its end is told for the last time", () =>
+  it.effect("gets a severity that returns during the last repeat of its end", () =>
     Effect.gen(function* () {
-      const { site, router, receivers, say } = yield* open()
-      yield* say("critical")
-      router.answerToAlerts = { ...delivered, sendingMillis: 1_000, answeringMillis: 1_000 }
-      yield* say("warning")
-      // Each post takes two seconds: the first that comes five minutes after the end or later is the last.
-      yield* TestClock.adjust(Duration.seconds(5 * 62 + 1))
-      assert.isTrue(receivers.resendings.at(-1)?.alerts.some(({ alert }) => alert.ended_at !== undefined))
-      yield* say("critical")
-      yield* TestClock.adjust(Duration.seconds(5))
-      yield* knows(site, ["a/disk of a/disk is critical"])
-      yield* TestClock.adjust(Duration.minutes(6))
-      yield* knows(site, ["a/disk of a/disk is critical"])
+      const { receivers, disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(takes(1_000, 1_000))
+      yield* disk.turns("warning")
+      // Each post takes two seconds. The first one at least five minutes after the end is the last.
+      yield* after(`${5 * 62 + 1} seconds`)
+      assert.isTrue(receivers.repeats.at(-1)?.alerts.some(({ alert }) => alert.ended_at !== undefined))
+      yield* disk.turns("critical")
+      yield* after("5 seconds")
+      yield* router.fires(CRITICAL)
+      yield* after("6 minutes")
+      yield* router.fires(CRITICAL)
     }),
   )
 
-  it.effect("is not told of trouble that is back before it was told of its end by a slower process", () =>
+  it.effect("keeps a severity that returned before a slower process sent its end", () =>
     Effect.gen(function* () {
-      const { site, router, say } = yield* open()
-      const other = yield* site.open("process 2")
-      yield* say("critical")
-      router.slowly = { ...delivered, sendingMillis: 3_000 }
-      yield* say("warning")
-      yield* TestClock.adjust(Duration.seconds(1))
+      const { service, disk, after, router } = yield* openRouted()
+      const other = yield* service.open("second")
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(takes(3_000), { client: "first" })
+      yield* disk.turns("warning")
+      yield* after("1 second")
       yield* report(other, [{ check: "disk", status: "critical" }])
-      yield* settled
-      yield* TestClock.adjust(Duration.seconds(20))
-      yield* knows(site, ["a/disk of a/disk is critical"])
+      yield* after("20 seconds")
+      yield* router.fires(CRITICAL)
     }),
   )
 
-  it.effect("is told of the present severity where another one arrived late", () =>
+  it.effect("gets the present severity after an outdated one arrived late", () =>
     Effect.gen(function* () {
-      const { site, router, say } = yield* open()
-      router.answer = { ...delivered, sendingMillis: 2_000 }
-      yield* say("critical")
-      yield* TestClock.adjust(Duration.seconds(1))
-      yield* say("warning", { loud: false })
-      yield* TestClock.adjust(Duration.seconds(1))
-      yield* knows(site, ["a/disk of a/disk is warning"])
+      const { disk, after, router } = yield* openRouted()
+      yield* router.answers(takes(2_000))
+      yield* disk.turns("critical")
+      yield* after("1 second")
+      yield* disk.turns("warning", { loud: false })
+      yield* after("1 second")
+      yield* router.fires(WARNING)
     }),
   )
 })

@@ -1,10 +1,11 @@
 import type * as Instant from "@tocsin/core/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
-import type { OutboxMove, OutboxWatch } from "./OutboxWatch.ts"
-import type { Attempt, Receivers } from "./Receivers.ts"
+import type { Attempt } from "../service/Receivers.ts"
+import type { Service } from "../service/Service.ts"
+import type { OutboxMove } from "../service/WatchedStorage.ts"
 
-/** The lease of every process that is watched, in seconds. */
+/** The lease of every process, in seconds. */
 const LEASE_SECONDS = 60
 const MOST_ATTEMPTS = 14
 const OLDEST_SECONDS = 24 * 3_600
@@ -17,16 +18,15 @@ const secondsBetween = (from: Instant.Instant, to: Instant.Instant): number => N
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
 const hasEnded = (item: OutboxRecord): boolean => !isWaiting(item) && item.state !== "sending"
 
-/** What the laws look at. */
+/** What the laws are judged by. */
 export interface Evidence {
-  readonly watch: () => OutboxWatch
-  readonly receivers: () => Receivers
-  /** Whether a process has been told to stop. */
+  readonly service: () => Service
+  /** Whether a process is shutting down. */
   readonly isClosing: (client: string) => boolean
 }
 
-/** The laws of docs/rules.md#delivery about one item's moves and attempts: those broken so far, in words. */
-export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
+/** The laws of docs/rules.md#delivery about moves and attempts. `broken` lists violations, in words. */
+export const deliveryLaws = ({ service, isClosing }: Evidence) => {
   const broken: Array<string> = []
   const leases = new Map<Attempt, Instant.Instant>()
   const judge = (holds: boolean, item: OutboxRecord, words: string): void => {
@@ -34,14 +34,14 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
       broken.push(`${item.notifier} ${item.event_type} ${item.incident_seq} of ${item.incident_id}: ${words}`)
   }
   const earlier = (item: OutboxRecord): ReadonlyArray<OutboxRecord> =>
-    Array.from(watch().items.values()).filter(
+    Array.from(service().rows().outbox.values()).filter(
       (other) =>
         other.incident_id === item.incident_id &&
         other.notifier === item.notifier &&
         other.incident_seq < item.incident_seq,
     )
   const attemptOf = (item: OutboxRecord): Attempt | undefined =>
-    receivers().attempts.findLast(
+    service().receivers.attempts.findLast(
       ({ notification }) => notification.id === item.id && notification.attempt === item.attempts,
     )
 
@@ -80,7 +80,7 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     judge(
       asked < scheduled * 0.8 || delay >= asked || isExpired || isReleased,
       after,
-      "Retry-After was passed over",
+      "Retry-After was ignored",
     )
     judge(before.attempts < MOST_ATTEMPTS, after, "to be retried after the last attempt")
     judge(
@@ -109,11 +109,15 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
         leads("retry", after.state) &&
         after.state === "discarded")
     judge(isAllowed, after, `went from ${from} to ${after.state}`)
-    judge((after.leased_until !== undefined) === (after.state === "sending"), after, "a lease that is none")
+    judge(
+      (after.leased_until !== undefined) === (after.state === "sending"),
+      after,
+      "leased while not sending, or the reverse",
+    )
     judge(
       (after.next_attempt_at !== undefined) === isWaiting(after),
       after,
-      "due though it does not wait, or the reverse",
+      "due while not waiting, or the reverse",
     )
     judge(after.updated_at === at, after, "updated_at is not the time of the move")
     if (before === undefined) return
@@ -130,7 +134,7 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
     }
     if (after.state === "discarded") {
       judge(
-        watch().incidents.get(after.incident_id)?.state === "resolved",
+        service().rows().incidents.get(after.incident_id)?.state === "resolved",
         after,
         "discarded of an open incident",
       )
@@ -148,13 +152,12 @@ export const deliveryLaws = ({ watch, receivers, isClosing }: Evidence) => {
 
   const onAttempt = (attempt: Attempt): void => {
     const { notification, startedAt, client } = attempt
-    const item = watch().items.get(notification.id)
-    if (item === undefined)
-      return void broken.push(`an attempt of an item that is not there: ${notification.id}`)
+    const item = service().rows().outbox.get(notification.id)
+    if (item === undefined) return void broken.push(`an attempt of an unknown item: ${notification.id}`)
     judge(item.state === "sending", item, `attempted by ${client} while ${item.state}`)
-    judge(item.attempts === notification.attempt, item, "attempted under another attempt's number")
+    judge(item.attempts === notification.attempt, item, "attempted with a wrong number")
     judge(earlier(item).every(hasEnded), item, "attempted before an earlier one had ended")
-    for (const other of receivers().attempts) {
+    for (const other of service().receivers.attempts) {
       if (other.notification.id !== item.id || other.endedAt !== undefined) continue
       const isOver = (leases.get(other) ?? startedAt) <= startedAt
       judge(isOver, item, `attempted by ${client} while ${other.client} holds it`)

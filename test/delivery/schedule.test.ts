@@ -5,28 +5,25 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { integer, oneOf, weighted } from "../rules/arbitraries.ts"
-import { deferred, makeReceivers } from "./Receivers.ts"
-import { AGENT, enroll, report } from "./reports.ts"
-import { openSite } from "./Site.ts"
-import { itemsOf } from "./outboxOf.ts"
-import { settled } from "./settled.ts"
+import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { criticalChecks } from "../service/agents.ts"
+import { deferred } from "../service/Receivers.ts"
+import { openTimeline } from "../service/Timeline.ts"
 
 /** Seconds before attempts 2…14 (docs/rules.md#delivery). */
 const DELAYS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 14_400]
 const DAY = 24 * 3_600
 const HOUR = 3_600
+const LEASE = Duration.seconds(60)
 
-const never = makeReceivers({ answerTo: () => deferred })
-
-/** A site with one item, and no process that delivers it. */
+/** One item in the outbox, and no process that delivers it. */
 const openWithItem = Effect.gen(function* () {
-  const site = yield* openSite({ receivers: never })
-  const process = yield* site.open("front", { delivers: false })
-  yield* enroll(process, AGENT)
-  yield* report(process, [{ check: "disk", status: "critical" }])
-  const item = (): OutboxRecord => itemsOf(site)[0] ?? assert.fail("there is no item")
-  return { site, process, item }
+  const timeline = yield* openTimeline({ process: { delivers: false } })
+  yield* timeline.disk.turns("critical")
+  const { storage, operations } = timeline.process
+  const claim = (random: number) =>
+    storage.transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random }))
+  return { ...timeline, operations, claim, transact: storage.transact, item: timeline.outbox.item }
 })
 
 const secondsUntilDue = ({ next_attempt_at, updated_at }: OutboxRecord): number =>
@@ -35,7 +32,7 @@ const secondsUntilDue = ({ next_attempt_at, updated_at }: OutboxRecord): number 
 /** Whether two numbers of seconds are the same to the microsecond. */
 const isAbout = (a: number, b: number): boolean => Math.abs(a - b) < 2e-6
 
-/** One attempt: how long the worker is late, how long it takes, what comes of it. */
+/** One attempt: how late it starts, how long it takes, and its result. */
 interface Try {
   readonly lateSeconds: number
   readonly takesSeconds: number
@@ -55,22 +52,20 @@ const aTry: Arbitrary.Arbitrary<Try> = Arbitrary.all({
   random: Arbitrary.map(oneOf(0, 1, 250, 500, 999), (thousandths) => thousandths / 1_000),
 })
 
-const LEASE = Duration.seconds(60)
-
 describe("the delays before attempts", () => {
   it.effect.prop(
-    "follow the schedule, give or take a fifth, or Retry-After; fourteen attempts and a day are the bounds",
+    "follow the schedule within a fifth, or Retry-After, up to 14 attempts and one day",
     { tries: Arbitrary.array(aTry, { minLength: 16, maxLength: 20 }), replays: integer(0, 2) },
     ({ tries, replays }) =>
       Effect.gen(function* () {
-        const { process, item } = yield* openWithItem
+        const { operations, claim, transact, item } = yield* openWithItem
         let ageFrom = item().created_at
         let attempts = 0
         let replaysLeft = replays
         for (const { lateSeconds, takesSeconds, result, retryAfterSeconds, random } of tries) {
           if (item().state === "failed" && replaysLeft > 0) {
             replaysLeft -= 1
-            assert.deepStrictEqual(yield* process.operations.replay(item().id), { count: 1 })
+            assert.deepStrictEqual(yield* operations.replay(item().id), { count: 1 })
             ageFrom = item().updated_at
             attempts = 0
             assert.deepInclude(item(), {
@@ -83,96 +78,84 @@ describe("the delays before attempts", () => {
           if (item().state === "failed") break
           yield* TestClock.adjust(Duration.seconds(Math.max(0, secondsUntilDue(item())) + lateSeconds))
           yield* TestClock.adjust(1)
-          const claim = claimOutbox({ notifiers: ["debug"], limit: 5, lease: LEASE, random })
-          const [claimed] = yield* process.storage.transact(claim)
+          const [claimed] = yield* claim(random)
           attempts += 1
           assert.deepInclude(item(), { state: "sending", attempts })
-          if (claimed === undefined) return assert.fail("what is due was not claimed")
+          if (claimed === undefined) return assert.fail("a due item was not claimed")
           assert.strictEqual(claimed.notification.attempt, attempts)
           if (result === "expired") {
             yield* TestClock.adjust(LEASE)
-            yield* process.storage.transact(claim)
+            yield* claim(random)
           } else {
             yield* TestClock.adjust(Duration.seconds(takesSeconds))
             const outcome: AttemptResult =
               result === "released"
                 ? { outcome: result }
                 : { outcome: result, error: "503", retryAfterSeconds }
-            const settlement = yield* process.storage.transact(settleAttempt(claimed.claim, outcome, random))
+            const settlement = yield* transact(settleAttempt(claimed.claim, outcome, random))
             assert.strictEqual(settlement, item().state === "failed" ? "given_up" : "settled")
           }
-          const after = item()
-          const age = Number(after.updated_at - ageFrom) / 1_000_000
+          const settledItem = item()
+          const age = Number(settledItem.updated_at - ageFrom) / 1_000_000
           const mayRetry = attempts < 14 && age < DAY
-          assert.strictEqual(after.state, mayRetry ? "retry" : "failed")
-          assert.strictEqual(after.leased_until, undefined)
+          assert.strictEqual(settledItem.state, mayRetry ? "retry" : "failed")
+          assert.strictEqual(settledItem.leased_until, undefined)
           if (!mayRetry) continue
           const scheduled = (DELAYS[attempts - 1] ?? 0) * (0.8 + 0.4 * random)
           const asked = result === "deferred" ? Math.min(retryAfterSeconds ?? 0, HOUR) : 0
           const expected = result === "released" ? 0 : Math.max(scheduled, asked)
           assert.isTrue(
-            isAbout(secondsUntilDue(after), expected),
-            `${secondsUntilDue(after)} s after attempt ${attempts}, not ${expected} s`,
+            isAbout(secondsUntilDue(settledItem), expected),
+            `${secondsUntilDue(settledItem)} s after attempt ${attempts}, not ${expected} s`,
           )
         }
       }),
     { arbitrary: { runs: propertyRuns(150), size: 20, maxShrinks: 500 } },
   )
 
-  it.effect("come from chance: of many, some are shorter and some are longer than the schedule", () =>
+  it.effect("vary at random around the schedule", () =>
     Effect.gen(function* () {
-      const site = yield* openSite({ receivers: never })
-      const process = yield* site.open("first")
-      yield* enroll(process, AGENT)
-      const checks = Array.from({ length: 40 }, (_, at) => ({
-        check: `check-${at}`,
-        status: "critical" as const,
-      }))
-      yield* report(process, checks)
-      yield* settled
-      const delays = itemsOf(site).map(secondsUntilDue)
+      const { agent, webhook, outbox } = yield* openTimeline()
+      yield* webhook.answers(deferred)
+      yield* agent().reports(...criticalChecks(40))
+      const delays = outbox.items().map(secondsUntilDue)
       assert.isTrue(delays.every((delay) => delay >= 4 - 1e-6 && delay <= 6))
       assert.isTrue(delays.some((delay) => delay < 4.7) && delays.some((delay) => delay > 5.3))
     }),
   )
 })
 
-describe("a dead receiver", () => {
-  it.effect("is tried fourteen times within about a day, and the item ends as a dead letter", () =>
+describe("an item whose receiver is down", () => {
+  it.effect("is tried 14 times within about a day, and ends as a dead letter", () =>
     Effect.gen(function* () {
-      const receivers = makeReceivers({ answerTo: () => deferred })
-      const site = yield* openSite({ receivers })
-      const process = yield* site.open("first")
-      yield* enroll(process, AGENT)
-      yield* report(process, [{ check: "disk", status: "critical" }])
-      for (let hours = 0; hours < 30; hours++) yield* TestClock.adjust(Duration.hours(1))
-      const [item] = itemsOf(site)
+      const { service, disk, webhook, outbox, after } = yield* openTimeline()
+      yield* webhook.answers(deferred)
+      yield* disk.turns("critical")
+      for (let hours = 0; hours < 30; hours++) yield* after("1 hour")
+      const item = outbox.item()
       assert.deepInclude(item, { state: "failed", last_error: "the receiver answered 503" })
-      const attempts = receivers.attempts.length
+      const attempts = service.receivers.attempts.length
       assert.isTrue(
-        attempts === 14 ||
-          (attempts === 13 && (item?.updated_at ?? 0n) - (item?.created_at ?? 0n) >= 86_400_000_000n),
+        attempts === 14 || (attempts === 13 && item.updated_at - item.created_at >= 86_400_000_000n),
       )
-      // A dead letter stays one.
-      yield* TestClock.adjust(Duration.hours(5))
-      assert.strictEqual(receivers.attempts.length, attempts)
+      yield* after("5 hours")
+      assert.strictEqual(service.receivers.attempts.length, attempts)
     }),
   )
 })
 
-describe("a claim that was lost", () => {
-  it.effect("cannot settle what another one holds by now", () =>
+describe("an attempt whose lease has run out", () => {
+  it.effect("settles nothing once another attempt holds the item", () =>
     Effect.gen(function* () {
-      const { process, item } = yield* openWithItem
-      const claim = claimOutbox({ notifiers: ["debug"], limit: 5, lease: LEASE, random: 0 })
-      const [first] = yield* process.storage.transact(claim)
-      yield* TestClock.adjust(LEASE)
-      yield* process.storage.transact(claim)
-      yield* TestClock.adjust(Duration.seconds(6))
-      const [second] = yield* process.storage.transact(claim)
+      const { after, claim, transact, item } = yield* openWithItem
+      const [first] = yield* claim(0)
+      yield* after(LEASE)
+      yield* claim(0)
+      yield* after("6 seconds")
+      const [second] = yield* claim(0)
       if (first === undefined || second === undefined) return assert.fail("nothing was claimed")
       const settle = (claimed: typeof first) =>
-        process.storage.transact(settleAttempt(claimed.claim, { outcome: "refused", error: "400" }, 0))
+        transact(settleAttempt(claimed.claim, { outcome: "refused", error: "400" }, 0))
       assert.strictEqual(yield* settle(first), "lost")
       assert.deepInclude(item(), { state: "sending", attempts: 2 })
       assert.strictEqual(yield* settle(second), "given_up")
@@ -181,15 +164,13 @@ describe("a claim that was lost", () => {
     }),
   )
 
-  it.effect("still settles after its lease has run out, as long as nobody took the item back", () =>
+  it.effect("still settles the item while no process has reclaimed it", () =>
     Effect.gen(function* () {
-      const { process, item } = yield* openWithItem
-      const [claimed] = yield* process.storage.transact(
-        claimOutbox({ notifiers: ["debug"], limit: 5, lease: LEASE, random: 0 }),
-      )
+      const { after, claim, transact, item } = yield* openWithItem
+      const [claimed] = yield* claim(0)
       if (claimed === undefined) return assert.fail("nothing was claimed")
-      yield* TestClock.adjust(Duration.seconds(90))
-      yield* process.storage.transact(settleAttempt(claimed.claim, { outcome: "delivered" }, 0))
+      yield* after("90 seconds")
+      yield* transact(settleAttempt(claimed.claim, { outcome: "delivered" }, 0))
       assert.strictEqual(item().state, "sent")
     }),
   )

@@ -1,130 +1,122 @@
-import type { NotifierName } from "@tocsin/core/contract/Status"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/operatorDecisions"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { TestClock } from "effect/testing"
-import { itemsOf } from "./outboxOf.ts"
-import { delivered, makeReceivers } from "./Receivers.ts"
-import { AGENT, enroll, report } from "./reports.ts"
-import { settled } from "./settled.ts"
-import { openSite, type Site } from "./Site.ts"
+import type { NotifierName } from "@tocsin/core/contract/Status"
+import { openTimeline } from "../service/Timeline.ts"
 
-const NOTIFIERS: ReadonlyArray<NotifierName> = ["debug", "webhook"]
+const LEASE = Duration.seconds(60)
 
-const open = Effect.gen(function* () {
-  const receivers = makeReceivers({ answerTo: () => delivered })
-  const site = yield* openSite({ receivers, notifiers: NOTIFIERS, deadAfter: Duration.days(30) })
-  const front = yield* site.open("front", { delivers: false })
-  yield* enroll(front, AGENT)
-  return { site, front }
+/** A service whose only process delivers nothing, for two notifiers. */
+const openIdle = Effect.fnUntraced(function* (notifiers: ReadonlyArray<NotifierName> = ["debug", "webhook"]) {
+  const timeline = yield* openTimeline({
+    notifiers,
+    deadAfter: Duration.days(30),
+    process: { delivers: false },
+  })
+  const { service, process, outbox, after } = timeline
+  const states = () => outbox.items().map((item) => `${item.notifier} ${item.event_type} ${item.state}`)
+  return {
+    ...timeline,
+    transact: process.storage.transact,
+    /** Starts a process that delivers for `debug` alone, and keeps house. */
+    openKeeper: Effect.andThen(service.open("keeper", { configured: ["debug"], keepsHouse: true }), after(0)),
+    claimForWebhook: process.storage.transact(
+      claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random: 0 }),
+    ),
+    states,
+    has: (...expected: ReadonlyArray<string>) =>
+      Effect.sync(() => assert.deepStrictEqual(states(), expected)),
+  }
 })
 
-const states = (site: Site) =>
-  itemsOf(site).map((item) => `${item.notifier} ${item.event_type} ${item.state}`)
-
-describe("what is to be sent by a notifier", () => {
-  it.effect("that is configured nowhere is discarded after a day", () =>
+describe("an item whose notifier no process is configured for", () => {
+  it.effect("is discarded after a day", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      yield* TestClock.adjust(Duration.minutes(23 * 60 + 55))
-      yield* site.open("keeper", { configured: ["debug"], background: Housekeeping.layer })
-      yield* settled
-      assert.deepStrictEqual(states(site), ["debug firing sent", "webhook firing pending"])
-      yield* TestClock.adjust(Duration.minutes(11))
-      assert.deepStrictEqual(states(site), ["debug firing sent", "webhook firing discarded"])
+      const { disk, after, has, openKeeper } = yield* openIdle()
+      yield* disk.turns("critical")
+      yield* after(Duration.minutes(23 * 60 + 55))
+      yield* openKeeper
+      yield* has("debug firing sent", "webhook firing pending")
+      yield* after("11 minutes")
+      yield* has("debug firing sent", "webhook firing discarded")
     }),
   )
 
-  it.effect("that no program has any more is discarded after a day, whatever its name", () =>
+  it.effect("is discarded after a day even if its notifier no longer exists", () =>
     Effect.gen(function* () {
-      const receivers = makeReceivers({ answerTo: () => delivered })
-      const site = yield* openSite({ receivers, notifiers: ["debug", "pager"], deadAfter: Duration.days(30) })
-      const front = yield* site.open("front", { delivers: false })
-      yield* enroll(front, AGENT)
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      yield* TestClock.adjust(Duration.minutes(24 * 60 + 1))
-      yield* site.open("keeper", { configured: ["debug"], background: Housekeeping.layer })
-      yield* settled
-      assert.deepStrictEqual(states(site), ["debug firing sent", "pager firing discarded"])
+      const { disk, after, has, openKeeper } = yield* openIdle(["debug", "pager"])
+      yield* disk.turns("critical")
+      yield* after(Duration.minutes(24 * 60 + 1))
+      yield* openKeeper
+      yield* has("debug firing sent", "pager firing discarded")
     }),
   )
 
-  it.effect("that was being sent when its notifier went is discarded a day after the lease ran out", () =>
+  it.effect("is discarded a day after its lease expired if it was being sent", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
-      const { transact } = front.storage
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      const lease = Duration.seconds(60)
-      yield* transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease, random: 0 }))
-      yield* site.open("keeper", { configured: ["debug"], background: Housekeeping.layer })
-      yield* TestClock.adjust(Duration.hours(24))
-      assert.deepStrictEqual(states(site), ["debug firing sent", "webhook firing sending"])
-      yield* TestClock.adjust(Duration.minutes(12))
-      assert.deepStrictEqual(states(site), ["debug firing sent", "webhook firing discarded"])
+      const { disk, after, has, openKeeper, claimForWebhook } = yield* openIdle()
+      yield* disk.turns("critical")
+      yield* claimForWebhook
+      yield* openKeeper
+      yield* after("24 hours")
+      yield* has("debug firing sent", "webhook firing sending")
+      yield* after("12 minutes")
+      yield* has("debug firing sent", "webhook firing discarded")
     }),
   )
 
-  it.effect("that was being sent for the last time is a dead letter", () =>
+  it.effect("is a dead letter if it was being sent for the last time", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
-      const { transact } = front.storage
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      yield* TestClock.adjust(Duration.hours(24))
-      const lease = Duration.seconds(60)
-      yield* transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease, random: 0 }))
-      yield* TestClock.adjust(Duration.hours(25))
+      const { disk, after, has, transact, claimForWebhook } = yield* openIdle()
+      yield* disk.turns("critical")
+      yield* after("24 hours")
+      yield* claimForWebhook
+      yield* after("25 hours")
       assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 5)), 1)
-      assert.deepStrictEqual(states(site), ["debug firing pending", "webhook firing failed"])
+      yield* has("debug firing pending", "webhook firing failed")
     }),
   )
 
-  it.effect("that another process is busy with is left to that one, and so is what waits for its turn", () =>
+  it.effect("stays while another process works on it or on an item before it", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
-      const { transact } = front.storage
-      yield* report(front, [{ check: "disk", status: "warning" }])
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      const ofWebhook = () => states(site).filter((state) => state.startsWith("webhook"))
-      yield* TestClock.adjust(Duration.hours(23))
-      const lease = Duration.seconds(60)
-      const claimed = yield* transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease, random: 0 }))
+      const { disk, after, states, transact, claimForWebhook } = yield* openIdle()
+      yield* disk.turns("warning")
+      yield* disk.turns("critical")
+      const ofWebhook = () => states().filter((state) => state.startsWith("webhook"))
+      yield* after("23 hours")
+      const claimed = yield* claimForWebhook
       assert.strictEqual(claimed.length, 1)
       for (const { claim } of claimed)
         yield* transact(settleAttempt(claim, { outcome: "deferred", error: "503" }, 0))
-      yield* TestClock.adjust(Duration.hours(2))
+      yield* after("2 hours")
       assert.deepStrictEqual(ofWebhook(), ["webhook firing retry", "webhook firing pending"])
       assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 100)), 0)
       assert.deepStrictEqual(ofWebhook(), ["webhook firing retry", "webhook firing pending"])
-      yield* TestClock.adjust(Duration.hours(24))
+      yield* after("24 hours")
       assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 100)), 2)
     }),
   )
 
-  it.effect("is discarded with all that waits behind it, in pieces", () =>
+  it.effect("is discarded with the items that wait for it, in bounded pieces", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
-      yield* report(front, [{ check: "disk", status: "warning" }])
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      yield* report(front, [{ check: "load", status: "critical" }])
-      yield* TestClock.adjust(Duration.hours(24))
-      const discard = front.storage.transact(discardUnclaimed(["webhook"], 2))
+      const { agent, disk, after, states, transact } = yield* openIdle()
+      yield* disk.turns("warning")
+      yield* disk.turns("critical")
+      yield* agent().reports({ check: "load", status: "critical" })
+      yield* after("24 hours")
+      const discard = transact(discardUnclaimed(["webhook"], 2))
       assert.strictEqual(yield* discard, 0)
-      yield* TestClock.adjust(1)
+      yield* after(1)
       assert.strictEqual(yield* discard, 2)
       assert.strictEqual(yield* discard, 1)
       assert.strictEqual(yield* discard, 0)
-      assert.deepStrictEqual(
-        new Set(states(site)),
-        new Set(["debug firing pending", "webhook firing discarded"]),
-      )
-      // A discarded firing told nobody, so the next trouble is told again.
-      yield* report(front, [{ check: "disk", status: "warning" }])
-      yield* report(front, [{ check: "disk", status: "critical" }])
-      assert.strictEqual(states(site).filter((state) => state === "webhook firing pending").length, 1)
+      assert.deepStrictEqual(new Set(states()), new Set(["debug firing pending", "webhook firing discarded"]))
+      // A discarded firing notified nobody, so the next change notifies again.
+      yield* disk.turns("warning")
+      yield* disk.turns("critical")
+      assert.strictEqual(states().filter((state) => state === "webhook firing pending").length, 1)
     }),
   )
 })

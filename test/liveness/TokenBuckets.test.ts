@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
-import { integer, oneOf } from "../rules/arbitraries.ts"
+import { integer, oneOf } from "../properties/arbitraries.ts"
 import { start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 

@@ -4,10 +4,9 @@ import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result } from "effect"
-import { delivered, makeReceivers } from "../delivery/Receivers.ts"
-import { AGENT, enroll } from "../delivery/reports.ts"
-import { openSite, type Process } from "../delivery/Site.ts"
-import { integer, oneOf } from "../rules/arbitraries.ts"
+import { AGENT, enroll } from "../service/agents.ts"
+import { openService, type Process } from "../service/Service.ts"
+import { integer, oneOf } from "../properties/arbitraries.ts"
 
 const MIB = 1_048_576
 const ADDRESS = "192.0.2.1"
@@ -17,7 +16,7 @@ const arrival = (key: string, bytes = MIB): Arrival => ({ key: keyOf(key), addre
 
 const enter = ({ ingest }: Process, of: Arrival) => Effect.result(ingest.bodies.enterHeartbeat(of))
 
-/** Has unknown keys enter until no more do, and returns their visits. */
+/** Lets bodies of unknown keys enter up to the limit. Returns their visits. */
 const fill = Effect.fnUntraced(function* (process: Process) {
   const visits: Array<Visit> = []
   for (let at = 0; ; at++) {
@@ -27,13 +26,10 @@ const fill = Effect.fnUntraced(function* (process: Process) {
   }
 })
 
-const open = Effect.gen(function* () {
-  const receivers = makeReceivers({ answerTo: () => delivered })
-  return yield* openSite({ receivers, registrationRate: free })
-})
+const open = openService({ registrationRate: free })
 
 describe("bodies of keys that are not accepted", () => {
-  it.effect("are so many at a time for each address, and then so many in a time", () =>
+  it.effect("are limited for each address, at any moment and over time", () =>
     Effect.gen(function* () {
       const process = yield* (yield* open).open("first", { delivers: false })
       let entered = 0
@@ -45,7 +41,7 @@ describe("bodies of keys that are not accepted", () => {
           Result.isSuccess(yield* enter(process, { ...arrival("another"), address: "192.0.2.2" })),
         )
         assert.isTrue(Result.isSuccess(yield* enter(process, { ...arrival("another"), address: undefined })))
-        // Repeating it must not make room twice.
+        // Leaving twice must not make room twice.
         for (const { leave } of [...full, ...full]) leave()
         if (entered > 6) break
       }
@@ -53,25 +49,23 @@ describe("bodies of keys that are not accepted", () => {
     }),
   )
 
-  it.effect(
-    "do not keep out agents behind the same address, known to this process or only to the storage",
-    () =>
-      Effect.gen(function* () {
-        const site = yield* open
-        const first = yield* site.open("first", { delivers: false })
-        yield* enroll(first, AGENT)
-        yield* fill(first)
-        assert.isTrue(Result.isSuccess(yield* enter(first, arrival(AGENT))))
-        const restarted = yield* site.open("restarted", { delivers: false })
-        yield* fill(restarted)
-        const now = () => start
-        assert.isUndefined(restarted.ingest.bodies.tryEnter(arrival(AGENT), now))
-        assert.isTrue(Result.isSuccess(yield* enter(restarted, arrival(AGENT))))
-        assert.isDefined(restarted.ingest.bodies.tryEnter(arrival(AGENT), now))
-        yield* first.admission.block(AGENT)
-        yield* Effect.flip(restarted.ingest.heartbeat(keyOf(AGENT), heartbeatOf(AGENT)))
-        assert.isUndefined(restarted.ingest.bodies.tryEnter(arrival(AGENT), now))
-      }),
+  it.effect("do not keep accepted agents behind the same address out, even after a restart", () =>
+    Effect.gen(function* () {
+      const service = yield* open
+      const first = yield* service.open("first", { delivers: false })
+      yield* enroll(first, AGENT)
+      yield* fill(first)
+      assert.isTrue(Result.isSuccess(yield* enter(first, arrival(AGENT))))
+      const restarted = yield* service.open("restarted", { delivers: false })
+      yield* fill(restarted)
+      const now = () => start
+      assert.isUndefined(restarted.ingest.bodies.tryEnter(arrival(AGENT), now))
+      assert.isTrue(Result.isSuccess(yield* enter(restarted, arrival(AGENT))))
+      assert.isDefined(restarted.ingest.bodies.tryEnter(arrival(AGENT), now))
+      yield* first.admission.block(AGENT)
+      yield* Effect.flip(restarted.ingest.heartbeat(keyOf(AGENT), heartbeatOf(AGENT)))
+      assert.isUndefined(restarted.ingest.bodies.tryEnter(arrival(AGENT), now))
+    }),
   )
 })
 
@@ -83,7 +77,7 @@ const step = Arbitrary.all({
 
 describe("unknown senders", () => {
   it.prop(
-    "hold exactly what is under way of each address, and nothing when all is answered",
+    "count the bytes in flight of each address, and none after every answer",
     { steps: Arbitrary.array(step, { maxLength: 60 }) },
     ({ steps }) => {
       const senders = new UnknownSenders({ perMinute: 60_000 * MIB, burst: 60_000 * MIB })
@@ -106,7 +100,7 @@ describe("unknown senders", () => {
 
 describe("recent names", () => {
   it.prop(
-    "hold the last half of their capacity for certain, and never more than the whole",
+    "keep at least the latest half of their capacity, and never exceed it",
     { names: Arbitrary.array(integer(0, 30), { maxLength: 200 }) },
     ({ names }) => {
       const recent = new RecentNames(10)
@@ -117,7 +111,7 @@ describe("recent names", () => {
         const last = new Set<number>()
         for (let at = used.length - 1; at >= 0 && last.size < 5; at--) last.add(used[at] ?? 0)
         for (const kept of last) assert.isTrue(recent.has(String(kept)), `${kept} of ${used.join()}`)
-        // Looking at them has used them, too.
+        // Looking them up is a use, too.
         used.push(...last)
         assert.isAtMost(recent.size, 10)
       }

@@ -1,48 +1,38 @@
 import { AgentId, IncidentKey } from "@tocsin/core/contract/Identifiers"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
-import { TestClock } from "effect/testing"
-import { statesOf } from "../delivery/outboxOf.ts"
-import { delivered, makeReceivers } from "../delivery/Receivers.ts"
-import { AGENT, beat, enroll, report } from "../delivery/reports.ts"
-import { settled } from "../delivery/settled.ts"
-import { openSite, type Process, type Site } from "../delivery/Site.ts"
+import { Effect } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
+import { AGENT, beat, enroll } from "../service/agents.ts"
+import { settled } from "../service/settled.ts"
+import { openIncidents, openTimeline } from "../service/Timeline.ts"
 
-const open = Effect.fnUntraced(function* (processes = 1) {
-  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
-  const front = yield* site.open("process 1", { background: Housekeeping.layer })
+/** So many processes that sweep for silent agents, and the accepted agent `a` unless there are others. */
+const open = Effect.fnUntraced(function* (processes = 1, agents: ReadonlyArray<AgentId> = [AGENT]) {
+  const timeline = yield* openTimeline({ process: { keepsHouse: true }, agents: [] })
+  const { service, front } = timeline
   for (let number = 2; number <= processes; number++) {
-    yield* site.open(`process ${number}`, { background: Housekeeping.layer })
+    yield* service.open(`process ${number}`, { keepsHouse: true })
   }
   yield* settled
-  return { site, front }
+  yield* enroll(front, ...agents)
+  const opened = () =>
+    Array.from(service.rows().incidents.values()).filter((incident) =>
+      incident.incident_key.endsWith("/@heartbeat"),
+    )
+  return { ...timeline, /** All heartbeat incidents so far. */ opened }
 })
 
-/** The open incidents as operators see them. */
-const openIncidents = Effect.fnUntraced(function* ({ queries }: Process) {
-  const page = yield* queries.incidents({ state: "open", sort: "status", direction: "desc", limit: 1_000 })
-  return page.items
-})
-
-const keysOf = (incidents: ReadonlyArray<{ readonly incident_key: string }>) =>
-  incidents.map((incident) => incident.incident_key)
-
-const heartbeatIncidents = ({ watch }: Site) =>
-  Array.from(watch.incidents.values()).filter((incident) => incident.incident_key.endsWith("/@heartbeat"))
+const agentsNamed = (count: number) => Array.from({ length: count }, (_, at) => AgentId.make(`agent-${at}`))
 
 describe("an accepted agent that turns dead", () => {
-  it.effect("opens one critical incident within fifteen seconds, and not before", () =>
+  it.effect("opens one critical incident after 5 minutes, within 15 seconds", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open()
-      yield* enroll(front, AGENT)
-      yield* TestClock.adjust(Duration.millis(299_999))
-      assert.deepStrictEqual(yield* openIncidents(front), [])
-      yield* TestClock.adjust(Duration.seconds(15))
-      const [incident, ...others] = yield* openIncidents(front)
-      if (incident === undefined) return assert.fail("there is no incident")
-      assert.strictEqual(others.length, 0)
+      const { front, after, incidents, webhook } = yield* open()
+      yield* after(299_999)
+      yield* incidents.areOpen()
+      yield* after("15 seconds")
+      yield* incidents.areOpen("a/@heartbeat")
+      const [incident] = yield* openIncidents(front)
       assert.deepInclude(incident, {
         incident_key: IncidentKey.make("a/@heartbeat"),
         severity: "critical",
@@ -51,23 +41,20 @@ describe("an accepted agent that turns dead", () => {
         resolved_at: null,
       })
       assert.notProperty(incident, "check_id")
-      assert.match(incident.summary ?? "", /no contact with a /)
-      yield* TestClock.adjust(Duration.minutes(10))
-      assert.strictEqual((yield* openIncidents(front)).length, 1)
-      assert.deepStrictEqual(statesOf(site), ["firing sent"])
+      assert.match(incident?.summary ?? "", /no contact with a /)
+      yield* after("10 minutes")
+      yield* incidents.areOpen("a/@heartbeat")
+      yield* webhook.has("firing critical a/@heartbeat")
     }),
   )
 
-  it.effect.each(["heartbeat", "events"])("resolves it at its next contact, by %s", (contact) =>
+  it.effect.each(["heartbeat", "events"])("resolves it with its next contact: %s", (contact) =>
     Effect.gen(function* () {
-      const { site, front } = yield* open()
-      yield* enroll(front, AGENT)
-      yield* TestClock.adjust(Duration.minutes(6))
-      if (contact === "heartbeat") yield* beat(front)
-      else yield* report(front, [{ check: "disk", status: "ok" }])
-      assert.deepStrictEqual(yield* openIncidents(front), [])
-      yield* settled
-      assert.deepStrictEqual(statesOf(site), ["firing sent", "resolved sent"])
+      const { front, after, agent, disk, incidents, webhook } = yield* open()
+      yield* after("6 minutes")
+      yield* contact === "heartbeat" ? agent().beats : disk.turns("ok")
+      yield* incidents.areOpen()
+      yield* webhook.has("firing critical a/@heartbeat", "resolved critical a/@heartbeat")
       const { items } = yield* front.queries.incidents({
         agent_id: AGENT,
         sort: "status",
@@ -79,102 +66,94 @@ describe("an accepted agent that turns dead", () => {
     }),
   )
 
-  it.effect("opens another one each time", () =>
+  it.effect("opens a new incident each time", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open()
-      yield* enroll(front, AGENT)
+      const { after, agent, incidents, opened } = yield* open()
       for (let times = 1; times <= 3; times++) {
-        yield* TestClock.adjust(Duration.seconds(320))
-        assert.deepStrictEqual(keysOf(yield* openIncidents(front)), ["a/@heartbeat"])
-        yield* beat(front)
-        assert.deepStrictEqual(yield* openIncidents(front), [])
-        assert.strictEqual(heartbeatIncidents(site).length, times)
+        yield* after("320 seconds")
+        yield* incidents.areOpen("a/@heartbeat")
+        yield* agent().beats
+        yield* incidents.areOpen()
+        assert.strictEqual(opened().length, times)
       }
-      // Contact just in time is contact.
+      // A contact just in time prevents it.
       for (let times = 0; times < 5; times++) {
-        yield* TestClock.adjust(Duration.seconds(299))
-        yield* beat(front)
+        yield* after("299 seconds")
+        yield* agent().beats
       }
-      assert.strictEqual(heartbeatIncidents(site).length, 3)
+      assert.strictEqual(opened().length, 3)
     }),
   )
 
-  it.effect("goes on having those that its checks opened", () =>
+  it.effect("keeps the incidents of its checks", () =>
     Effect.gen(function* () {
-      const { front } = yield* open()
-      yield* enroll(front, AGENT)
-      yield* report(front, [{ check: "disk", status: "warning" }])
-      yield* TestClock.adjust(Duration.minutes(6))
-      assert.deepStrictEqual(keysOf(yield* openIncidents(front)), ["a/@heartbeat", "a/disk"])
-      yield* beat(front)
-      assert.deepStrictEqual(keysOf(yield* openIncidents(front)), ["a/disk"])
+      const { after, agent, disk, incidents } = yield* open()
+      yield* disk.turns("warning")
+      yield* after("6 minutes")
+      yield* incidents.areOpen("a/@heartbeat", "a/disk")
+      yield* agent().beats
+      yield* incidents.areOpen("a/disk")
     }),
   )
 
-  it.effect.each(["remove", "block"] as const)("and goes by %s leaves it resolved", (action) =>
+  it.effect.each(["remove", "block"] as const)("resolves it by %s", (action) =>
     Effect.gen(function* () {
-      const { site, front } = yield* open()
-      yield* enroll(front, AGENT)
-      yield* TestClock.adjust(Duration.minutes(6))
+      const { front, after, incidents, webhook, opened } = yield* open()
+      yield* after("6 minutes")
       yield* front.admission[action](AGENT)
-      assert.deepStrictEqual(yield* openIncidents(front), [])
-      yield* TestClock.adjust(Duration.minutes(20))
-      assert.deepStrictEqual(statesOf(site), ["firing sent", "resolved sent"])
-      assert.strictEqual(heartbeatIncidents(site).length, 1)
+      yield* incidents.areOpen()
+      yield* after("20 minutes")
+      yield* webhook.has("firing critical a/@heartbeat", "resolved critical a/@heartbeat")
+      assert.strictEqual(opened().length, 1)
     }),
   )
 
   it.effect("is found by one of several processes", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open(3)
-      const agents = Array.from({ length: 40 }, (_, at) => AgentId.make(`agent-${at}`))
-      yield* enroll(front, ...agents)
-      yield* TestClock.adjust(Duration.seconds(315))
+      const { front, after, outbox, opened } = yield* open(3, agentsNamed(40))
+      yield* after("315 seconds")
       assert.strictEqual((yield* openIncidents(front)).length, 40)
-      assert.strictEqual(heartbeatIncidents(site).length, 40)
-      assert.strictEqual(statesOf(site).length, 40)
+      assert.strictEqual(opened().length, 40)
+      assert.strictEqual(outbox.items().length, 40)
     }),
   )
 
-  it.effect("is found in time among many more than one transaction takes", () =>
+  it.effect("is found in time among more agents than one transaction sweeps", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open()
-      const agents = Array.from({ length: 1_100 }, (_, at) => AgentId.make(`agent-${at}`))
-      yield* enroll(front, ...agents)
-      yield* TestClock.adjust(Duration.seconds(315))
-      assert.strictEqual(heartbeatIncidents(site).length, 1_100)
+      const { after, opened } = yield* open(1, agentsNamed(1_100))
+      yield* after("315 seconds")
+      assert.strictEqual(opened().length, 1_100)
     }),
   )
 })
 
-describe("no incident opens", () => {
-  it.effect("for a pending agent", () =>
+describe("a pending agent", () => {
+  it.effect("opens no incident until it is accepted; then its last contact counts", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open()
+      const { front, after, incidents, opened } = yield* open(1, [])
       yield* beat(front)
-      yield* TestClock.adjust(Duration.minutes(20))
-      assert.strictEqual(heartbeatIncidents(site).length, 0)
-      // Once accepted it counts by its last contact like any other.
+      yield* after("20 minutes")
+      assert.strictEqual(opened().length, 0)
       yield* front.admission.accept(AGENT)
-      yield* TestClock.adjust(Duration.seconds(15))
-      assert.deepStrictEqual(keysOf(yield* openIncidents(front)), ["a/@heartbeat"])
+      yield* after("15 seconds")
+      yield* incidents.areOpen("a/@heartbeat")
     }),
   )
 })
 
-describe("a heartbeat of a replacement key that is not accepted", () => {
-  it.effect("is no contact", () =>
+describe("a heartbeat with a replacement key", () => {
+  it.effect("is a contact only after the key is accepted", () =>
     Effect.gen(function* () {
-      const { front } = yield* open()
-      yield* enroll(front, AGENT)
+      const { front, after, incidents } = yield* open()
+      const beatWithOtherKey = front.ingest.heartbeat(keyOf("another"), heartbeatOf(AGENT))
       for (let minutes = 0; minutes < 6; minutes++) {
-        yield* front.ingest.heartbeat(keyOf("another"), heartbeatOf(AGENT))
-        yield* TestClock.adjust(Duration.minutes(1))
+        yield* beatWithOtherKey
+        yield* after("1 minute")
       }
-      assert.deepStrictEqual(keysOf(yield* openIncidents(front)), ["a/@heartbeat"])
+      yield* incidents.areOpen("a/@heartbeat")
       yield* front.admission.accept(AGENT)
-      yield* front.ingest.heartbeat(keyOf("another"), heartbeatOf(AGENT))
-      assert.deepStrictEqual(yield* openIncidents(front), [])
+      yield* beatWithOtherKey
+      yield* incidents.areOpen()
     }),
   )
 })

@@ -5,24 +5,17 @@ import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { statesOf } from "../delivery/outboxOf.ts"
-import { delivered, makeReceivers } from "../delivery/Receivers.ts"
-import { AGENT, enroll, report, type Result } from "../delivery/reports.ts"
-import { settled } from "../delivery/settled.ts"
-import { openSite, type Process } from "../delivery/Site.ts"
-import { oneOf } from "../rules/arbitraries.ts"
+import { AGENT, report, type Result } from "../service/agents.ts"
+import type { Process } from "../service/Service.ts"
+import { openTimeline } from "../service/Timeline.ts"
+import { oneOf } from "../properties/arbitraries.ts"
 import { eventOf, keyOf } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 
 const OTHER = AgentId.make("other")
 const DISK = { agent_id: AGENT, check_id: CheckId.make("disk") }
 
-const open = Effect.gen(function* () {
-  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
-  const process = yield* site.open("first")
-  yield* enroll(process, AGENT, OTHER)
-  return { site, process }
-})
+const open = openTimeline({ agents: [AGENT, OTHER] })
 
 const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), (error) => error._tag)
@@ -47,10 +40,10 @@ describe("resetting a check's clock", () => {
 
   it.effect("releases one that was observed in the future, to when its last result arrived", () =>
     Effect.gen(function* () {
-      const { process } = yield* open
+      const { process, after } = yield* open
       yield* observe(process, 3_600, "critical", 1)
       const arrived = yield* Instant.now
-      yield* TestClock.adjust(Duration.minutes(1))
+      yield* after("1 minute")
       assert.deepStrictEqual(yield* observe(process, 0, "ok", 2), { accepted: 0, deduplicated: 1 })
       assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 1 })
       assert.strictEqual((yield* checkOf(process))?.last_observed_at, arrived)
@@ -62,13 +55,13 @@ describe("resetting a check's clock", () => {
 
   it.effect("keeps known what was known: a stored event that comes again changes nothing", () =>
     Effect.gen(function* () {
-      const { process } = yield* open
+      const { process, disk } = yield* open
       const observed_at = Instant.plus(yield* Instant.now, Duration.hours(1))
       const events = [eventOf(1, { observed_at, status: "warning" })]
       const send = process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
       yield* send
       yield* process.operations.resetClock(DISK)
-      yield* report(process, [{ check: "disk", status: "ok" }])
+      yield* disk.turns("ok")
       assert.deepStrictEqual(yield* send, { accepted: 0, deduplicated: 1 })
       assert.strictEqual((yield* checkOf(process))?.status, "ok")
     }),
@@ -102,13 +95,12 @@ describe("resetting a check's clock", () => {
 describe("removing a check", () => {
   it.effect("takes its history, its count and its incident's reason with it", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
+      const { process, disk, outbox } = yield* open
       yield* report(process, [
         { check: "disk", status: "warning" },
         { check: "load", status: "ok" },
       ])
-      yield* report(process, [{ check: "disk", status: "critical" }])
-      yield* settled
+      yield* disk.turns("critical")
       assert.deepStrictEqual(yield* process.operations.removeCheck(DISK), { count: 1 })
       assert.strictEqual(yield* checkOf(process), undefined)
       const { items } = yield* process.queries.history({ limit: 100 })
@@ -118,8 +110,7 @@ describe("removing a check", () => {
       )
       const { checks_ok, checks_critical, checks_warning, open_incidents } = yield* process.queries.summary
       assert.deepStrictEqual([checks_ok, checks_critical, checks_warning, open_incidents], [1, 0, 0, 0])
-      yield* settled
-      assert.deepStrictEqual(statesOf(site), ["firing sent", "firing sent", "resolved sent"])
+      yield* outbox.is("firing sent", "firing sent", "resolved sent")
       assert.strictEqual(yield* tagOf(process.operations.removeCheck(DISK)), "NotFound")
     }),
   )
@@ -174,11 +165,11 @@ describe("the story of an incident", () => {
     { results: Arbitrary.array(result, { minLength: 5, maxLength: 40 }) },
     ({ results }) =>
       Effect.gen(function* () {
-        const { site, process } = yield* open
+        const { service, process } = yield* open
         const statuses = new Map<string, CheckStatus>()
         const told: Array<string> = []
         for (const one of results) {
-          yield* TestClock.adjust(Duration.seconds(1))
+          yield* TestClock.adjust("1 second")
           yield* report(process, [one], one.agent)
           const name = `${one.agent}/${one.check}`
           const was = statuses.get(name) ?? "ok"
@@ -196,7 +187,7 @@ describe("the story of an incident", () => {
           const severity = one.status === "ok" ? was : one.status
           told.push(`${Instant.format(yield* Instant.now)} ${name} ${change} ${severity}, then ${worst}`)
         }
-        const stories = yield* Effect.forEach(site.watch.incidents.keys(), (id) =>
+        const stories = yield* Effect.forEach(service.rows().incidents.keys(), (id) =>
           process.operations.incident(IncidentId.make(id)),
         )
         const lines = stories.flatMap(({ changes }) => {
@@ -225,14 +216,14 @@ describe("the story of an incident", () => {
 
   it.effect("shows all changes that are kept, and at most two hundred members, the worst", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
+      const { service, process } = yield* open
       const checks = Array.from({ length: 250 }, (_, at) => `check-${at}`)
       yield* report(
         process,
         checks.map((check) => ({ check, status: "warning", key: "shared" }) as const),
       )
       yield* report(process, [{ check: "check-7", status: "critical", key: "shared" }])
-      const [id] = site.watch.incidents.keys()
+      const [id] = service.rows().incidents.keys()
       const story = yield* process.operations.incident(IncidentId.make(id ?? ""))
       const { members, changes } = story
       assert.deepStrictEqual([members.length, changes.length], [200, 251])
@@ -264,7 +255,7 @@ describe("the story of an incident", () => {
 describe("explaining a check", () => {
   it.effect("says what is, since when, and in which incident", () =>
     Effect.gen(function* () {
-      const { process } = yield* open
+      const { process, after, disk } = yield* open
       yield* report(process, [{ check: "disk", status: "critical", output: "full" }])
       const first = yield* process.operations.explain(DISK)
       assert.strictEqual(first.check.status, "critical")
@@ -273,14 +264,14 @@ describe("explaining a check", () => {
       assert.match(first.reasons.join("\n"), /reported critical with exit code 2/)
       assert.match(first.reasons.join("\n"), /stored as a change/)
       assert.match(first.reasons.join("\n"), /member of an open incident/)
-      yield* TestClock.adjust(Duration.seconds(60))
+      yield* after("60 seconds")
       yield* report(process, [{ check: "disk", status: "critical", output: "still full" }])
-      yield* TestClock.adjust(Duration.seconds(7))
+      yield* after("7 seconds")
       const second = yield* process.operations.explain(DISK)
       assert.match(second.reasons.join("\n"), /repeated the one before/)
       assert.strictEqual(second.age_seconds, 7)
       assert.strictEqual(second.last_change?.event_id, first.last_change?.event_id)
-      yield* report(process, [{ check: "disk", status: "ok" }])
+      yield* disk.turns("ok")
       const third = yield* process.operations.explain(DISK)
       assert.isNull(third.incident)
       assert.notMatch(third.reasons.join("\n"), /incident/)
@@ -304,10 +295,10 @@ describe("explaining a check", () => {
 
   it.effect("says when the agent is silent", () =>
     Effect.gen(function* () {
-      const { process } = yield* open
-      yield* report(process, [{ check: "disk", status: "ok" }])
+      const { process, after, disk } = yield* open
+      yield* disk.turns("ok")
       assert.notMatch((yield* process.operations.explain(DISK)).reasons.join("\n"), /The agent is/)
-      yield* TestClock.adjust(Duration.seconds(130))
+      yield* after("130 seconds")
       const stale = yield* process.operations.explain(DISK)
       assert.strictEqual(stale.agent.status, "stale")
       assert.match(stale.reasons.join("\n"), /The agent is stale/)
@@ -320,8 +311,11 @@ describe("testing a notifier", () => {
     Effect.gen(function* () {
       const { process } = yield* open
       const { testNotifier } = process.operations
-      assert.deepStrictEqual(yield* testNotifier("debug"), { result: { outcome: "delivered" }, status: 200 })
-      assert.strictEqual(yield* tagOf(testNotifier("webhook")), "NotFound")
+      assert.deepStrictEqual(yield* testNotifier("webhook"), {
+        result: { outcome: "delivered" },
+        status: 200,
+      })
+      assert.strictEqual(yield* tagOf(testNotifier("messenger")), "NotFound")
     }),
   )
 })

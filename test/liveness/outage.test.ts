@@ -1,33 +1,32 @@
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { AgentStatus } from "@tocsin/core/contract/Status"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { delivered, makeReceivers } from "../delivery/Receivers.ts"
-import { AGENT, beat, enroll } from "../delivery/reports.ts"
-import { settled } from "../delivery/settled.ts"
-import { openSite, type Process, type Site, whileTimePasses } from "../delivery/Site.ts"
-import { integer, oneOf, weighted } from "../rules/arbitraries.ts"
+import { AGENT, beat, enroll } from "../service/agents.ts"
+import { settled } from "../service/settled.ts"
+import { openService, type Process, type Service, whileTimePasses } from "../service/Service.ts"
+import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
 
-const openProcess = Effect.fnUntraced(function* (site: Site, name: string) {
-  const process = yield* site.open(name, { background: Housekeeping.layer })
+const openProcess = Effect.fnUntraced(function* (service: Service, name: string) {
+  const process = yield* service.open(name, { keepsHouse: true })
   yield* settled
   return process
 })
 
 const open = Effect.gen(function* () {
-  const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
-  return { site, process: yield* openProcess(site, "process 1") }
+  const service = yield* openService()
+  return { service, process: yield* openProcess(service, "process 1") }
 })
 
 const statusOf = ({ queries }: Process, agent: AgentId = AGENT) =>
   Effect.map(queries.agent(agent), ({ status }): AgentStatus => status)
 
-const incidentsOf = ({ watch }: Site) => Array.from(watch.incidents.values())
-const openIncidentsOf = (site: Site) => incidentsOf(site).filter((incident) => incident.state === "open")
+const incidentsOf = ({ rows }: Service) => Array.from(rows().incidents.values())
+const openIncidentsOf = (service: Service) =>
+  incidentsOf(service).filter((incident) => incident.state === "open")
 
 describe("an agent's status", () => {
   it.effect("is alive below two minutes, stale below five, dead from then on", () =>
@@ -51,43 +50,43 @@ describe("an agent's status", () => {
 describe("after an outage of the service", () => {
   it.effect("agents have a dead threshold's time to come back: no incident, and at most stale", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
+      const { service, process } = yield* open
       yield* enroll(process, AGENT)
       yield* whileTimePasses(process.close)
-      yield* TestClock.adjust(Duration.minutes(10))
-      const again = yield* openProcess(site, "process 2")
+      yield* TestClock.adjust("10 minutes")
+      const again = yield* openProcess(service, "process 2")
       assert.strictEqual(yield* statusOf(again), "stale")
       const { items } = yield* again.queries.agents({ limit: 10 })
       assert.deepStrictEqual(
         items.map(({ status }) => status),
         ["stale"],
       )
-      yield* TestClock.adjust(Duration.seconds(298))
+      yield* TestClock.adjust("298 seconds")
       assert.strictEqual(yield* statusOf(again), "stale")
-      assert.strictEqual(incidentsOf(site).length, 0)
-      yield* TestClock.adjust(Duration.seconds(17))
+      assert.strictEqual(incidentsOf(service).length, 0)
+      yield* TestClock.adjust("17 seconds")
       assert.strictEqual(yield* statusOf(again), "dead")
-      assert.strictEqual(openIncidentsOf(site).length, 1)
+      assert.strictEqual(openIncidentsOf(service).length, 1)
     }),
   )
 
   it.effect("those that come back are spared, and none that was dead before is forgotten", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
+      const { service, process } = yield* open
       const back = AgentId.make("back")
       yield* enroll(process, AGENT)
-      yield* TestClock.adjust(Duration.minutes(6))
+      yield* TestClock.adjust("6 minutes")
       yield* enroll(process, back)
-      assert.strictEqual(openIncidentsOf(site).length, 1)
+      assert.strictEqual(openIncidentsOf(service).length, 1)
       yield* whileTimePasses(process.close)
-      yield* TestClock.adjust(Duration.minutes(10))
-      const again = yield* openProcess(site, "process 2")
-      yield* TestClock.adjust(Duration.minutes(4))
+      yield* TestClock.adjust("10 minutes")
+      const again = yield* openProcess(service, "process 2")
+      yield* TestClock.adjust("4 minutes")
       yield* beat(again, back)
-      yield* TestClock.adjust(Duration.minutes(3))
+      yield* TestClock.adjust("3 minutes")
       assert.strictEqual(yield* statusOf(again), "dead")
       assert.deepStrictEqual(
-        incidentsOf(site).map((incident) => incident.incident_key),
+        incidentsOf(service).map((incident) => incident.incident_key),
         ["a/@heartbeat"],
       )
     }),
@@ -95,43 +94,43 @@ describe("after an outage of the service", () => {
 
   it.effect("that is no longer than the stale threshold nothing is different", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
+      const { service, process } = yield* open
       yield* enroll(process, AGENT)
-      yield* TestClock.adjust(Duration.minutes(3))
+      yield* TestClock.adjust("3 minutes")
       yield* whileTimePasses(process.close)
-      yield* TestClock.adjust(Duration.seconds(110))
-      const again = yield* openProcess(site, "process 2")
-      yield* TestClock.adjust(Duration.seconds(26))
-      assert.strictEqual(openIncidentsOf(site).length, 1)
+      yield* TestClock.adjust("110 seconds")
+      const again = yield* openProcess(service, "process 2")
+      yield* TestClock.adjust("26 seconds")
+      assert.strictEqual(openIncidentsOf(service).length, 1)
       assert.strictEqual(yield* statusOf(again), "dead")
     }),
   )
 
   it.effect("in which only writing was impossible, the same holds from its third minute on", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
+      const { service, process } = yield* open
       yield* enroll(process, AGENT)
       process.faults.isReadOnly = true
-      yield* TestClock.adjust(Duration.minutes(7))
+      yield* TestClock.adjust("7 minutes")
       assert.strictEqual(yield* statusOf(process), "stale")
       process.faults.isReadOnly = false
-      yield* TestClock.adjust(Duration.seconds(290))
+      yield* TestClock.adjust("290 seconds")
       assert.strictEqual(yield* statusOf(process), "stale")
-      assert.strictEqual(incidentsOf(site).length, 0)
-      yield* TestClock.adjust(Duration.seconds(30))
+      assert.strictEqual(incidentsOf(service).length, 0)
+      yield* TestClock.adjust("30 seconds")
       assert.strictEqual(yield* statusOf(process), "dead")
-      assert.strictEqual(openIncidentsOf(site).length, 1)
+      assert.strictEqual(openIncidentsOf(service).length, 1)
     }),
   )
 
   it.effect("there was none while another process went on", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
-      yield* openProcess(site, "process 2")
+      const { service, process } = yield* open
+      yield* openProcess(service, "process 2")
       yield* enroll(process, AGENT)
       yield* whileTimePasses(process.close)
-      yield* TestClock.adjust(Duration.seconds(316))
-      assert.strictEqual(openIncidentsOf(site).length, 1)
+      yield* TestClock.adjust("316 seconds")
+      assert.strictEqual(openIncidentsOf(service).length, 1)
     }),
   )
 })
@@ -139,10 +138,9 @@ describe("after an outage of the service", () => {
 describe("with the shortest thresholds", () => {
   it.effect("a silent agent is dead in time, and one that is heard of is alive", () =>
     Effect.gen(function* () {
-      const receivers = makeReceivers({ answerTo: () => delivered })
       const thresholds = { staleAfter: Duration.seconds(2), deadAfter: Duration.seconds(3) }
-      const site = yield* openSite({ receivers, ...thresholds })
-      const process = yield* openProcess(site, "process 1")
+      const service = yield* openService(thresholds)
+      const process = yield* openProcess(service, "process 1")
       yield* enroll(process, AGENT)
       const statuses: Array<AgentStatus> = []
       for (let halfSeconds = 0; halfSeconds < 36; halfSeconds++) {
@@ -151,10 +149,10 @@ describe("with the shortest thresholds", () => {
       }
       assert.deepStrictEqual(statuses.slice(0, 6), ["alive", "alive", "alive", "stale", "stale", "dead"])
       assert.deepStrictEqual(new Set(statuses.slice(6)), new Set(["dead"]))
-      assert.strictEqual(openIncidentsOf(site).length, 1)
+      assert.strictEqual(openIncidentsOf(service).length, 1)
       yield* beat(process)
       assert.strictEqual(yield* statusOf(process), "alive")
-      assert.strictEqual(openIncidentsOf(site).length, 0)
+      assert.strictEqual(openIncidentsOf(service).length, 0)
     }),
   )
 })
@@ -162,11 +160,11 @@ describe("with the shortest thresholds", () => {
 describe("the service's sign of life", () => {
   it.effect("is left every five seconds by whichever process lives, and never goes back", () =>
     Effect.gen(function* () {
-      const { site, process } = yield* open
-      yield* openProcess(site, "process 2")
+      const { service, process } = yield* open
+      yield* openProcess(service, "process 2")
       let before = yield* process.storage.mark
       for (let seconds = 0; seconds < 60; seconds++) {
-        yield* TestClock.adjust(Duration.seconds(1))
+        yield* TestClock.adjust("1 second")
         const mark = yield* process.storage.mark
         if (mark === undefined || before === undefined) return assert.fail("there is no mark")
         assert.isTrue(mark.marked_at >= before.marked_at)
@@ -179,8 +177,8 @@ describe("the service's sign of life", () => {
 
   it.effect("is read at most once a second for what operators look at", () =>
     Effect.gen(function* () {
-      const { site } = yield* open
-      const reader = yield* site.open("reader", { delivers: false })
+      const { service } = yield* open
+      const reader = yield* service.open("reader", { delivers: false })
       yield* enroll(reader, AGENT)
       const before = reader.faults.marksRead
       for (let times = 0; times < 50; times++) {
@@ -188,14 +186,14 @@ describe("the service's sign of life", () => {
         yield* reader.queries.agents({ limit: 10 })
       }
       assert.strictEqual(reader.faults.marksRead, before + 1)
-      yield* TestClock.adjust(Duration.seconds(1))
+      yield* TestClock.adjust("1 second")
       yield* statusOf(reader)
       assert.strictEqual(reader.faults.marksRead, before + 2)
       // A failure is not kept.
-      yield* TestClock.adjust(Duration.seconds(1))
-      reader.faults.isAway = true
+      yield* TestClock.adjust("1 second")
+      reader.faults.isUnreachable = true
       assert.strictEqual((yield* Effect.flip(reader.queries.agent(AGENT)))._tag, "StorageError")
-      reader.faults.isAway = false
+      reader.faults.isUnreachable = false
       assert.strictEqual(yield* statusOf(reader), "alive")
     }),
   )
@@ -237,10 +235,10 @@ describe("whatever agents and the service do", () => {
     { steps: Arbitrary.array(step, { minLength: 4, maxLength: 20 }), processes: integer(1, 2) },
     ({ steps, processes }) =>
       Effect.gen(function* () {
-        const site = yield* openSite({ receivers: makeReceivers({ answerTo: () => delivered }) })
+        const service = yield* openService()
         let opened = 0
         const start = Effect.forEach(Array.from({ length: processes }), () =>
-          Effect.suspend(() => openProcess(site, `process ${(opened += 1)}`)),
+          Effect.suspend(() => openProcess(service, `process ${(opened += 1)}`)),
         )
         let running = yield* start
         const [first] = running
@@ -274,12 +272,12 @@ describe("whatever agents and the service do", () => {
               for (const { faults } of running) faults.isReadOnly = true
               yield* TestClock.adjust(Duration.seconds(one.seconds))
               for (const { faults } of running) faults.isReadOnly = false
-              yield* TestClock.adjust(Duration.seconds(6))
+              yield* TestClock.adjust("6 seconds")
               yield* noteOutage(one.seconds)
               break
           }
           yield* settled
-          yield* judge(site, running[0] ?? process, seen, outageEnds)
+          yield* judge(service, running[0] ?? process, seen, outageEnds)
         }
       }),
     { arbitrary: { runs: propertyRuns(60), size: 20, maxShrinks: 300 } },
@@ -287,7 +285,7 @@ describe("whatever agents and the service do", () => {
 })
 
 const judge = Effect.fnUntraced(function* (
-  site: Site,
+  service: Service,
   process: Process,
   seen: ReadonlyMap<AgentId, Instant.Instant>,
   outageEnds: ReadonlyArray<Instant.Instant>,
@@ -296,7 +294,9 @@ const judge = Effect.fnUntraced(function* (
   const sinceOutage = Math.min(...outageEnds.map((end) => secondsBetween(end, now)))
   for (const [agent, seenAt] of seen) {
     const silence = secondsBetween(seenAt, now)
-    const incidents = incidentsOf(site).filter((incident) => incident.incident_key === `${agent}/@heartbeat`)
+    const incidents = incidentsOf(service).filter(
+      (incident) => incident.incident_key === `${agent}/@heartbeat`,
+    )
     const open = incidents.filter((incident) => incident.state === "open")
     assert.isAtMost(open.length, 1)
     if (silence < DEAD) assert.strictEqual(open.length, 0, `${agent} was seen ${silence} s ago`)

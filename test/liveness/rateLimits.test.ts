@@ -2,18 +2,16 @@ import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
 import type { PolicyOptions } from "@tocsin/core/ports/Policy"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { delivered, makeReceivers } from "../delivery/Receivers.ts"
-import { AGENT, enroll, report } from "../delivery/reports.ts"
-import { openSite, type Process } from "../delivery/Site.ts"
+import { AGENT, enroll, report } from "../service/agents.ts"
+import { openService, type Process } from "../service/Service.ts"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 
 const open = Effect.fnUntraced(function* (policy: Partial<PolicyOptions> = {}) {
   const { heartbeatRate, registrationRate } = defaultPolicy
-  const receivers = makeReceivers({ answerTo: () => delivered })
-  const site = yield* openSite({ receivers, heartbeatRate, registrationRate, ...policy })
-  return yield* site.open("first", { delivers: false })
+  const service = yield* openService({ heartbeatRate, registrationRate, ...policy })
+  return yield* service.open("first", { delivers: false })
 })
 
 const beat = ({ ingest }: Process, agent: string, address?: string) =>
@@ -52,7 +50,7 @@ describe("heartbeats of one key", () => {
       )
       assert.strictEqual(yield* retryAfter(process, "a"), 1)
       assert.strictEqual(yield* retryAfter(process, "b"), 0)
-      yield* TestClock.adjust(Duration.seconds(1))
+      yield* TestClock.adjust("1 second")
       assert.strictEqual(
         yield* takenOf(
           process,
@@ -60,7 +58,7 @@ describe("heartbeats of one key", () => {
         ),
         2,
       )
-      yield* TestClock.adjust(Duration.seconds(30))
+      yield* TestClock.adjust("30 seconds")
       assert.strictEqual(
         yield* takenOf(
           process,
@@ -92,7 +90,7 @@ describe("heartbeats of one key", () => {
       const process = yield* open({ heartbeatRate: { perMinute: 1, burst: 1 } })
       yield* beat(process, "a")
       const before = yield* process.queries.agent(AGENT)
-      yield* TestClock.adjust(Duration.seconds(30))
+      yield* TestClock.adjust("30 seconds")
       assert.strictEqual(yield* retryAfter(process, "a"), 30)
       assert.strictEqual((yield* process.queries.agent(AGENT)).last_seen_at, before.last_seen_at)
     }),
@@ -134,7 +132,7 @@ describe("registrations of unknown keys", () => {
       )
       assert.strictEqual(yield* retryAfter(process, "one-more", "192.0.2.1"), 1)
       assert.strictEqual(yield* retryAfter(process, "elsewhere", "192.0.2.2"), 0)
-      yield* TestClock.adjust(Duration.seconds(1))
+      yield* TestClock.adjust("1 second")
       assert.strictEqual(
         yield* takenOf(
           process,

@@ -5,31 +5,26 @@ import { leaveMark } from "@tocsin/core/liveness/outage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { assert, describe, it } from "@effect/vitest"
 import { atMost } from "@tocsin/testing/records"
-import { Arbitrary, Duration, Effect, Layer } from "effect"
+import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { expireAll, purge } from "@tocsin/testing/expireAll"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { delivered, makeReceivers } from "../delivery/Receivers.ts"
-import { AGENT, beat, enroll, report } from "../delivery/reports.ts"
-import { settled } from "../delivery/settled.ts"
-import { openSite, type Process } from "../delivery/Site.ts"
-import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
+import { AGENT, beat, enroll, report } from "../service/agents.ts"
+import { settled } from "../service/settled.ts"
+import { openService, type Process } from "../service/Service.ts"
+import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
 
 const OTHER = AgentId.make("other")
 const ENDED = ["sent", "failed", "discarded"]
 
 const open = Effect.gen(function* () {
-  const site = yield* openSite({
-    receivers: makeReceivers({ answerTo: () => delivered }),
-    notifiers: ["webhook"],
-  })
-  const front = yield* site.open("front", { delivers: false })
+  const service = yield* openService({ notifiers: ["webhook"] })
+  const front = yield* service.open("front", { delivers: false })
   // So that time without a process that keeps house is an outage, after which nobody is called dead.
   yield* front.storage.transact(leaveMark(defaultPolicy))
-  return { site, front }
+  return { service, front }
 })
 
 const all = { filter: {}, direction: "asc", from: undefined, isBackward: false, limit: 100_000 } as const
@@ -175,21 +170,16 @@ describe("what has outlived its retention", () => {
   )
 })
 
-const keeper = (retention: Partial<Housekeeping.RetentionOptions> = {}) =>
-  Housekeeping.layer.pipe(
-    Layer.provide(Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention })),
-  )
-
 /** Rows of every kind, all ended; then so many days go by. */
 const openWithPast = Effect.fnUntraced(function* (days: number) {
-  const { site, front } = yield* open
+  const { service, front } = yield* open
   yield* enroll(front, AGENT)
   for (const status of ["critical", "ok", "warning", "ok"] as const) {
     yield* report(front, [{ check: "disk", status }])
     yield* deliverAll(front, "delivered")
   }
   yield* TestClock.adjust(Duration.days(days))
-  return { site, front }
+  return { service, front }
 })
 
 const countsOf = (process: Process) =>
@@ -211,21 +201,21 @@ describe("housekeeping", () => {
     "keeps history for 93 days, incidents for 365, ended outbox items for 30: after $days",
     ({ days, left }) =>
       Effect.gen(function* () {
-        const { site, front } = yield* openWithPast(days)
-        yield* site.open("keeper", { background: keeper() })
-        yield* TestClock.adjust(Duration.seconds(2))
+        const { service, front } = yield* openWithPast(days)
+        yield* service.open("keeper", { keepsHouse: true })
+        yield* TestClock.adjust("2 seconds")
         assert.deepStrictEqual(yield* countsOf(front), left)
       }),
   )
 
   it.effect("keeps for ever what has no retention", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* openWithPast(10_000)
+      const { service, front } = yield* openWithPast(10_000)
       yield* beat(front, OTHER)
-      yield* TestClock.adjust(Duration.days(10_000))
+      yield* TestClock.adjust("10000 days")
       const forever = { history: undefined, incidents: undefined, outbox: undefined, pending: undefined }
-      yield* site.open("keeper", { background: keeper(forever) })
-      yield* TestClock.adjust(Duration.seconds(2))
+      yield* service.open("keeper", { retention: forever })
+      yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual((yield* countsOf(front)).slice(0, 1), [4])
       assert.strictEqual((yield* front.queries.agent(OTHER)).admission_state, "pending")
     }),
@@ -233,7 +223,7 @@ describe("housekeeping", () => {
 
   it.effect("removes in one go what is more than a piece", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
+      const { service, front } = yield* open
       yield* enroll(front, AGENT)
       const statuses = Array.from({ length: 100 }, (_, at): CheckStatus =>
         at % 2 === 0 ? "warning" : "critical",
@@ -244,27 +234,27 @@ describe("housekeeping", () => {
           statuses.map((status) => ({ check: "disk", status, loud: false })),
         )
       }
-      yield* TestClock.adjust(Duration.days(94))
-      yield* site.open("keeper", { background: keeper() })
-      yield* TestClock.adjust(Duration.seconds(1))
+      yield* TestClock.adjust("94 days")
+      yield* service.open("keeper", { keepsHouse: true })
+      yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* countsOf(front), [1, 1, 0])
     }),
   )
 
   it.effect("removes pending agents after seven days without a heartbeat, and frees their places", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
+      const { service, front } = yield* open
       const agents = Array.from({ length: 600 }, (_, at) => AgentId.make(`agent-${at}`))
       yield* enroll(front, AGENT)
       yield* Effect.forEach(agents, (agent) => beat(front, agent))
-      yield* TestClock.adjust(Duration.days(6))
+      yield* TestClock.adjust("6 days")
       yield* beat(front, OTHER)
-      yield* TestClock.adjust(Duration.hours(23))
-      const process = yield* site.open("keeper", { background: keeper() })
+      yield* TestClock.adjust("23 hours")
+      const process = yield* service.open("keeper", { keepsHouse: true })
       yield* settled
       assert.strictEqual((yield* process.storage.agentsWithPendingKey(undefined, 1_000)).length, 601)
-      yield* TestClock.adjust(Duration.hours(1))
-      yield* TestClock.adjust(Duration.minutes(11))
+      yield* TestClock.adjust("1 hour")
+      yield* TestClock.adjust("11 minutes")
       const { items } = yield* front.queries.agents({ limit: 1_000 })
       assert.deepStrictEqual(
         items.map(({ agent_id }) => agent_id),
@@ -277,46 +267,48 @@ describe("housekeeping", () => {
 
   it.effect("removes what deleted agents left behind", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
+      const { service, front } = yield* open
       const agents = Array.from({ length: 8 }, (_, at) => AgentId.make(`agent-${at}`))
       yield* enroll(front, ...agents)
       const checks = Array.from({ length: 90 }, (_, at) => ({ check: `check-${at}`, status: "ok" as const }))
       for (const agent of agents) yield* report(front, checks, agent)
       for (const agent of agents) yield* front.admission.remove(agent)
-      yield* site.open("keeper", { background: keeper() })
-      yield* TestClock.adjust(Duration.seconds(11))
+      yield* service.open("keeper", { keepsHouse: true })
+      yield* TestClock.adjust("11 seconds")
       assert.strictEqual(yield* purge(front.storage, 1), 0)
     }),
   )
 
-  it.effect.each(["isAway", "throws"] as const)("goes on after trouble with the storage: %s", (fault) =>
-    Effect.gen(function* () {
-      const { site, front } = yield* open
-      const process = yield* site.open("keeper", { background: keeper() })
-      yield* enroll(front, AGENT)
-      process.faults[fault] = true
-      yield* TestClock.adjust(Duration.seconds(90))
-      process.faults[fault] = false
-      yield* TestClock.adjust(Duration.seconds(225))
-      assert.deepStrictEqual(
-        Array.from(site.watch.incidents.values(), (incident) => incident.incident_key),
-        ["a/@heartbeat"],
-      )
-      const mark = yield* front.storage.mark
-      assert.isTrue(
-        mark !== undefined && Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now),
-      )
-    }),
+  it.effect.each(["isUnreachable", "throws"] as const)(
+    "goes on after trouble with the storage: %s",
+    (fault) =>
+      Effect.gen(function* () {
+        const { service, front } = yield* open
+        const process = yield* service.open("keeper", { keepsHouse: true })
+        yield* enroll(front, AGENT)
+        process.faults[fault] = true
+        yield* TestClock.adjust("90 seconds")
+        process.faults[fault] = false
+        yield* TestClock.adjust("225 seconds")
+        assert.deepStrictEqual(
+          Array.from(service.rows().incidents.values(), (incident) => incident.incident_key),
+          ["a/@heartbeat"],
+        )
+        const mark = yield* front.storage.mark
+        assert.isTrue(
+          mark !== undefined && Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now),
+        )
+      }),
   )
 
   it.effect("stops with its process", () =>
     Effect.gen(function* () {
-      const { site, front } = yield* open
-      const process = yield* site.open("keeper", { background: keeper() })
+      const { service, front } = yield* open
+      const process = yield* service.open("keeper", { keepsHouse: true })
       yield* settled
       const mark = yield* front.storage.mark
       yield* process.close
-      yield* TestClock.adjust(Duration.minutes(1))
+      yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* front.storage.mark, mark)
       assert.isDefined(mark)
     }),

@@ -5,7 +5,7 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type * as Instant from "@tocsin/core/contract/Instant"
 import type { PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { DeliveryTrigger } from "./deliver.ts"
-import type { Rows } from "./Rows.ts"
+import type { Rows } from "../service/Rows.ts"
 
 /** A step of a scenario with all that it needs: what was picked by number is found, events have their ids and times. */
 export type Action =

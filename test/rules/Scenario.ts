@@ -1,6 +1,6 @@
 import { Arbitrary } from "effect"
 import type { CheckStatus, NotifierName } from "@tocsin/core/contract/Status"
-import { boolean, integer, oneOf, weighted, type Weighted } from "./arbitraries.ts"
+import { boolean, integer, oneOf, weighted, type Weighted } from "../properties/arbitraries.ts"
 
 /** An event of a batch before it has an id and a time of its own. */
 export interface EventDraft {

@@ -5,7 +5,7 @@ import { Duration } from "effect"
 import { eventId, start } from "@tocsin/testing/samples"
 import type { Action, EventsAction } from "./Action.ts"
 import { deliveryTrigger } from "./deliver.ts"
-import type { Rows } from "./Rows.ts"
+import type { Rows } from "../service/Rows.ts"
 import type { EventDraft, Step } from "./Scenario.ts"
 
 /** What a step finds when its turn comes. */

@@ -1,4 +1,4 @@
-import { moved, type Moved, type Rows } from "./Rows.ts"
+import { moved, type Moved, type Rows } from "../service/Rows.ts"
 
 const fieldsOf = <Row extends object>(kind: string, rows: ReadonlyArray<Moved<Row>>): ReadonlyArray<string> =>
   rows.flatMap(({ before, after }) => {

@@ -12,7 +12,7 @@ import {
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { boolean, integer, oneOf } from "./arbitraries.ts"
+import { boolean, integer, oneOf } from "../properties/arbitraries.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 

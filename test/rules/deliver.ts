@@ -7,7 +7,7 @@ import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { ensure } from "@tocsin/core/engine/workspace/ensure"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { Duration } from "effect"
-import type { Rows } from "./Rows.ts"
+import type { Rows } from "../service/Rows.ts"
 import type { Answer } from "./Scenario.ts"
 
 /** The moves of an outbox item that are not the consequence of an incident's change. */

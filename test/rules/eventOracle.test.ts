@@ -5,11 +5,12 @@ import { batchReply } from "./Action.ts"
 import { FoldedEvents } from "./FoldedEvents.ts"
 import { admission, crowd, enrollment, life, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { logOf, viewOfFold, viewOfRows } from "./views.ts"
-import { openWorld, type WorldOptions } from "./World.ts"
+import type { ServiceOptions } from "../service/Service.ts"
+import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(300), size: SIZE, maxShrinks: 3_000 }
 
-const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
+const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
   const world = yield* openWorld(options)
   const observations = yield* world.play(steps)
   const fold = new FoldedEvents(logOf(observations))

@@ -1,16 +1,15 @@
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
-import { Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { Action, Observation } from "./Action.ts"
-import { integer } from "./arbitraries.ts"
+import { integer } from "../properties/arbitraries.ts"
 import { gatheringStorage } from "./gatheringStorage.ts"
-import type { Rows } from "./Rows.ts"
+import type { Rows } from "../service/Rows.ts"
 import { admission, crowd, enrollment, lifeWithRemovals, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { viewOfRows } from "./views.ts"
-import { watchedStorage } from "./watchedStorage.ts"
-import { openWorld, type WorldOptions } from "./World.ts"
+import type { ServiceOptions } from "../service/Service.ts"
+import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
@@ -58,20 +57,20 @@ const allOf = (rows: Rows) => ({
 const comesToTheSame = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,
   longest: number,
-  options: WorldOptions,
+  options: ServiceOptions,
 ) {
   const single = yield* openWorld(options)
   const observations = yield* single.play(steps)
 
-  const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
-  const watched = watchedStorage(memory)
-  const gathering = gatheringStorage(watched.storage)
-  const grouped = yield* openWorld({
-    ...options,
-    watched: { storage: gathering.storage, rows: watched.rows },
-  })
+  let expect = (_: number): void => {}
+  const clientOf = (storage: Storage["Service"]) => {
+    const gathering = gatheringStorage(storage)
+    expect = gathering.expect
+    return gathering.storage
+  }
+  const grouped = yield* openWorld({ ...options, clientOf })
   for (const group of groupsOf(observations, longest)) {
-    gathering.expect(group.length)
+    expect(group.length)
     const replies = yield* Effect.forEach(group, ({ action }) => grouped.perform(action), {
       concurrency: "unbounded",
     })

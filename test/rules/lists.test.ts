@@ -4,7 +4,7 @@ import type { OutboxState, Severity } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { membersEver } from "./Rows.ts"
+import { membersEver } from "../service/Rows.ts"
 import { AGENTS, enrollment, life, type Step, SIZE } from "./Scenario.ts"
 import { openWorld } from "./World.ts"
 

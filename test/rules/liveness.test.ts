@@ -7,7 +7,7 @@ import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { start, START_MILLIS } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { integer, oneOf } from "./arbitraries.ts"
+import { integer, oneOf } from "../properties/arbitraries.ts"
 import { enrollment } from "./Scenario.ts"
 import { openWorld, type World } from "./World.ts"
 

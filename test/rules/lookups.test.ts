@@ -11,16 +11,14 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { EventsAction } from "./Action.ts"
 import { askingStorage } from "./askingStorage.ts"
 import { AGENTS, enrollment, KEYS, life, SIZE, type Step } from "./Scenario.ts"
-import { watchedStorage } from "./watchedStorage.ts"
 import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(60), size: SIZE, maxShrinks: 1_000 }
 
 const openAskingWorld = Effect.gen(function* () {
   const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
-  const asking = askingStorage(memory)
-  const watched = watchedStorage(asking.storage)
-  return { world: yield* openWorld({ watched }), takeAsked: asking.takeAsked }
+  const { storage, takeAsked } = askingStorage(memory)
+  return { world: yield* openWorld({ storage }), takeAsked }
 })
 
 /** An event with an id of its own that says of a check what is known. */

@@ -4,9 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { Observation } from "./Action.ts"
-import { moved, type Rows } from "./Rows.ts"
+import { moved, type Rows } from "../service/Rows.ts"
 import { enrollment, life, lifeByEvents, notifiers, SIZE, type Step } from "./Scenario.ts"
-import { openWorld, type WorldOptions } from "./World.ts"
+import type { ServiceOptions } from "../service/Service.ts"
+import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
@@ -14,7 +15,7 @@ const RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, criti
 
 const onEveryAction = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,
-  options: WorldOptions,
+  options: ServiceOptions,
   holds: (observed: Observation) => void,
 ) {
   const world = yield* openWorld(options)

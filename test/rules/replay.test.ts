@@ -18,7 +18,8 @@ import {
   SIZE,
   type Step,
 } from "./Scenario.ts"
-import { openWorld, type World, type WorldOptions } from "./World.ts"
+import type { ServiceOptions } from "../service/Service.ts"
+import { openWorld, type World } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(120), size: SIZE, maxShrinks: 2_000 }
 
@@ -60,7 +61,7 @@ const sentBatches = (world: World, observations: ReadonlyArray<Observation>): Re
 
 describe("a batch that is sent again, whatever happened since,", () => {
   /** Sends all batches again; returns what each of them changed. */
-  const sendAgain = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
+  const sendAgain = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
     const world = yield* openWorld(options)
     const observations = yield* world.play([...enrollment, ...steps])
     yield* world.play(contacts(world))

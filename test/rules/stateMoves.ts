@@ -5,7 +5,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import type { Observation } from "./Action.ts"
-import { membersEver, moved, type Moved } from "./Rows.ts"
+import { membersEver, moved, type Moved } from "../service/Rows.ts"
 
 /** What happened to the state of one row. */
 export interface StateMove {

@@ -10,7 +10,8 @@ import { batchReply, type Observation } from "./Action.ts"
 import { admission, enrollment, life, lifeByEvents, SIZE, notifiers, type Step } from "./Scenario.ts"
 import { explain, stateMoves } from "./stateMoves.ts"
 import { tours } from "./tours.ts"
-import { openWorld, type WorldOptions } from "./World.ts"
+import type { ServiceOptions } from "../service/Service.ts"
+import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
@@ -25,7 +26,7 @@ const forbidden = (observed: Observation): ReadonlyArray<string> => {
     )
 }
 
-const movesByTheTables = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: WorldOptions) {
+const movesByTheTables = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
   const world = yield* openWorld(options)
   for (const observed of yield* world.play(steps)) assert.deepStrictEqual(forbidden(observed), [])
 })

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { Observation } from "./Action.ts"
 import { batchReply } from "./Action.ts"
 import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
-import { membersEver, type Rows } from "./Rows.ts"
+import { membersEver, type Rows } from "../service/Rows.ts"
 
 /** No item is attempted more often, or when it is older. */
 const MOST_ATTEMPTS = 14

@@ -3,7 +3,7 @@ import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Arbitrary } from "effect"
-import { boolean, integer, oneOf, weighted } from "../rules/arbitraries.ts"
+import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { eventId } from "@tocsin/testing/samples"
 
 /** The agents of every script; all are enrolled at its start. */

@@ -2,56 +2,53 @@ import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { deliveryLaws } from "./laws.ts"
-import type { OutboxWatch } from "./OutboxWatch.ts"
-import { delivered, makeReceivers, type Receivers } from "./Receivers.ts"
-import { AGENT, enroll, report } from "./reports.ts"
+import { delivered } from "../service/Receivers.ts"
+import { AGENT, enroll, report } from "../service/agents.ts"
 import type { Scenario, Step } from "./Scenario.ts"
-import { openSite, type Process, type Site } from "./Site.ts"
+import { openService, type Process, type Service } from "../service/Service.ts"
 
 const NOTIFIERS: ReadonlyArray<NotifierName> = ["webhook", "messenger"]
 const MOST_PROCESSES = 3
 /** Longer than the longest wait that the steps and answers of a scenario can lead to. */
 const MINUTES_TO_THE_END = 6 * 60
 
-/** What came of a scenario. */
+/** The outcome of a scenario. */
 export interface Course {
-  readonly watch: OutboxWatch
-  readonly receivers: Receivers
-  /** What should not have been, in words. */
+  readonly service: Service
+  /** Which laws were broken, in words. */
   readonly broken: ReadonlyArray<string>
 }
 
 interface Running {
   readonly process: Process
-  /** Whether it was kept from giving back what it held. */
+  /** Whether a fault may have kept it from releasing its items. */
   isSpoilt: boolean
 }
 
-/** Plays a scenario to its end: all is well again, and the clock goes on until no item waits or is being sent. */
+/** Plays a scenario, ends all faults, and moves the clock until every item has ended. */
 export const play = (scenario: Scenario) => Random.withSeed(run(scenario), scenario.seed)
 
 const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies, hints }: Scenario) {
   const closing = new Set<string>()
   let answered = 0
   let isWell = false
-  const laws = deliveryLaws({
-    watch: () => site.watch,
-    receivers: () => receivers,
-    isClosing: (client) => closing.has(client),
-  })
-  const receivers = makeReceivers({
+  const laws = deliveryLaws({ service: () => service, isClosing: (client) => closing.has(client) })
+  const service: Service = yield* openService({
     answerTo: () => (isWell ? undefined : answers[answered++ % answers.length]) ?? delivered,
     onAttempt: laws.onAttempt,
+    onMove: laws.onMove,
+    notifiers: NOTIFIERS,
+    hints,
   })
-  const site: Site = yield* openSite({ receivers, notifiers: NOTIFIERS, onMove: laws.onMove, hints })
-  const front = yield* site.open("front", { delivers: false })
+  const items = () => Array.from(service.rows().outbox.values())
+  const front = yield* service.open("front", { delivers: false })
   yield* enroll(front, AGENT)
 
   let running: ReadonlyArray<Running> = []
   let opened = 0
   const open = Effect.gen(function* () {
     opened += 1
-    const process = yield* site.open(`process ${opened}`)
+    const process = yield* service.open(`process ${opened}`)
     process.faults.latencies = latencies.slice(opened - 1)
     running = [...running, { process, isSpoilt: false }]
   })
@@ -62,24 +59,24 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
     running = running.filter((other) => other !== one)
     closing.add(process.name)
     if (isCrash) {
-      receivers.cutOff(process.name)
-      process.faults.isAway = true
+      service.receivers.cutOff(process.name)
+      process.faults.isUnreachable = true
     }
     const held = () =>
-      Array.from(site.watch.items.values()).filter((item) => {
-        const claim = site.watch.moves.findLast(({ after }) => after.id === item.id)
+      items().filter((item) => {
+        const claim = service.moves.findLast(({ after }) => after.id === item.id)
         return item.state === "sending" && claim?.client === process.name
       })
     const check = Effect.sync(() => {
       if (isCrash || isSpoilt || one.isSpoilt) return
-      for (const item of held()) laws.broken.push(`${process.name} stopped and left ${item.id} to its lease`)
+      for (const item of held()) laws.broken.push(`${process.name} stopped and kept the lease of ${item.id}`)
     })
     return yield* Effect.forkScoped(Effect.andThen(process.close, check))
   })
   const disturb = Effect.fnUntraced(function* (
     one: Running,
     seconds: number,
-    fault: "isAway" | "losesReplies",
+    fault: "isUnreachable" | "losesReplies",
   ) {
     one.isSpoilt = true
     one.process.faults[fault] = true
@@ -100,7 +97,7 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
         yield* front.admission.remove(AGENT)
         return yield* enroll(front, AGENT)
       case "replay": {
-        const failed = Array.from(site.watch.items.values()).filter((item) => item.state === "failed")
+        const failed = items().filter((item) => item.state === "failed")
         const item = failed[step.which % failed.length]
         return item && (yield* Effect.ignore(front.operations.replay(item.id)))
       }
@@ -111,10 +108,13 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
         const one = pick(step.which)
         return one && closings.push(yield* stop(one, step.step === "crash"))
       }
-      case "away":
+      case "unreachable":
       case "lose_replies": {
         const one = pick(step.which)
-        return one && (yield* disturb(one, step.seconds, step.step === "away" ? "isAway" : "losesReplies"))
+        return (
+          one &&
+          (yield* disturb(one, step.seconds, step.step === "unreachable" ? "isUnreachable" : "losesReplies"))
+        )
       }
     }
   })
@@ -123,21 +123,18 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
   for (const step of steps) yield* take(step)
   isWell = true
   if (running.length === 0) yield* open
-  const isOver = () =>
-    Array.from(site.watch.items.values()).every((item) =>
-      ["sent", "failed", "discarded"].includes(item.state),
-    )
-  // Faults and stops come to their end, and nothing is on its way to the storage any more.
+  const isOver = () => items().every((item) => ["sent", "failed", "discarded"].includes(item.state))
+  // All faults and shutdowns end, and no command is still on its way to the storage.
   yield* TestClock.adjust("2 minutes")
   for (const { process } of running) process.faults.latencies = []
   yield* TestClock.adjust("10 seconds")
   for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5)
     yield* TestClock.adjust("5 minutes")
-  for (const item of site.watch.items.values()) {
+  for (const item of items()) {
     if (!["sent", "failed", "discarded"].includes(item.state))
       laws.broken.push(`${item.id} ends ${item.state}`)
   }
   yield* Fiber.awaitAll(closings)
-  const course: Course = { watch: site.watch, receivers, broken: laws.broken }
+  const course: Course = { service, broken: laws.broken }
   return course
 })

@@ -7,27 +7,29 @@ import { Effect } from "effect"
 /** How one attempt goes, from the connection to the answer. */
 export interface Answer {
   readonly outcome: "delivered" | "deferred" | "refused" | "throws" | "hangs"
-  /** Whether the receiver gets the message, whatever the sender hears of it. */
+  /** Whether the message arrives, whatever the sender learns. */
   readonly reaches: boolean
-  /** How long until it gets it. */
+  /** The time until the message arrives. */
   readonly sendingMillis: number
-  /** How long from then to the answer. */
+  /** The time from the arrival to the answer. */
   readonly answeringMillis: number
   readonly retryAfterSeconds?: number
 }
 
-/** The receiver takes the message at once. */
+/** The receiver accepts the message immediately. */
 export const delivered: Answer = { outcome: "delivered", reaches: true, sendingMillis: 0, answeringMillis: 0 }
-/** The receiver is not there. */
+/** The receiver is down. */
 export const deferred: Answer = { outcome: "deferred", reaches: false, sendingMillis: 0, answeringMillis: 0 }
-/** The receiver wants nothing of it. */
+/** The receiver rejects the message. */
 export const refused: Answer = { ...deferred, outcome: "refused" }
-/** The receiver takes the message and never answers: the notifier gives up after its time-out. */
+/** The receiver accepts the message and never answers: the notifier times out. */
 export const timedOut: Answer = { ...deferred, reaches: true, answeringMillis: 15_000 }
-/** The notifier itself never returns. */
+/** The notifier never returns. */
 export const hanging: Answer = { ...deferred, outcome: "hangs" }
+/** The notifier has a defect. */
+export const throwing: Answer = { ...deferred, outcome: "throws" }
 
-/** One attempt as a notifier makes it. */
+/** One attempt of a notifier. */
 export interface Attempt {
   readonly client: string
   readonly notification: DeliveryAttempt
@@ -36,49 +38,73 @@ export interface Attempt {
   endedAt: Instant.Instant | undefined
 }
 
-/** One message that a receiver got. */
+/** One message that arrived. */
 export interface Arrival {
   readonly notification: DeliveryAttempt
   readonly at: Instant.Instant
-  /** Numbers all that arrives anywhere. */
+  /** The position among all arrivals and repeats. */
   readonly order: number
 }
 
-/** One post of label sets that are sent again. */
-export interface Resending {
+/** One post that repeats alerts to the alert router. */
+export interface Repeat {
   readonly client: string
   readonly at: Instant.Instant
-  /** Numbers all that arrives anywhere. */
+  /** The position among all arrivals and repeats. */
   readonly order: number
   readonly alerts: ReadonlyArray<ClaimedAlert>
   readonly answer: Answer
 }
 
-interface ReceiversOptions {
-  /** How the next attempt goes. */
-  readonly answerTo: (notification: DeliveryAttempt, client: string) => Answer
-  /** Told of an attempt before it is made. */
-  readonly onAttempt?: (attempt: Attempt) => void
-  /** How the next post of label sets goes; the alert router takes them at once unless this is given. */
-  readonly answerToAlerts?: (alerts: ReadonlyArray<ClaimedAlert>, client: string) => Answer
+/** Which attempts an answer is for; without a field, for all. */
+export interface Selection {
+  readonly notifier?: NotifierName
+  /** The process that makes the attempt. */
+  readonly client?: string
 }
 
-/** The receivers of all notifiers, and what they and the notifiers noted. */
+export interface ReceiversOptions {
+  /** Decides each answer, instead of `answerWith`. */
+  readonly answerTo?: (notification: DeliveryAttempt, client: string) => Answer
+  /** Called before an attempt is made. */
+  readonly onAttempt?: (attempt: Attempt) => void
+}
+
+/** The receivers of all notifiers, and everything that they and the notifiers saw. */
 export interface Receivers {
   readonly attempts: ReadonlyArray<Attempt>
   readonly arrivals: ReadonlyArray<Arrival>
-  readonly resendings: ReadonlyArray<Resending>
+  readonly repeats: ReadonlyArray<Repeat>
+  /** From now on, attempts get this answer. Of two answers for one attempt, the later one counts. */
+  readonly answerWith: (answer: Answer, selection?: Selection) => void
+  /** From now on, repeats of alerts get this answer. */
+  readonly answerRepeatsWith: (answer: Answer, selection?: Selection) => void
   /** The notifier of a kind in the process `client`. */
   readonly notifier: (kind: NotifierName, client: string) => Notifier
-  /** From now on nothing of a process reaches anybody. */
+  /** From now on, nothing that a process sends arrives. */
   readonly cutOff: (client: string) => void
 }
 
-/** Receivers that nobody has told anything yet. */
-export const makeReceivers = (options: ReceiversOptions): Receivers => {
+/** The answer that counts for an attempt: `delivered` until another one is set. */
+const makeAnswers = () => {
+  const answers: Array<readonly [Answer, Selection]> = []
+  return {
+    set: (answer: Answer, selection: Selection = {}) => void answers.push([answer, selection]),
+    to: (client: string, notifier: NotifierName): Answer =>
+      answers.findLast(
+        ([, selection]) =>
+          (selection.client ?? client) === client && (selection.notifier ?? notifier) === notifier,
+      )?.[0] ?? delivered,
+  }
+}
+
+/** Receivers that accept everything until told otherwise. */
+export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): Receivers => {
   const attempts: Array<Attempt> = []
   const arrivals: Array<Arrival> = []
-  const resendings: Array<Resending> = []
+  const repeats: Array<Repeat> = []
+  const answers = makeAnswers()
+  const repeatAnswers = makeAnswers()
   const dead = new Set<string>()
   let order = 0
 
@@ -96,9 +122,9 @@ export const makeReceivers = (options: ReceiversOptions): Receivers => {
   const send = (client: string) =>
     Effect.fnUntraced(function* (notification: DeliveryAttempt) {
       const startedAt = yield* Instant.now
-      const answer = options.answerTo(notification, client)
+      const answer = answerTo?.(notification, client) ?? answers.to(client, notification.notifier)
       const attempt: Attempt = { client, notification, answer, startedAt, endedAt: undefined }
-      options.onAttempt?.(attempt)
+      onAttempt?.(attempt)
       attempts.push(attempt)
       const note = Effect.map(Instant.now, (now) => {
         attempt.endedAt = now
@@ -108,9 +134,9 @@ export const makeReceivers = (options: ReceiversOptions): Receivers => {
 
   const resend = (client: string) =>
     Effect.fnUntraced(function* (alerts: ReadonlyArray<ClaimedAlert>) {
-      const answer = options.answerToAlerts?.(alerts, client) ?? delivered
+      const answer = repeatAnswers.to(client, "alert_router")
       yield* pause(answer.sendingMillis)
-      resendings.push({ client, at: yield* Instant.now, order: order++, alerts, answer })
+      repeats.push({ client, at: yield* Instant.now, order: order++, alerts, answer })
       yield* pause(answer.answeringMillis)
       return yield* end(answer)
     })
@@ -118,7 +144,9 @@ export const makeReceivers = (options: ReceiversOptions): Receivers => {
   return {
     attempts,
     arrivals,
-    resendings,
+    repeats,
+    answerWith: answers.set,
+    answerRepeatsWith: repeatAnswers.set,
     cutOff: (client) => dead.add(client),
     notifier: (kind, client) => ({
       kind,
@@ -134,7 +162,7 @@ const pause = (millis: number): Effect.Effect<void> => (millis === 0 ? Effect.vo
 const end = (answer: Answer): Effect.Effect<DeliveryResult> => {
   switch (answer.outcome) {
     case "throws":
-      return Effect.die(new Error("a notifier with a mistake in it"))
+      return Effect.die(new Error("a defect in the notifier, for a test"))
     case "hangs":
       return Effect.never
     default:

@@ -1,23 +1,23 @@
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 
-/** What can be wrong with a client's way to its storage. All can be set at any time. */
+/** What is wrong between one process and its storage. A test can change each field at any time. */
 export interface Faults {
   /** Nothing gets through, in either direction. */
-  isAway: boolean
-  /** Nothing can be changed. */
+  isUnreachable: boolean
+  /** Every write is refused. */
   isReadOnly: boolean
-  /** Each command is kept, and its caller is told that it failed. */
+  /** Each command commits, and its caller gets an error. */
   losesReplies: boolean
-  /** Each call runs into a mistake in the storage. */
+  /** Each call throws. */
   throws: boolean
-  /** How long a command is on its way there; the next one takes the next of these, over and over. */
+  /** How long the commands take to arrive, in turn, starting over after the last. */
   latencies: ReadonlyArray<number>
-  /** How often the service's sign of life was read. */
+  /** How often the mark was read. */
   marksRead: number
 }
 
-const away = new StorageError({ reason: "unavailable", message: "the storage is away for a test" })
+const unreachable = new StorageError({ reason: "unavailable", message: "unreachable for a test" })
 const full = new StorageError({ reason: "full", message: "the disk is full for a test" })
 const lost = new StorageError({ reason: "timed_out", message: "the reply was lost for a test" })
 
@@ -26,25 +26,25 @@ export const faultyStorage = (
   storage: Storage["Service"],
 ): { readonly storage: Storage["Service"]; readonly faults: Faults } => {
   const faults: Faults = {
-    isAway: false,
+    isUnreachable: false,
     isReadOnly: false,
     losesReplies: false,
     throws: false,
     latencies: [],
     marksRead: 0,
   }
-  let taken = 0
-  const onTheWay = Effect.suspend(() => {
-    const millis = faults.latencies[taken % faults.latencies.length] ?? 0
-    taken += 1
+  let commands = 0
+  const transfer = Effect.suspend(() => {
+    const millis = faults.latencies[commands % faults.latencies.length] ?? 0
+    commands += 1
     return millis === 0 ? Effect.void : Effect.sleep(millis)
   })
-  const ifThere = Effect.suspend(() => {
-    if (faults.throws) return Effect.die(new Error("a storage with a mistake in it"))
-    return faults.isAway ? Effect.fail(away) : Effect.void
+  const arrive = Effect.suspend(() => {
+    if (faults.throws) return Effect.die(new Error("a defect in the storage, for a test"))
+    return faults.isUnreachable ? Effect.fail(unreachable) : Effect.void
   })
   const reach = <A>(effect: Effect.Effect<A, StorageError>) =>
-    onTheWay.pipe(Effect.andThen(ifThere), Effect.andThen(effect))
+    transfer.pipe(Effect.andThen(arrive), Effect.andThen(effect))
   return {
     faults,
     storage: Storage.of({

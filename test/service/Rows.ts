@@ -2,22 +2,24 @@ import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRe
 import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 
-/** All rows that there are, as the changes of all commands so far make them. Maps keep the order of insertion. */
+/** All rows of a storage, built from the changes of every command. Maps keep the order of insertion. */
 export interface Rows {
   readonly agents: ReadonlyMap<string, AgentRecord>
   readonly keys: ReadonlyMap<string, AgentKeyRecord>
-  /** By `agent/check`: a deleted agent's are gone. */
+  /** By `agent/check`, without those of deleted agents. */
   readonly checks: ReadonlyMap<string, CheckRecord>
   readonly incidents: ReadonlyMap<string, IncidentRecord>
   /** Past and present, by `incident/agent/check`. */
   readonly members: ReadonlyMap<string, MemberRecord>
   readonly outbox: ReadonlyMap<string, OutboxRecord>
-  /** What the stories tell of all incidents, in the order of telling. */
+  /** By `incident/severity`. */
+  readonly alerts: ReadonlyMap<string, AlertRecord>
+  /** The changes of all incidents, oldest first. */
   readonly stories: ReadonlyArray<IncidentChangeRecord>
-  /** In the order of storing; a deleted agent's are gone. */
+  /** In the order of storing, without those of deleted agents. */
   readonly history: ReadonlyArray<HistoryRecord>
 }
 
@@ -29,11 +31,12 @@ export const noRows: Rows = {
   incidents: new Map(),
   members: new Map(),
   outbox: new Map(),
+  alerts: new Map(),
   stories: [],
   history: [],
 }
 
-/** One row before and after something happened; `undefined` where it did not exist. */
+/** One row before and after a command; `undefined` where it did not exist. */
 export interface Moved<Row> {
   readonly before: Row | undefined
   readonly after: Row | undefined
@@ -53,7 +56,7 @@ const withChanges = <Row>(
   return changed
 }
 
-/** What a command's changes make of the rows. */
+/** The rows after a command's changes. */
 export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
   const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
   const stays = (row: CheckRecord | HistoryRecord) => !removed.has(row.registration_id)
@@ -81,13 +84,14 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
       (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`,
     ),
     outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
+    alerts: withChanges(rows.alerts, changes.alerts, (row) => `${row.incident_id}/${row.severity}`),
     stories:
       changes.incidentChanges.length === 0 ? rows.stories : [...rows.stories, ...changes.incidentChanges],
     history: removed.size === 0 ? history : history.filter(stays),
   }
 }
 
-/** The rows that are not the same object any more, or that came or went. */
+/** The rows that were added, changed or removed. */
 export const moved = <Row>(
   before: ReadonlyMap<string, Row>,
   after: ReadonlyMap<string, Row>,
@@ -101,6 +105,6 @@ export const moved = <Row>(
 export const presentMembers = (rows: Rows, incidentId: string): ReadonlyArray<MemberRecord> =>
   membersEver(rows, incidentId).filter((member) => member.left_at === undefined)
 
-/** The members that an incident has or had. */
+/** The present and former members of an incident. */
 export const membersEver = (rows: Rows, incidentId: string): ReadonlyArray<MemberRecord> =>
   Array.from(rows.members.values()).filter((member) => member.incident_id === incidentId)

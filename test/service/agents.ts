@@ -4,29 +4,33 @@ import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Effect } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
-import type { Process } from "./Site.ts"
+import type { Process } from "./Service.ts"
 
-/** The agent that reports unless another one is named. */
+/** The agent that acts unless a test names another one. */
 export const AGENT = AgentId.make("a")
 
-/** What a check says. */
+/** A result of a check. */
 export interface Result {
   readonly check: string
   readonly status: CheckStatus
-  /** Whether people may be told; true unless given. */
+  /** Whether it may notify; true by default. */
   readonly loud?: boolean
   readonly key?: string | undefined
   readonly output?: string
 }
 
-/** An agent that has a key, accepted, and is seen now. */
+/** Critical results of so many checks, each with a name of its own. */
+export const criticalChecks = (count: number): ReadonlyArray<Result> =>
+  Array.from({ length: count }, (_, at) => ({ check: `check-${at}`, status: "critical" }))
+
+/** Registers agents and accepts their keys. */
 export const enroll = ({ ingest, admission }: Process, ...agents: ReadonlyArray<AgentId>) =>
   Effect.forEach(agents, (agent) => beat({ ingest }, agent), { discard: true }).pipe(
     Effect.andThen(admission.acceptAll({ includeRotation: false })),
     Effect.orDie,
   )
 
-/** A heartbeat. */
+/** Sends a heartbeat. */
 export const beat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT) =>
   Effect.flatMap(Instant.now, (observed_at) =>
     ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at })),
@@ -34,7 +38,7 @@ export const beat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT
 
 let reported = 0
 
-/** Results of an agent's checks, observed now; each with an event id of its own. */
+/** Sends results of an agent's checks, observed now, each with a new event ID. */
 export const report = Effect.fnUntraced(function* (
   { ingest }: Pick<Process, "ingest">,
   results: ReadonlyArray<Result>,

@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import { Effect } from "effect"
+import { criticalChecks } from "../service/agents.ts"
+import { type Answer, delivered, refused, throwing } from "../service/Receivers.ts"
+import { openTimeline } from "../service/Timeline.ts"
+
+/** Requests go to another process, whose storage is always reachable. */
+const open = Effect.fnUntraced(function* (answer: Answer = delivered, hints = true) {
+  const timeline = yield* openTimeline({ hints, separateFront: true })
+  yield* timeline.webhook.answers(answer)
+  return { ...timeline, faults: timeline.process.faults, receivers: timeline.service.receivers }
+})
+
+const takesASecond: Answer = { ...delivered, answeringMillis: 1_000 }
+
+describe("while the storage is unreachable", () => {
+  it.effect("delivery waits, and continues within a second of its return", () =>
+    Effect.gen(function* () {
+      const { disk, outbox, after, faults } = yield* open()
+      faults.isUnreachable = true
+      yield* disk.turns("critical")
+      yield* after("10 minutes")
+      yield* outbox.is("firing pending")
+      faults.isUnreachable = false
+      yield* after("1 second")
+      yield* outbox.is("firing sent")
+    }),
+  )
+
+  it.effect("the result of an attempt is kept, so that no message is sent twice", () =>
+    Effect.gen(function* () {
+      const { disk, webhook, outbox, after, faults } = yield* open(takesASecond)
+      yield* disk.turns("critical")
+      faults.isUnreachable = true
+      yield* after("50 seconds")
+      yield* outbox.is("firing sending")
+      faults.isUnreachable = false
+      yield* after("2 seconds")
+      yield* outbox.is("firing sent")
+      yield* after("1 hour")
+      yield* webhook.has("firing critical a/disk")
+    }),
+  )
+
+  it.effect("for longer than a lease, the attempt is repeated: at least once", () =>
+    Effect.gen(function* () {
+      const { disk, webhook, outbox, after, faults } = yield* open(takesASecond)
+      yield* disk.turns("critical")
+      faults.isUnreachable = true
+      yield* after("90 seconds")
+      faults.isUnreachable = false
+      yield* after("30 seconds")
+      yield* outbox.is("firing sent")
+      yield* webhook.has("firing critical a/disk", "firing critical a/disk")
+      assert.strictEqual(outbox.item().attempts, 2)
+    }),
+  )
+
+  it.effect("for longer than a lease, unsettled attempts do not use up the concurrency limit", () =>
+    Effect.gen(function* () {
+      const { agent, disk, after, faults, receivers } = yield* open(takesASecond, false)
+      yield* agent().reports(...criticalChecks(8))
+      yield* after("15 seconds")
+      assert.strictEqual(receivers.attempts.length, 8)
+      faults.isUnreachable = true
+      yield* after("65 seconds")
+      faults.isUnreachable = false
+      yield* disk.turns("critical")
+      yield* after("16 seconds")
+      assert.isAbove(receivers.attempts.length, 8)
+    }),
+  )
+})
+
+describe("a dead letter", () => {
+  it.effect("is counted once, after its last attempt", () =>
+    Effect.gen(function* () {
+      const instruments = new Instruments()
+      const { disk, outbox, after } = yield* open(refused).pipe(
+        Effect.provideService(CurrentInstruments, instruments),
+      )
+      assert.strictEqual(instruments.givenUp.of("webhook").value, 0)
+      yield* disk.turns("critical")
+      yield* outbox.is("firing failed")
+      yield* after("1 hour")
+      assert.strictEqual(instruments.givenUp.of("webhook").value, 1)
+    }),
+  )
+})
+
+describe("a defect", () => {
+  it.effect("of a notifier is a failed attempt, and its worker keeps running", () =>
+    Effect.gen(function* () {
+      const { disk, outbox, after, receivers } = yield* open(throwing)
+      yield* disk.turns("critical")
+      assert.deepInclude(outbox.item(), {
+        state: "retry",
+        last_error: "the notifier failed unexpectedly; see the log",
+      })
+      yield* after("6 seconds")
+      assert.strictEqual(receivers.attempts.length, 2)
+    }),
+  )
+
+  it.effect("of the storage does not end a worker", () =>
+    Effect.gen(function* () {
+      const { disk, outbox, after, faults } = yield* open()
+      faults.throws = true
+      yield* disk.turns("critical")
+      yield* after("1 minute")
+      yield* outbox.is("firing pending")
+      faults.throws = false
+      yield* after("1 second")
+      yield* outbox.is("firing sent")
+    }),
+  )
+})

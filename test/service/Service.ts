@@ -1,0 +1,177 @@
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import type { NotifierName } from "@tocsin/core/contract/Status"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import * as Delivery from "@tocsin/core/usecases/Delivery"
+import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { START_MILLIS } from "@tocsin/testing/samples"
+import * as SeededIds from "@tocsin/testing/SeededIds"
+import { type Faults, faultyStorage } from "./FaultyStorage.ts"
+import { makeReceivers, type Receivers, type ReceiversOptions } from "./Receivers.ts"
+import { settled } from "./settled.ts"
+import { type OutboxMove, type WatchedStorage, watchStorage } from "./WatchedStorage.ts"
+
+/** One process of the service: its use cases and its background work, on its own connection to the storage. */
+export interface Process {
+  readonly name: string
+  readonly policy: PolicyOptions
+  readonly storage: Storage["Service"]
+  readonly ingest: Ingest["Service"]
+  readonly admission: Admission["Service"]
+  readonly operations: Operations["Service"]
+  readonly queries: Queries["Service"]
+  readonly signal: OutboxSignal["Service"]
+  readonly faults: Faults
+  /** Shuts it down. Takes time by the clock while attempts are running. */
+  readonly close: Effect.Effect<void>
+}
+
+/** How a process is set up; what is absent is as in production. */
+export interface ProcessOptions {
+  /** The notifiers that it is configured for; those of the policy by default. */
+  readonly configured?: ReadonlyArray<NotifierName>
+  readonly lease?: Duration.Duration
+  readonly concurrency?: number
+  readonly delivers?: boolean
+  /** Whether it marks, sweeps and expires rows; it does not by default. */
+  readonly keepsHouse?: boolean
+  readonly retention?: Partial<Housekeeping.RetentionOptions>
+  /** Changes of the service's policy. */
+  readonly policy?: Partial<PolicyOptions>
+}
+
+/** A service on virtual time: processes that share a storage, and the receivers of their notifications. */
+export interface Service extends Pick<WatchedStorage, "rows" | "moves"> {
+  readonly receivers: Receivers
+  readonly hashing: Hashing["Service"]
+  readonly ids: Ids["Service"]
+  readonly open: (name: string, options?: ProcessOptions) => Effect.Effect<Process>
+}
+
+/** How a service differs from the default policy, without rate limits, over the memory storage. */
+export interface ServiceOptions extends Partial<PolicyOptions>, ReceiversOptions {
+  readonly onMove?: (move: OutboxMove) => void
+  /** Whether the storage hints to other processes that something was enqueued; it does not by default. */
+  readonly hints?: boolean
+  /** The shared storage. */
+  readonly storage?: Storage["Service"]
+  /** Changes the storage as the processes see it. */
+  readonly clientOf?: (storage: Storage["Service"]) => Storage["Service"]
+}
+
+/** Runs an effect that takes time by the clock, and moves the clock until it is done. */
+export const whileTimePasses = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
+  const fiber = yield* Effect.forkChild(effect)
+  for (let seconds = 0; fiber.pollUnsafe() === undefined; seconds++) {
+    yield* settled
+    if (fiber.pollUnsafe() !== undefined) break
+    if (seconds > MOST_SECONDS) return yield* Effect.die(new Error(`it takes longer than ${MOST_SECONDS} s`))
+    yield* TestClock.adjust("1 second")
+  }
+  return yield* Fiber.join(fiber)
+})
+
+// Longer than any of these effects takes.
+const MOST_SECONDS = 300
+
+const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Operations.layer, Queries.layer)
+
+const UNLIMITED = { perMinute: 0, burst: 0 }
+
+/** The layer of one process, over its client of the storage. */
+const layerOf = (
+  { delivers = true, keepsHouse = false, retention, lease, concurrency }: ProcessOptions,
+  storage: Storage["Service"],
+  notifiers: Notifiers["Service"],
+) =>
+  Layer.mergeAll(
+    useCases,
+    delivers ? Delivery.layer : Layer.empty,
+    keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
+  ).pipe(
+    Layer.provideMerge(OutboxSignal.layer),
+    Layer.provide([
+      Layer.succeed(Storage, storage),
+      Layer.succeed(Notifiers, notifiers),
+      Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention }),
+      Layer.succeed(Delivery.DeliverySettings, {
+        lease: lease ?? Delivery.defaultDelivery.lease,
+        concurrency: concurrency ?? Delivery.defaultDelivery.concurrency,
+      }),
+    ]),
+  )
+
+/** Opens a service without rows or processes, and sets the clock to its start. */
+export const openService = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
+  const { answerTo, onAttempt, onMove, hints, storage, clientOf, ...changes } = options
+  yield* TestClock.setTime(START_MILLIS)
+  const closings: Array<Effect.Effect<void>> = []
+  yield* Effect.addFinalizer(() =>
+    whileTimePasses(Effect.all(closings, { concurrency: "unbounded", discard: true })),
+  )
+  const memory = Effect.map(Layer.build(Layer.fresh(MemoryStorage.layer)), Context.get(Storage))
+  const enqueued = yield* PubSub.unbounded<void>()
+  const watched = watchStorage(storage ?? (yield* memory), (move) => {
+    onMove?.(move)
+    if (hints) PubSub.publishUnsafe(enqueued, undefined)
+  })
+  const servicePolicy = { ...defaultPolicy, heartbeatRate: UNLIMITED, ...changes }
+  const shared = yield* Layer.build(Layer.fresh(Layer.merge(SeededIds.layer("service"), NodeHashing.layer())))
+  const receivers = makeReceivers({ ...(answerTo && { answerTo }), ...(onAttempt && { onAttempt }) })
+
+  const open = Effect.fnUntraced(function* (name: string, opened: ProcessOptions = {}) {
+    const policy = { ...servicePolicy, ...opened.policy }
+    const client = watched.clientOf(name)
+    const { storage, faults } = faultyStorage(
+      Storage.of({
+        ...(clientOf?.(client) ?? client),
+        hints: hints ? Stream.fromPubSub(enqueued) : Stream.never,
+      }),
+    )
+    const notifiers = (opened.configured ?? policy.notifiers).map(
+      (kind) => [kind, receivers.notifier(kind, name)] as const,
+    )
+    const layer = layerOf(opened, storage, new Map(notifiers)).pipe(
+      Layer.provide(Layer.succeed(Policy, policy)),
+      Layer.provide(Layer.succeedContext(shared)),
+    )
+    const scope = yield* Scope.make()
+    const close = Scope.close(scope, Exit.void)
+    closings.push(close)
+    const services = yield* Layer.buildWithScope(Layer.fresh(layer), scope)
+    const process: Process = {
+      name,
+      policy,
+      storage,
+      ingest: Context.get(services, Ingest),
+      admission: Context.get(services, Admission),
+      operations: Context.get(services, Operations),
+      queries: Context.get(services, Queries),
+      signal: Context.get(services, OutboxSignal),
+      faults,
+      close,
+    }
+    return process
+  })
+
+  const service: Service = {
+    rows: watched.rows,
+    moves: watched.moves,
+    receivers,
+    hashing: Context.get(shared, Hashing),
+    ids: Context.get(shared, Ids),
+    open,
+  }
+  return service
+})

@@ -1,0 +1,55 @@
+import type * as Instant from "@tocsin/core/contract/Instant"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { applyChanges, noRows, type Rows } from "./Rows.ts"
+
+/** One change of an outbox item. */
+export interface OutboxMove {
+  readonly at: Instant.Instant
+  /** The process whose command made it. */
+  readonly client: string
+  readonly before: OutboxRecord | undefined
+  readonly after: OutboxRecord
+}
+
+/** A storage whose rows and outbox moves a test can read at any time. */
+export interface WatchedStorage {
+  /** All rows, as the commands so far left them. */
+  readonly rows: () => Rows
+  readonly moves: ReadonlyArray<OutboxMove>
+  /** The storage as the process `client` uses it. */
+  readonly clientOf: (client: string) => Storage["Service"]
+}
+
+/**
+ * Watches a storage that decides each command once and never fails. `onMove` receives each move in its
+ * transaction, after the rows have changed.
+ */
+export const watchStorage = (
+  storage: Storage["Service"],
+  onMove: (move: OutboxMove) => void = () => {},
+): WatchedStorage => {
+  const moves: Array<OutboxMove> = []
+  let rows = noRows
+  return {
+    rows: () => rows,
+    moves,
+    clientOf: (client) =>
+      Storage.of({
+        ...storage,
+        transact: (command) =>
+          storage.transact(function* (workspace, now) {
+            const reply = yield* command(workspace, now)
+            const changes = workspace.changes()
+            rows = applyChanges(rows, changes)
+            for (const { before, after } of changes.outbox) {
+              if (after === undefined) continue
+              const move = { at: now, client, before, after }
+              moves.push(move)
+              onMove(move)
+            }
+            return reply
+          }),
+      }),
+  }
+}
