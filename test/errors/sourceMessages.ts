@@ -57,7 +57,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   '`${statement.name} wrote ${String(told?.["written"])} of ${rows.length} rows`',
   // Functions of the same names that take something else.
   "error",
-  "allowed(request.url)",
+  "methodsOf(url)",
   "group.giveUp()",
   "members",
   "lane.takeAll()",

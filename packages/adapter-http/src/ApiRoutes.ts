@@ -1,3 +1,4 @@
+import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Admission } from "@tocsin/core/usecases/Admission"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -9,13 +10,10 @@ import { TocsinApi } from "./api.ts"
 import { OpsApi } from "./api/OpsApi.ts"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./request/AllowedOrigins.ts"
-import { FailedAuthentications } from "./request/FailedAuthentications.ts"
+import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
-import { type KnownRoute, routesOf } from "./response/allowedMethods.ts"
 import * as everyResponse from "./response/everyResponse.ts"
-import * as measureRequests from "./metrics/measureRequests.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
-import { spanNames as spanNamesOf } from "./metrics/spanNames.ts"
 import * as OpsHandlers from "./handlers/OpsHandlers.ts"
 import * as HealthHandlers from "./handlers/HealthHandlers.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
@@ -23,9 +21,10 @@ import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as requestRules from "./request/requestRules.ts"
+import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 /** What the API needs to know. */
-export interface ApiOptions extends authentication.OperatorTokens {
+export interface ApiOptions extends OperatorTokens {
   /** How many proxies before the server add to X-Forwarded-For; none unless given (docs/rules.md#heartbeats). */
   readonly trustedHops?: number | undefined
   /** Whose pages may call from browsers (CORS); none unless given. */
@@ -35,7 +34,7 @@ export interface ApiOptions extends authentication.OperatorTokens {
 }
 
 /** What the API requires; {@link Readiness.layer} makes the last one. */
-export type ApiServices = Ingest | Admission | Queries | Ids | Readiness
+export type ApiServices = Ingest | Admission | Queries | Ids | Hashing | Readiness
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(
@@ -43,7 +42,7 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 
-const opsRoutes = (tokens: authentication.OperatorTokens) =>
+const opsRoutes = (tokens: OperatorTokens) =>
   HttpApiBuilder.layer(OpsApi).pipe(
     Layer.provide(OpsHandlers.layer),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
@@ -55,19 +54,18 @@ const knownToOps = routesOf(OpsApi, DocumentRoutes.ops.path)
 /** Names the spans of requests; for the server that makes them. */
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
 
-const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) => FailedAuthentications.layer(trustedHops)
+const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) =>
+  authentication.FailedAuthentications.layer(trustedHops)
 
-/** What is done to every answer, then counted; and the metrics, where they are wanted. */
+/** The rules for every response, and the metrics if they are served. */
 const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
-  const { metrics, uiTokens, readTokens } = options
-  const routes = metrics === undefined ? api : [...api, METRICS_ROUTE]
-  // The middleware that is added first is the outermost.
-  const answers = everyResponse
-    .layer({ ...options, routes })
-    .pipe(Layer.provideMerge(measureRequests.layer(routes)))
+  const { metrics } = options
   return metrics === undefined
-    ? answers
-    : Layer.merge(answers, metricsRoute({ ...metrics, uiTokens, readTokens }))
+    ? everyResponse.layer({ ...options, routes: api })
+    : Layer.merge(
+        everyResponse.layer({ ...options, routes: [...api, METRICS_ROUTE] }),
+        metricsRoute({ ...options, metrics }),
+      )
 }
 
 /**

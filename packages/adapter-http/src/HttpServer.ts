@@ -25,7 +25,7 @@ import type { About } from "./pages/ServiceState.ts"
 import { Readiness } from "./Readiness.ts"
 import * as Intake from "./request/Intake.ts"
 import * as FailureLog from "./response/FailureLog.ts"
-import { routerConfig } from "./routerConfig.ts"
+import { routerConfig } from "./routes.ts"
 
 /** First of all on the way down: not ready any more, and answers close their connections. */
 const drainFirst = Layer.effectDiscard(

@@ -59,14 +59,14 @@ interface Connection extends Duplex {
   [ANSWER]?: ServerResponse
 }
 
-/** A server of node:http with a front: what is offered each connection and each request first, and hides what it takes. */
+/** A server of node:http whose front takes each connection first, until it hands it over. */
 class FrontedServer extends Server {
-  readonly #front: AgentFront | undefined
+  readonly #front: AgentFront
   readonly #behind: Behind
   readonly #arrivals = new Arrivals()
   readonly #unreadAnswers = new UnreadAnswers()
 
-  constructor(options: ServerOptions, front: AgentFront | undefined) {
+  constructor(options: ServerOptions, front: AgentFront) {
     super(options)
     this.#front = front
     this.#behind = {
@@ -104,19 +104,18 @@ class FrontedServer extends Server {
   /** Closes what is idle when all that has arrived is read. A connection that has just been accepted is no more than that. */
   override closeIdleConnections(): void {
     this.#arrivals.settle(() => {
-      this.#front?.closeIdle()
+      this.#front.closeIdle()
       super.closeIdleConnections()
     })
   }
 
   override closeAllConnections(): void {
-    this.#front?.closeAll()
+    this.#front.closeAll()
     super.closeAllConnections()
   }
 
   #onConnection(socket: Socket): boolean {
     this.#arrivals.note()
-    if (this.#front === undefined) return super.emit("connection", socket)
     this.#front.take(socket, this.#behind)
     return true
   }
@@ -134,11 +133,11 @@ class FrontedServer extends Server {
     const connection: Connection = message.socket
     connection[ANSWER] = response
     this.#unreadAnswers.watch(response)
-    return this.#front?.takesRequest(message, response) === true || super.emit("request", message, response)
+    return super.emit("request", message, response)
   }
 }
 
-const listeningServer = (front: AgentFront | undefined, newRequestId: () => string): Server => {
+const listeningServer = (front: AgentFront, newRequestId: () => string): Server => {
   const server = new FrontedServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MILLIS,
@@ -188,10 +187,7 @@ export interface ListenOptions {
  * closes it stops accepting, closes idle connections, lets requests under way finish for at most 5 s, then closes what is
  * left.
  */
-export const layer = <E, R>(
-  { host, port }: ListenOptions,
-  front: Effect.Effect<AgentFront | undefined, E, R>,
-) =>
+export const layer = <E, R>({ host, port }: ListenOptions, front: Effect.Effect<AgentFront, E, R>) =>
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {

@@ -1,3 +1,6 @@
+import { hash } from "node:crypto"
+import { assert } from "@effect/vitest"
+import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -7,7 +10,7 @@ import { HttpServer } from "effect/http"
 import * as ApiServer from "../src/HttpServer.ts"
 import { Readiness } from "../src/Readiness.ts"
 
-/** The operators' token of every test server. */
+/** The operator token of every test server. */
 export const UI_TOKEN = "operator-token"
 
 /** The id that every test server gives to a request without one. */
@@ -55,6 +58,14 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
       }),
     ),
     Layer.succeed(Ids, Ids.of({ uuidV7: () => REQUEST_ID })),
+    Layer.succeed(
+      Hashing,
+      Hashing.of({
+        identify: () => assert.fail("only use cases, which are stubs, identify keys"),
+        sha256: (text) => hash("sha256", text),
+        pepperCheck: "none",
+      }),
+    ),
   )
 
 /** A server of the API on a free port of this machine, its use cases being stubs. */

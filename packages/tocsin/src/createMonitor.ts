@@ -1,5 +1,6 @@
 import { Readiness } from "@tocsin/adapter-http/Readiness"
-import * as BearerToken from "@tocsin/adapter-http/request/BearerToken"
+import * as BearerToken from "@tocsin/core/admission/BearerToken"
+import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
@@ -96,6 +97,7 @@ export const assemble = (
   const activity = new Activity()
   const feed = Context.get(services, IncidentFeed)
   const app = Context.get(services, HttpApp)
+  const { sha256 } = Context.get(services, Hashing)
   const queries = queryCalls(calls)
   const operations = operationCalls(calls)
   const isClosed = () => calls.isClosed
@@ -113,7 +115,10 @@ export const assemble = (
     ])
   })
   return {
-    ...agentCalls(calls, BearerToken.roleOf({ reader: http.readTokens ?? [], operator: http.uiTokens })),
+    ...agentCalls(
+      calls,
+      BearerToken.roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
+    ),
     ...admissionCalls(calls),
     checks: {
       list: queries.checks,

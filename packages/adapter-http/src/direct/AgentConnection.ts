@@ -1,59 +1,69 @@
 import type { Socket } from "node:net"
 import type { Visit } from "@tocsin/core/admission/BodyAdmission"
-import { answerText } from "./answerText.ts"
-import { type Asker, AgentWork } from "./AgentWork.ts"
-import type { Burst, Flushed } from "./Burst.ts"
-import { type DirectAnswer, writtenAnswer } from "./DirectAnswer.ts"
-import { type ParsedHead, parseHead } from "./parseHead.ts"
-import type { Surroundings } from "./Surroundings.ts"
-import { type UsualRequest, usualRequest } from "./usualRequest.ts"
+import { Fiber, Result } from "effect"
+import type { Sender } from "../handlers/agentCalls.ts"
+import { clientAddress } from "../request/clientAddress.ts"
+import { inboundRequestId } from "../request/RequestId.ts"
+import { type AgentRequest, agentWork } from "./agentWork.ts"
+import { type AgentAnswer, answerText } from "./answerText.ts"
+import type { FrontServices } from "./FrontServices.ts"
+import { type AgentHead, parseHead } from "./parseHead.ts"
 
 /** The server that a connection belongs to. */
 export interface ConnectionHost {
-  readonly around: Surroundings
-  readonly burst: Burst
+  readonly services: FrontServices
   /** How long a connection may take to its first request. */
   readonly firstMillis: () => number
-  /** And from an answer to the next one. */
+  /** How long it may take from an answer to the next request. */
   readonly idleMillis: number
-  /** What answers tell of it. */
+  /** The same as answers state it. */
   readonly keepAliveSeconds: number
   /**
-   * Gives a connection to node:http, which reads on from where nothing of it has been taken. `remainingMillis`: what is left
-   * of the time to its first request, if that has not come.
+   * Gives a connection to node:http, with everything that it has not answered. `remainingMillis` is
+   * what is left of the time to its first request, if that has not come.
    */
   readonly handOver: (socket: Socket, remainingMillis: number | undefined) => void
-  /** Takes note of bytes that came. */
+  /** Notes that bytes have arrived. */
   readonly onArrival: () => void
   /** Refuses a connection on which nothing came. */
   readonly refuseSlow: (socket: Socket) => void
+  /** Has a connection flushed at the end of this turn of the event loop. */
+  readonly flushSoon: (connection: AgentConnection) => void
   readonly forget: (connection: AgentConnection) => void
 }
 
-/** The head of the last request of a connection: the next one is mostly the same, byte for byte. */
+/** The head of the last request of a connection: the next one is usually the same byte for byte. */
 interface KnownHead {
   readonly bytes: Buffer
-  readonly head: ParsedHead
-  readonly usual: UsualRequest
+  readonly head: AgentHead
+  readonly sender: KnownSender
+}
+
+/** The sender of the last request, and the header fields that named it. */
+interface KnownSender extends Sender {
+  readonly authorization: string | undefined
+  readonly forwardedFor: string | undefined
 }
 
 const HEAD_END = Buffer.from("\r\n\r\n")
 const MOST_HEAD_BYTES = 8_192
 
 /**
- * A connection of which each read so far has brought one whole usual request of an agent, and nothing else. It is parsed,
- * done and answered here, for a third of what node:http takes; the first read that brought anything else is given back, and
- * the connection is node:http's from then on (docs/decisions/0005).
+ * A connection on which each read so far has brought one whole usual request of an agent and nothing
+ * else. It is parsed, done and answered here, for a third of the cost of node:http. The first read
+ * that brings anything else is put back, and the connection is node:http's from then on
+ * (docs/decisions/0018).
  */
-export class AgentConnection implements Asker, Flushed {
+export class AgentConnection {
   readonly #socket: Socket
   readonly #host: ConnectionHost
   #known: KnownHead | undefined
-  #work: AgentWork | undefined
-  #answer: { readonly answer: DirectAnswer; readonly requestId: string } | undefined
-  /** The body that is taken in: its bytes, whose place in the intake is held. */
+  #request: AgentRequest | undefined
+  /** The room that the body of the request takes until its answer. */
   #inside: { readonly bytes: number; readonly visit: Visit } | undefined
-  /** What came while a request was at work waits for its end. */
+  #work: Fiber.Fiber<unknown> | undefined
+  #answer: AgentAnswer | undefined
+  /** Whether the next request, or a client that reads slowly, has paused the socket. */
   #isHeldBack = false
   #isLeaving = false
   readonly #openedAt = performance.now()
@@ -66,40 +76,30 @@ export class AgentConnection implements Asker, Flushed {
     socket.on("close", this.#onClose).on("error", this.#onError)
   }
 
-  /** Closes the connection unless a request is at work, or arriving. */
+  /** Closes the connection unless it has a request, or is about to be handed over. */
   closeIfIdle(): void {
-    if (this.#work === undefined && !this.#isLeaving) this.#socket.destroy()
+    if (this.#request === undefined && !this.#isLeaving) this.#socket.destroy()
   }
 
   destroy(): void {
     this.#socket.destroy()
   }
 
-  answer(answer: DirectAnswer, requestId: string): boolean {
-    this.#leave()
-    if (this.#socket.destroyed) return false
-    this.#answer = { answer, requestId }
-    this.#host.burst.add(this)
-    return true
-  }
-
-  giveUp(): void {
-    this.#socket.destroy()
-  }
-
-  /** Writes the answer that waits, if one does. */
+  /** Writes the answer, if there is one. */
   flush(): void {
-    if (this.#answer === undefined) return
-    const { answer, requestId } = this.#answer
+    const answer = this.#answer
+    const request = this.#request
+    if (answer === undefined || request === undefined) return
     this.#answer = undefined
+    this.#request = undefined
     this.#work = undefined
     if (!this.#socket.writable) return
-    const { around, keepAliveSeconds } = this.#host
-    const isDraining = around.isDraining()
-    const written = writtenAnswer(answer, { requestId, isDraining })
-    const millis = around.clock.currentTimeMillisUnsafe()
-    const isTaken = this.#socket.write(answerText(written, { millis, keepAliveSeconds }))
-    if (isDraining) this.#socket.destroySoon()
+    const { services, keepAliveSeconds } = this.#host
+    const { requestId } = request
+    const isFinal = services.isDraining()
+    const millis = services.clock.currentTimeMillisUnsafe()
+    const isTaken = this.#socket.write(answerText(answer, { requestId, isFinal, millis, keepAliveSeconds }))
+    if (isFinal) this.#socket.destroySoon()
     else if (!isTaken) this.#waitForDrain()
     else if (this.#isHeldBack) this.#readOn()
   }
@@ -118,27 +118,46 @@ export class AgentConnection implements Asker, Flushed {
 
   readonly #onData = (bytes: Buffer): void => {
     this.#host.onArrival()
-    if (this.#work !== undefined) return this.#holdBack(bytes)
+    if (this.#request !== undefined) return this.#holdBack(bytes)
     const known = this.#knownHeadOf(bytes) ?? this.#newHeadOf(bytes)
     const isWhole = bytes.length === (known?.bytes.length ?? 0) + (known?.head.bodyLength ?? 0)
     if (known === undefined || !isWhole || !this.#enter(known)) return this.#handOver(bytes)
     if (this.#known === undefined) this.#socket.setTimeout(this.#host.idleMillis)
     this.#known = known
-    const { around } = this.#host
-    const work = new AgentWork(around, known.usual, around.requestIdOf(known.head), this)
-    this.#work = work
-    work.begin(bytes.subarray(known.bytes.length))
+    this.#begin(known, bytes.subarray(known.bytes.length))
   }
 
-  /** Asks whether the body of a request that is there may be taken in. */
-  #enter({ head, usual }: KnownHead): boolean {
-    const { bodies, intake, now } = this.#host.around
+  /** Asks whether the body of a request, which has arrived, may be taken in. */
+  #enter({ head, sender }: KnownHead): boolean {
+    const { bodies, intake, now } = this.#host.services
     const bytes = head.bodyLength
     if (!intake.takeWhole(bytes)) return false
-    const visit = bodies.tryEnter({ ...usual.sender, bytes }, now)
+    const visit = bodies.tryEnter({ ...sender, bytes }, now)
     if (visit === undefined) intake.leaveWhole(bytes)
     else this.#inside = { bytes, visit }
     return visit !== undefined
+  }
+
+  #begin({ head, sender }: KnownHead, body: Uint8Array): void {
+    const { services } = this.#host
+    const requestId = inboundRequestId(head.headers["x-request-id"]?.toString()) ?? services.newRequestId()
+    const request = { head, body, sender, requestId, peer: this.#socket.remoteAddress }
+    this.#request = request
+    const fiber = services.run(agentWork(services, request, this.#onAnswer))
+    if (fiber.pollUnsafe() !== undefined) return
+    this.#work = Fiber.runIn(fiber, services.scope)
+    fiber.addObserver((exit) => {
+      // Interrupted: the server stops and has waited long enough.
+      if (exit._tag === "Failure") this.#socket.destroy()
+    })
+  }
+
+  readonly #onAnswer = (answer: AgentAnswer): boolean => {
+    this.#leave()
+    if (this.#socket.destroyed) return false
+    this.#answer = answer
+    this.#host.flushSoon(this)
+    return true
   }
 
   #knownHeadOf(bytes: Buffer): KnownHead | undefined {
@@ -150,10 +169,22 @@ export class AgentConnection implements Asker, Flushed {
   #newHeadOf(bytes: Buffer): KnownHead | undefined {
     const end = bytes.indexOf(HEAD_END)
     const head = end < 0 || end > MOST_HEAD_BYTES ? undefined : parseHead(bytes.toString("latin1", 0, end))
-    const { senderOf } = this.#host.around
-    const usual = head && usualRequest({ ...head, socket: this.#socket }, senderOf)
-    // A copy, because what is read is kept as a whole as long as a part of it is.
-    return head && usual && { head, usual, bytes: Buffer.from(bytes.subarray(0, end + HEAD_END.length)) }
+    const sender = head && this.#senderOf(head)
+    // A copy: a part of what was read would keep all of it in memory.
+    return head && sender && { head, sender, bytes: Buffer.from(bytes.subarray(0, end + HEAD_END.length)) }
+  }
+
+  /** Who sends a request. Most connections have one sender, and recognising it again is expensive. */
+  #senderOf({ headers }: AgentHead): KnownSender | undefined {
+    const { access, trustedHops } = this.#host.services
+    const { authorization } = headers
+    const forwardedFor = headers["x-forwarded-for"]?.toString()
+    const last = this.#known?.sender
+    if (last?.authorization === authorization && last?.forwardedFor === forwardedFor) return last
+    const key = access.agent(authorization)
+    if (Result.isFailure(key)) return undefined
+    const address = clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops)
+    return { key: key.success, address, authorization, forwardedFor }
   }
 
   #holdBack(bytes: Buffer): void {
@@ -170,7 +201,7 @@ export class AgentConnection implements Asker, Flushed {
     socket.setTimeout(0)
     socket.pause()
     socket.unshift(bytes)
-    // Later, because a stream that has just been read goes on reading, whatever is paused meanwhile.
+    // Later, because a stream that has just been read reads on, even if it is paused meanwhile.
     setImmediate(() => {
       if (socket.destroyed) return
       this.#host.forget(this)
@@ -181,14 +212,14 @@ export class AgentConnection implements Asker, Flushed {
     })
   }
 
-  /** The client sends no more. As with node:http, it gets no answer that is not there yet. */
+  /** The client sends no more. As with node:http, it gets only an answer that is ready. */
   readonly #onEnd = (): void => {
     this.flush()
     this.#socket.end()
   }
 
   readonly #onTimeout = (): void => {
-    if (this.#work !== undefined) return
+    if (this.#request !== undefined) return
     if (this.#known === undefined) this.#host.refuseSlow(this.#socket)
     else this.#socket.destroy()
   }
@@ -196,15 +227,15 @@ export class AgentConnection implements Asker, Flushed {
   readonly #onClose = (): void => {
     this.#host.forget(this)
     this.#leave()
-    this.#work?.interrupt()
+    this.#work?.interruptUnsafe()
   }
 
-  /** The connection closes by itself. */
+  /** "close" follows. */
   readonly #onError = (): void => {}
 
   #leave(): void {
     if (this.#inside === undefined) return
-    this.#host.around.intake.leaveWhole(this.#inside.bytes)
+    this.#host.services.intake.leaveWhole(this.#inside.bytes)
     this.#inside.visit.leave()
     this.#inside = undefined
   }

@@ -1,34 +1,43 @@
 import type { Socket } from "node:net"
-import { Effect, Tracer } from "effect"
+import { Effect } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { AgentConnection, type ConnectionHost } from "./AgentConnection.ts"
-import { type Listener, listener } from "./AgentListener.ts"
-import { Burst } from "./Burst.ts"
-import { type Surroundings, surroundings } from "./Surroundings.ts"
+import { frontServices, type FrontServices } from "./FrontServices.ts"
 
 /** What a server of node:http does for connections before and after they are its own. */
-export type Behind = Omit<ConnectionHost, "around" | "burst" | "forget">
+export type Behind = Omit<ConnectionHost, "services" | "flushSoon" | "forget">
 
-/** The connections of a server that node:http has not seen yet. */
+/** More waiting answers than this gain nothing any more, and the first has waited long enough. */
+const MOST_WAITING = 16
+
+/** The connections of a server that node:http has not seen yet (docs/decisions/0018). */
 export class AgentFront {
-  readonly takesRequest: Listener
-  readonly #around: Surroundings
-  readonly #burst = new Burst()
+  readonly #services: FrontServices
   readonly #connections = new Set<AgentConnection>()
+  /** Connections whose answers are written at the end of this turn of the event loop. */
+  #answered: Array<AgentConnection> = []
+  readonly #flush = () => {
+    const answered = this.#answered
+    this.#answered = []
+    for (const connection of answered) connection.flush()
+  }
 
-  constructor(around: Surroundings) {
-    this.#around = around
-    this.takesRequest = listener(around)
+  constructor(services: FrontServices) {
+    this.#services = services
   }
 
   /** Takes a new connection, until it is handed over. */
   take(socket: Socket, behind: Behind): void {
-    const forget = (connection: AgentConnection) => void this.#connections.delete(connection)
-    const host = { around: this.#around, burst: this.#burst, forget, ...behind }
+    const host: ConnectionHost = {
+      services: this.#services,
+      flushSoon: (connection) => this.#flushSoon(connection),
+      forget: (connection) => void this.#connections.delete(connection),
+      ...behind,
+    }
     this.#connections.add(new AgentConnection(socket, host))
   }
 
-  /** Closes connections on which no request is at work. */
+  /** Closes connections without a request. */
   closeIdle(): void {
     for (const connection of this.#connections) connection.closeIfIdle()
   }
@@ -37,13 +46,17 @@ export class AgentFront {
   closeAll(): void {
     for (const connection of this.#connections) connection.destroy()
   }
+
+  /**
+   * Writes the answers of one turn together: a client that the first of them wakes finds the others
+   * there, and waking it costs more than writing (docs/performance.md).
+   */
+  #flushSoon(connection: AgentConnection): void {
+    if (this.#answered.push(connection) === 1) setImmediate(this.#flush)
+    else if (this.#answered.length === MOST_WAITING) this.#flush()
+  }
 }
 
-/**
- * Takes what agents usually send before node:http does (docs/decisions/0005). `undefined` with a tracer, because the API makes
- * the spans.
- */
-export const make = Effect.fnUntraced(function* (options: ApiOptions) {
-  const isTraced = (yield* Tracer.Tracer) !== Tracer.nativeTracer
-  return isTraced ? undefined : new AgentFront(yield* surroundings(options))
-})
+/** The front of a server, on the services at hand. */
+export const make = (options: ApiOptions) =>
+  Effect.map(frontServices(options), (services) => new AgentFront(services))

@@ -1,12 +1,23 @@
 import { STATUS_CODES } from "node:http"
-import type { WrittenAnswer } from "./DirectAnswer.ts"
+import { errorStatus } from "../api/ApiErrors.ts"
+import { errorBody, errorFields, type Failure } from "../response/failures.ts"
+import { fieldsOfEvery } from "../response/headerFields.ts"
 
+/** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
+const ACCEPTED = 202
 const MILLIS_PER_SECOND = 1_000
+
+/** The answer to an agent: the reply of a use case, or why there is none. */
+export type AgentAnswer = { readonly reply: object } | { readonly failure: Failure }
+
+/** The status of an answer. */
+export const statusOf = (answer: AgentAnswer): number =>
+  "reply" in answer ? ACCEPTED : errorStatus[answer.failure.code]
 
 let second = 0
 let date = ""
 
-/** A time as the field Date has it. */
+/** A time in the form of the field Date, formatted once a second. */
 const httpDate = (millis: number): string => {
   const now = Math.floor(millis / MILLIS_PER_SECOND)
   if (now !== second) {
@@ -16,21 +27,31 @@ const httpDate = (millis: number): string => {
   return date
 }
 
-/** What an answer tells besides itself. */
-export interface AnsweredAt {
+/** What the bytes of an answer depend on besides the answer. */
+export interface Circumstances {
+  readonly requestId: string
+  /** The connection closes after the answer. */
+  readonly isFinal: boolean
   readonly millis: number
   readonly keepAliveSeconds: number
 }
 
-/** An answer as bytes of HTTP/1.1, as node:http would write them. */
+/** An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write. */
 export const answerText = (
-  { status, fields, body }: WrittenAnswer,
-  { millis, keepAliveSeconds }: AnsweredAt,
+  answer: AgentAnswer,
+  { requestId, isFinal, millis, keepAliveSeconds }: Circumstances,
 ): string => {
+  const body = JSON.stringify("reply" in answer ? answer.reply : errorBody(answer.failure, requestId))
+  const status = statusOf(answer)
+  const fields = {
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    ...("failure" in answer && errorFields(answer.failure)),
+    ...fieldsOfEvery({ requestId, isFinal }),
+  }
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  for (const name in fields) text += `${name}: ${fields[name]}\r\n`
+  for (const [name, value] of Object.entries(fields)) text += `${name}: ${value}\r\n`
   text += `Date: ${httpDate(millis)}\r\n`
-  if (fields["connection"] === undefined)
-    text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
+  if (!isFinal) text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
   return `${text}\r\n${body}`
 }

@@ -1,6 +1,6 @@
 import { Effect, Fiber, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import type { KnownRoute } from "../response/allowedMethods.ts"
+import type { KnownRoute } from "../routes.ts"
 import type { JsonObject } from "./Documentation.ts"
 import { opsDocument, v1Document } from "./documents.ts"
 import * as StaticContent from "./StaticContent.ts"

@@ -8,7 +8,7 @@ import { AgentKey } from "../api/Authentication.ts"
 import { requestAddress } from "../request/clientAddress.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { announcedBytes, MAX_BODY_BYTES, readJson } from "../request/RequestBody.ts"
-import { type CoreError, toApiError } from "../response/toApiError.ts"
+import { type CoreError, toApiError } from "../response/failures.ts"
 import { agentCalls, agentNamedIn, type Sender } from "./agentCalls.ts"
 
 // No more than the largest body is ever read.
@@ -17,20 +17,10 @@ const arrivalOf = (request: HttpServerRequest.HttpServerRequest, sender: Sender)
   bytes: Math.min(announcedBytes(request), MAX_BODY_BYTES),
 })
 
-/** Runs the effect of a request whose body may be read, until the visit ends. */
-const during = <A, E, R, E2 extends CoreError>(
-  visit: Effect.Effect<Visit, E2>,
-  effect: Effect.Effect<A, E, R>,
-) =>
-  Effect.acquireUseRelease(
-    toApiError(visit),
-    () => effect,
-    ({ leave }) => Effect.sync(leave),
-  )
-
 /**
- * The agents' endpoints. They take their bodies raw, because the order and the wording of their checks are our own
- * (docs/decisions/0004). `trustedHops` is how many proxies stand before the server.
+ * The agents' endpoints. They read their bodies themselves, because the order and the wording of
+ * their checks are our own (docs/decisions/0004). `trustedHops` is how many proxies stand before the
+ * server.
  */
 export const layer = (trustedHops: number) => {
   const addressOf = requestAddress(trustedHops)
@@ -42,36 +32,30 @@ export const layer = (trustedHops: number) => {
       const calls = agentCalls(ingest)
       const { bodies } = ingest
       const intake = yield* AgentIntake
+      /** Takes a body in if its sender may send it and there is room, and makes the call with it. */
+      const taking = <Reply, E extends CoreError, E2 extends CoreError>(
+        enter: (arrival: Arrival) => Effect.Effect<Visit, E2>,
+        call: (sender: Sender, body: unknown) => Effect.Effect<Reply, E>,
+      ) =>
+        Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+          const sender = { key: yield* AgentKey, address: addressOf(request) }
+          const answer = Effect.flatMap(readJson(request), (body) =>
+            Effect.annotateLogs(toApiError(call(sender, body)), agentNamedIn(body)),
+          )
+          return yield* Effect.acquireUseRelease(
+            toApiError(enter(arrivalOf(request, sender))),
+            () => intake.within(request, answer),
+            ({ leave }) => Effect.sync(leave),
+          )
+        })
       return handlers
         .handleRaw(
           "heartbeat",
-          Effect.fnUntraced(function* ({ request }) {
-            const sender = { key: yield* AgentKey, address: addressOf(request) }
-            return yield* during(
-              bodies.enterHeartbeat(arrivalOf(request, sender)),
-              intake.within(
-                request,
-                Effect.flatMap(readJson(request), (body) =>
-                  Effect.annotateLogs(toApiError(calls.heartbeat(sender, body)), agentNamedIn(body)),
-                ),
-              ),
-            )
-          }),
+          taking((arrival) => bodies.enterHeartbeat(arrival), calls.heartbeat),
         )
         .handleRaw(
           "events",
-          Effect.fnUntraced(function* ({ request }) {
-            const sender = { key: yield* AgentKey, address: addressOf(request) }
-            return yield* during(
-              bodies.enterEvents(arrivalOf(request, sender)),
-              intake.within(
-                request,
-                Effect.flatMap(readJson(request), (body) =>
-                  Effect.annotateLogs(toApiError(calls.events(sender, body)), agentNamedIn(body)),
-                ),
-              ),
-            )
-          }),
+          taking((arrival) => bodies.enterEvents(arrival), calls.events),
         )
     }),
   )

@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
-import { NotReady } from "../api/ApiErrors.ts"
 import { Readiness } from "../Readiness.ts"
-import { RequestId } from "../RequestId.ts"
+import { fail } from "../response/failures.ts"
 
 const ok = { status: "ok" } as const
 
@@ -19,9 +18,9 @@ export const layer = HttpApiBuilder.group(
         "ready",
         Effect.fnUntraced(function* () {
           if (yield* isReady) return ok
-          return yield* new NotReady({
+          return yield* fail({
+            code: "not_ready",
             message: "the storage is unreachable or refuses writes, or the service is shutting down",
-            request_id: yield* RequestId,
           })
         }),
       )

@@ -3,7 +3,7 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
-import { toApiError } from "../response/toApiError.ts"
+import { toApiError } from "../response/failures.ts"
 
 /** The operators' endpoints: each calls one use case. */
 export const layer = HttpApiBuilder.group(

@@ -3,7 +3,7 @@ import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResour
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OpsApi } from "../api/OpsApi.ts"
-import { toApiError } from "../response/toApiError.ts"
+import { toApiError } from "../response/failures.ts"
 
 /** The endpoints of /ops/v1: each calls one use case. */
 export const layer = HttpApiBuilder.group(

@@ -1,26 +1,25 @@
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { type MetricFamily, single } from "@tocsin/core/engine/metrics/Metric"
+import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Policy } from "@tocsin/core/ports/Policy"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { shared } from "@tocsin/core/usecases/shared"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Readiness } from "../Readiness.ts"
-import { FailedAuthentications, type Throttled } from "../request/FailedAuthentications.ts"
-import type { OperatorTokens } from "../request/authentication.ts"
-import { RequestId } from "../RequestId.ts"
-import type { KnownRoute } from "../response/allowedMethods.ts"
-import { errorResponse, type Failure } from "../response/errorResponse.ts"
+import * as Access from "../request/access.ts"
+import { FailedAuthentications } from "../request/authentication.ts"
+import { RequestId } from "../request/RequestId.ts"
+import type { KnownRoute } from "../routes.ts"
+import { errorResponse } from "../response/failures.ts"
 import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
 import { processMetrics } from "./processMetrics.ts"
-import type { MetricsAccess } from "./MetricsAccess.ts"
-import { mayScrape } from "./scraperAccess.ts"
 import { stateMetrics } from "./stateMetrics.ts"
 
 /** What the metrics need to know. */
 export interface MetricsOptions {
-  readonly access: MetricsAccess
+  readonly access: Access.MetricsAccess
   /** The version of the service, which `tocsin_build_info` tells. */
   readonly version: string
 }
@@ -30,19 +29,6 @@ const KEPT_FOR = Duration.seconds(1)
 
 /** Less than the ten seconds that Prometheus waits: whatever hangs, the rest is told in time. */
 const SOURCE_LIMIT = Duration.seconds(3)
-
-const refusal: Failure = {
-  code: "unauthorized",
-  message:
-    "send the header Authorization: Bearer with a token from SERVICE_METRICS_TOKEN, SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
-  headers: { "www-authenticate": "Bearer" },
-}
-
-const tooMany = ({ message, retryAfterSeconds }: Throttled): Failure => ({
-  code: "rate_limited",
-  message,
-  headers: { "retry-after": String(retryAfterSeconds) },
-})
 
 /** Where the metrics are. */
 export const METRICS_ROUTE = { method: "GET", path: "/metrics" } as const satisfies KnownRoute
@@ -79,18 +65,16 @@ const makeText = Effect.fnUntraced(function* (version: string) {
 })
 
 /** The metrics as a route, in Prometheus' text format. */
-export const layer = ({ access, version, ...tokens }: MetricsOptions & OperatorTokens) =>
+export const layer = (tokens: Access.OperatorTokens & { readonly metrics: MetricsOptions }) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const { count } = yield* FailedAuthentications
-      const isAllowed = mayScrape(access, tokens)
-      const text = yield* makeText(version)
+      const { note } = yield* FailedAuthentications
+      const access = Access.make(tokens, yield* Hashing)
+      const text = yield* makeText(tokens.metrics.version)
       const answer = Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        if (!isAllowed(headers["authorization"])) {
-          const throttled = yield* count
-          return errorResponse(throttled === undefined ? refusal : tooMany(throttled), yield* RequestId)
-        }
+        const refusal = access.metrics(headers["authorization"])
+        if (refusal !== undefined) return errorResponse(yield* note(refusal), yield* RequestId)
         return HttpServerResponse.text(yield* text, { contentType: EXPOSITION_TYPE })
       })
       yield* router.add(METRICS_ROUTE.method, METRICS_ROUTE.path, answer)

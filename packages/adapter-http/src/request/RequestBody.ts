@@ -2,9 +2,9 @@ import { IncomingMessage } from "node:http"
 import { overfullBody } from "@tocsin/core/contract/overfullBody"
 import { ByteSize, Effect, Result } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
-import { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
+import type { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
+import { fail } from "../response/failures.ts"
 import { Turns } from "./Turns.ts"
-import { RequestId } from "../RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -23,26 +23,21 @@ const CODED = "the request body must not have a Transfer-Encoding other than chu
 const NOT_UTF8 = "the request body must be valid UTF-8"
 const NOT_JSON = "the request body must be valid JSON"
 
-const invalid = (message: string) =>
-  Effect.flatMap(RequestId, (request_id) => Effect.fail(new Validation({ message, request_id })))
+const invalid = (message: string) => fail({ code: "validation", message })
 
 const cutShort = invalid("the request body ended early; send it again")
 
-const tooLarge = Effect.flatMap(RequestId, (request_id) =>
-  Effect.fail(
-    new PayloadTooLarge({
-      message: "the request body must not be larger than 1 MiB (1048576 bytes)",
-      request_id,
-    }),
-  ),
-)
+const tooLarge = fail({
+  code: "payload_too_large",
+  message: "the request body must not be larger than 1 MiB (1048576 bytes)",
+})
 
 /** Whether a request announces a body. */
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
 /** A body that came in these parts. */
-export const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
+const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
 
 /** Straight from Node: what most requests of a busy server come by, and the cheapest way. */
@@ -117,7 +112,7 @@ const largeBodies = new Turns()
  * Does the work that a body makes: at once, or for large ones one body a turn of the event loop. Otherwise all that arrived
  * together would hold up everybody else for as long as all of them take.
  */
-export const inTurn = (body: Uint8Array, work: () => void): void => {
+const inTurn = (body: Uint8Array, work: () => void): void => {
   if (body.length > LARGE_BYTES) largeBodies.add(work)
   else work()
 }

@@ -1,100 +1,93 @@
-import { Effect, Layer, type Redacted } from "effect"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { ThrottledClients } from "@tocsin/core/engine/limits/ThrottledClients"
+import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
+import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Policy } from "@tocsin/core/ports/Policy"
+import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { Forbidden, RateLimited, Unauthorized } from "../api/ApiErrors.ts"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
-import type { MetricsAccess } from "../metrics/MetricsAccess.ts"
-import * as BearerToken from "./BearerToken.ts"
-import { FailedAuthentications } from "./FailedAuthentications.ts"
-import { RequestId } from "../RequestId.ts"
+import { fail, type Failure } from "../response/failures.ts"
+import * as Access from "./access.ts"
+import { requestAddress } from "./clientAddress.ts"
 
-const notWellFormed =
-  "send the header Authorization: Bearer with a token of 1 to 512 visible ASCII characters"
-const notForAgents = "this token is not an agent key; give the agent its own key"
-const notValid = "this token is not valid; use a token from SERVICE_AUTH_TOKEN"
-const readOnly = Effect.flatMap(RequestId, (request_id) =>
-  Effect.fail(
-    new Forbidden({ message: "this token is read-only; use a token from SERVICE_AUTH_TOKEN", request_id }),
-  ),
-)
-
-const READING = new Set(["GET", "HEAD"])
-const isReading = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method }) =>
-  READING.has(method) ? Effect.void : readOnly,
-)
+// Some ten megabytes at most, whatever the number of addresses.
+const ADDRESSES_KEPT = 50_000
 
 /**
- * The operators' tokens: those that may do everything, and those that may read only. The lists are looked at with each request,
- * so their owner may change them.
+ * Counts requests without a valid token and throttles addresses that send too many. A valid token
+ * always passes, so that clients behind the address of a throttled one are not affected.
  */
-export interface OperatorTokens {
-  readonly uiTokens: ReadonlyArray<Redacted.Redacted>
-  readonly readTokens?: ReadonlyArray<Redacted.Redacted> | undefined
+export class FailedAuthentications extends Context.Service<
+  FailedAuthentications,
+  {
+    /** Counts a refusal of the present request. Returns it, or 429 once its address has sent too many. */
+    readonly note: <Code extends ErrorCode>(
+      refusal: Failure<Code>,
+    ) => Effect.Effect<Failure<Code | "rate_limited">, never, HttpServerRequest.HttpServerRequest>
+  }
+>()("@tocsin/adapter-http/request/FailedAuthentications") {
+  /** `trustedHops` is how many proxies stand before the server. */
+  static readonly layer = (trustedHops: number): Layer.Layer<FailedAuthentications> =>
+    Layer.effect(
+      FailedAuthentications,
+      Effect.gen(function* () {
+        const instruments = yield* CurrentInstruments
+        const { failedAuthenticationRate } = yield* Policy
+        const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
+        const throttled = new ThrottledClients(instruments, "failed_authentication")
+        const addressOf = requestAddress(trustedHops)
+        return FailedAuthentications.of({
+          note: Effect.fnUntraced(function* <Code extends ErrorCode>(refusal: Failure<Code>) {
+            // A valid token that does not suffice is 403, and no failed authentication.
+            if (refusal.code !== "unauthorized") return refusal
+            instruments.failedAuthentications.value += 1
+            const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
+            if (address === undefined) return refusal
+            const now = yield* Instant.now
+            const permission = failures.take(address, now)
+            if (permission.allowed) return refusal
+            yield* throttled.note(address, now)
+            const { retryAfterSeconds } = permission
+            return {
+              code: "rate_limited",
+              message: `too many requests without a valid token from this address; try again in ${retryAfterSeconds} s`,
+              retryAfterSeconds,
+            } as const
+          }),
+        })
+      }),
+    )
 }
 
-// Of a token that stands in both settings, the right to change things counts.
-const rolesOf = ({ uiTokens, readTokens = [] }: OperatorTokens) =>
-  BearerToken.roleOf({ reader: readTokens, operator: uiTokens })
-
-/** All tokens of a server's settings. */
-export interface ServiceTokens extends OperatorTokens {
-  readonly metrics?: { readonly access: MetricsAccess } | undefined
-}
-
-/**
- * Tells whether a well-formed token may be an agent key. One of the settings is not, so that such a secret can never be
- * registered as one (docs/rules.md#tokens).
- */
-export const mayBeAgentKey = ({
-  uiTokens,
-  readTokens = [],
-  metrics,
-}: ServiceTokens): ((token: Redacted.Redacted) => boolean) => {
-  const access = metrics?.access
-  const scraper = access === undefined || access === "open" ? [] : access.tokens
-  const roleOf = BearerToken.roleOf({ scraper, reader: readTokens, operator: uiTokens })
-  return (candidate) => roleOf(candidate) === undefined
-}
-
-/** Refuses a request without a valid token, and counts it. */
-const refusal = Effect.map(FailedAuthentications, ({ count }) =>
-  Effect.fnUntraced(function* (message: string) {
-    const request_id = yield* RequestId
-    const throttled = yield* count
-    if (throttled === undefined) return yield* new Unauthorized({ message, request_id })
-    return yield* new RateLimited({ ...throttled, request_id })
-  }),
-)
-
-/** Both authentications. */
-export const layer = (tokens: ServiceTokens) => {
-  const roleOf = rolesOf(tokens)
-  const isAgentKey = mayBeAgentKey(tokens)
+/** Both authentications of the API. */
+export const layer = (tokens: Access.ServiceTokens) => {
+  const needed = Effect.gen(function* () {
+    const { note } = yield* FailedAuthentications
+    return { access: Access.make(tokens, yield* Hashing), note }
+  })
   return Layer.mergeAll(
     Layer.effect(
       AgentAuthentication,
-      Effect.map(refusal, (refuse) => ({
-        agentKey: (httpEffect, { credential }) => {
-          if (!BearerToken.isWellFormed(credential)) return refuse(notWellFormed)
-          return isAgentKey(credential)
-            ? Effect.provideService(httpEffect, AgentKey, credential)
-            : refuse(notForAgents)
-        },
+      Effect.map(needed, ({ access, note }) => ({
+        agentKey: Effect.fnUntraced(function* (httpEffect) {
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const key = access.agent(headers["authorization"])
+          if (Result.isFailure(key)) return yield* Effect.flatMap(note(key.failure), fail)
+          return yield* Effect.provideService(httpEffect, AgentKey, key.success)
+        }),
       })),
     ),
     Layer.effect(
       OperatorAuthentication,
-      Effect.map(refusal, (refuse) => ({
-        uiToken: (httpEffect, { credential }) => {
-          if (!BearerToken.isWellFormed(credential)) return refuse(notWellFormed)
-          switch (roleOf(credential)) {
-            case "operator":
-              return httpEffect
-            case "reader":
-              return Effect.andThen(isReading, httpEffect)
-            case undefined:
-              return refuse(notValid)
-          }
-        },
+      Effect.map(needed, ({ access, note }) => ({
+        uiToken: Effect.fnUntraced(function* (httpEffect) {
+          const { headers, method } = yield* HttpServerRequest.HttpServerRequest
+          const refusal = access.operator(headers["authorization"], method)
+          if (refusal !== undefined) return yield* Effect.flatMap(note(refusal), fail)
+          return yield* httpEffect
+        }),
       })),
     ),
   )

@@ -2,10 +2,9 @@ import { describeIssue } from "@tocsin/core/contract/describeIssue"
 import { Effect, Layer, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Validation } from "../api/ApiErrors.ts"
 import { IgnoredBody, ValidParameters } from "../api/RequestRules.ts"
 import { readIgnored } from "./RequestBody.ts"
-import { RequestId } from "../RequestId.ts"
+import { fail } from "../response/failures.ts"
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -21,9 +20,9 @@ const validParameters = HttpApiMiddleware.layerSchemaErrorTransform(
   Effect.fnUntraced(function* (error) {
     // What does not fit on the way out is our fault, not the sender's.
     if (error.kind !== "Params" && error.kind !== "Query") return yield* Effect.fail(error)
-    return yield* new Validation({
+    return yield* fail({
+      code: "validation",
       message: describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams),
-      request_id: yield* RequestId,
     })
   }),
 )

@@ -1,5 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Cause, Context, Duration, Effect, Fiber, Layer, References } from "effect"
+import { pathOf } from "../routes.ts"
 
 /** Failures of one class get one line each so often; with zero, each has its own. */
 export const FailureLogInterval = Context.Reference<Duration.Duration>(
@@ -15,6 +16,19 @@ interface RequestFailure {
   readonly cause: Cause.Cause<unknown>
   readonly fields: Readonly<Record<string, unknown>>
 }
+
+/** The log fields that name a request. */
+export const logFieldsOf = (request: {
+  readonly requestId: string
+  readonly method: string
+  readonly url: string
+  readonly client: string | undefined
+}) => ({
+  request_id: request.requestId,
+  method: request.method,
+  path: pathOf(request.url),
+  client: request.client,
+})
 
 /** The failures of a class since its last line. */
 interface Unlogged {

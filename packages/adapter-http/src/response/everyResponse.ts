@@ -1,23 +1,19 @@
 import { IncomingMessage } from "node:http"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
-import { Cause, Clock, Effect, LogLevel, References, type Types } from "effect"
+import { Cause, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { allowedMethods, type KnownRoute } from "./allowedMethods.ts"
-import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
-import { errorResponse, type Failure } from "./errorResponse.ts"
-import { fieldsOfEvery } from "./fieldsOfEvery.ts"
-import { fieldsOfShown } from "./fieldsOfShown.ts"
-import { lingering, unreadSource } from "./lingering.ts"
-import { logRequest } from "./logRequest.ts"
-import { FailureLog } from "./FailureLog.ts"
-import { unforeseen } from "./unforeseen.ts"
 import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
 import { requestAddress } from "../request/clientAddress.ts"
-import { hasOneHost } from "../request/hasOneHost.ts"
-import { pathOf, withPlainPath } from "../request/plainPath.ts"
 import { Readiness } from "../Readiness.ts"
-import { inboundRequestId, RequestId } from "../RequestId.ts"
+import { inboundRequestId, RequestId } from "../request/RequestId.ts"
+import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
+import * as AnswerRecorder from "./AnswerRecorder.ts"
+import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
+import { FailureLog, logFieldsOf } from "./FailureLog.ts"
+import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
+import { fieldsOfEvery, fieldsOfShown } from "./headerFields.ts"
+import { lingering, unreadSource } from "./lingering.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -29,7 +25,12 @@ const notFound = (allowed: ReadonlyArray<string>): Failure => {
     : { code: "not_found", message: `this method is not allowed here; use ${allow}`, headers: { allow } }
 }
 
-const lacksHost = ({ source }: Request): boolean => source instanceof IncomingMessage && !hasOneHost(source)
+/** Whether a request lacks the one host that HTTP/1.1 demands (RFC 9112, 3.2). Node would refuse it without its id. */
+const lacksHost = ({ source }: Request): boolean => {
+  if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return false
+  const names = source.rawHeaders.filter((_, index) => index % 2 === 0)
+  return names.filter((name) => name.toLowerCase() === "host").length !== 1
+}
 
 const withoutHost: Failure = {
   code: "validation",
@@ -42,13 +43,6 @@ const isRouteNotFound = (error: unknown): boolean =>
 
 const isOfUnknownPath = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isFailReason(reason) && isRouteNotFound(reason.error))
-
-const failed = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-  // Interruptions carry no error.
-  if (Cause.hasInterruptsOnly(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
-  yield* (yield* FailureLog).defect(cause, yield* References.CurrentLogAnnotations)
-  return errorResponse(unforeseen, yield* RequestId)
-})
 
 interface Completion {
   readonly request: Request
@@ -68,25 +62,15 @@ const complete = (response: Response, { request, requestId, isDraining, fields }
   const vary = [answer.headers["vary"], given["vary"]].filter((field) => field !== undefined)
   return HttpServerResponse.setHeaders(answer, {
     ...given,
-    // What an answer says for itself counts: a page has a policy of its own.
+    // An answer's own fields take precedence: a page has a policy of its own.
     ...answer.headers,
     ...(vary.length > 0 && { vary: vary.join(", ") }),
   })
 }
 
-const logged = (effect: Effect.Effect<Response>, request: Request, requestId: string) =>
-  Effect.gen(function* () {
-    const start = yield* Clock.currentTimeNanos
-    const response = yield* effect
-    const end = yield* Clock.currentTimeNanos
-    const { method, url } = request
-    yield* logRequest({ method, url, status: response.status, nanos: end - start, requestId })
-    return response
-  })
-
 /** What answers depend on besides their request. */
 export interface EveryResponseOptions {
-  /** What there is at paths. */
+  /** All routes of the server. */
   readonly routes: ReadonlyArray<KnownRoute>
   /** None unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined
@@ -95,27 +79,29 @@ export interface EveryResponseOptions {
 }
 
 /**
- * What every response has in common, whatever answers it: its request id, no caching unless it says otherwise, what protects a
- * browser, what lets pages of allowed origins read it, 404 for what is at no path, 500 without detail for what nobody foresaw,
- * one debug line (docs/rules.md#bodies).
+ * The rules for every response of the API (docs/rules.md#bodies): its header fields, CORS, 404 for
+ * an unknown path, 500 without detail for a defect, one count and one debug line.
  */
 export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponseOptions) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const failureLog = yield* FailureLog
+      const recorder = yield* AnswerRecorder.make
       const addressOf = requestAddress(trustedHops)
       const ids = yield* Ids
       const { isDraining } = yield* Readiness
       const newRequestId = Effect.map(Instant.now, (now) => ids.uuidV7(now))
-      const allowed = allowedMethods(routes)
+      const { methodsOf, templateOf } = searchable(routes)
       const { preflight, fields } = crossOrigin(allowedOrigins)
 
       return Effect.fnUntraced(function* (
         httpEffect: Effect.Effect<Response, Types.unhandled>,
-        // Every error is handled here; the router's type wants to hear of those of the routes all the same.
+        // Every error is handled here, but the router's type asks for those of the routes.
       ): Effect.fn.Return<Response, Types.unhandled, HttpServerRequest.HttpServerRequest> {
+        const startedAt = performance.now()
         const received = yield* HttpServerRequest.HttpServerRequest
         const request = withPlainPath(received)
+        const { method, url } = request
         const requestId = inboundRequestId(request.headers["x-request-id"]) ?? (yield* newRequestId)
         const routed =
           request === received
@@ -123,28 +109,27 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponse
             : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
         const own = lacksHost(request)
           ? errorResponse(withoutHost, requestId)
-          : request.method === "OPTIONS"
-            ? preflight(request, allowed(request.url))
+          : method === "OPTIONS"
+            ? preflight(request, methodsOf(url))
             : undefined
-        const response = own === undefined ? routed : Effect.succeed(own)
-        const answer = response.pipe(
+        const answer = yield* (own === undefined ? routed : Effect.succeed(own)).pipe(
           Effect.catchCause((cause) =>
-            isOfUnknownPath(cause)
-              ? Effect.succeed(errorResponse(notFound(allowed(request.url)), requestId))
-              : failed(cause),
+            Effect.map(
+              isOfUnknownPath(cause) ? Effect.succeed(notFound(methodsOf(url))) : failureOfDefect(cause),
+              (failure) => errorResponse(failure, requestId),
+            ),
           ),
-          // Known only now: answers to what began before the server is to stop close their connections, too.
+          // Asked only now, so that requests under way at a shutdown close their connections, too.
           Effect.map((made) => complete(made, { request, requestId, isDraining: isDraining(), fields })),
           Effect.provideService(RequestId, requestId),
           Effect.provideService(FailureLog, failureLog),
-          Effect.annotateLogs({
-            request_id: requestId,
-            method: request.method,
-            path: pathOf(request.url),
-            client: addressOf(request),
-          }),
+          Effect.annotateLogs(logFieldsOf({ requestId, method, url, client: addressOf(request) })),
         )
-        return yield* (yield* LogLevel.isEnabled("Debug")) ? logged(answer, request, requestId) : answer
+        const millis = performance.now() - startedAt
+        yield* recorder
+          .of(templateOf(method, url), method)
+          .record({ method, url, status: answer.status, millis, requestId })
+        return answer
       })
     }),
     { global: true },

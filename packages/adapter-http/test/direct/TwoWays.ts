@@ -18,7 +18,7 @@ import { type Stubs, stubServices, unlimitedBodies } from "../TestServer.ts"
 
 type Service = Ingest["Service"]
 
-/** A server, and what it has done. */
+/** A server, and what it has done. With a tracer, all requests count as taken by the API. */
 export interface Way {
   readonly port: number
   /** What it has logged, one JSON text a line. */
@@ -131,16 +131,16 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<nev
   return made
 })
 
-/** Two servers of the same: one that takes what is usual directly, and one that cannot, because it has a tracer. */
-export class TwoWays extends Context.Service<TwoWays, { readonly direct: Way; readonly byApi: Way }>()(
+/** Two equal servers, one of which has a tracer. */
+export class TwoWays extends Context.Service<TwoWays, { readonly untraced: Way; readonly traced: Way }>()(
   "@tocsin/adapter-http/test/TwoWays",
 ) {
   static readonly layer = (stubs: Stubs = {}) =>
     Layer.effect(
       TwoWays,
       Effect.all({
-        direct: way(stubs, Layer.empty),
-        byApi: way(stubs, Layer.succeed(Tracer.Tracer, someTracer)),
+        untraced: way(stubs, Layer.empty),
+        traced: way(stubs, Layer.succeed(Tracer.Tracer, someTracer)),
       }),
     )
 }

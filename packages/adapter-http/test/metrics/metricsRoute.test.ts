@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { webHandler } from "../../src/webHandler.ts"
+import { HttpRouter, HttpServer } from "effect/http"
+import * as ApiRoutes from "../../src/ApiRoutes.ts"
 import { stubServices, type Stubs, UI_TOKEN } from "../TestServer.ts"
 
 const counts = {
@@ -25,9 +26,11 @@ const scrape = (stubs: Stubs, times: number) =>
   Effect.gen(function* () {
     const { handler } = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        webHandler(
-          { uiTokens: [Redacted.make(UI_TOKEN)], metrics: { access: "open", version: "1.2.3" } },
-          Layer.fresh(stubServices(stubs)),
+        HttpRouter.toWebHandler(
+          ApiRoutes.layer({
+            uiTokens: [Redacted.make(UI_TOKEN)],
+            metrics: { access: "open", version: "1.2.3" },
+          }).pipe(Layer.provide([Layer.fresh(stubServices(stubs)), HttpServer.layerServices])),
         ),
       ),
       ({ dispose }) => Effect.promise(dispose),
@@ -40,7 +43,7 @@ const scrape = (stubs: Stubs, times: number) =>
   }).pipe(Effect.scoped)
 
 describe("metrics of a storage", () => {
-  it.live("are read once for scrapes that come together", () =>
+  it.live("are read once for simultaneous scrapes", () =>
     Effect.gen(function* () {
       let reads = 0
       const summary = Effect.sync(() => {
@@ -52,13 +55,13 @@ describe("metrics of a storage", () => {
       assert.strictEqual(new Set(texts).size, 1)
       const [text = ""] = texts
       assert.include(text, 'tocsin_agents{status="alive"} 3\n')
-      // More are dead than the other read found offline: nobody is stale, and none is less than nobody.
+      // More are dead than the other read found offline: the difference must not become negative.
       assert.include(text, 'tocsin_agents{status="stale"} 0\n')
       assert.include(text, 'tocsin_build_info{version="1.2.3",node=')
     }),
   )
 
-  it.live("are left out where they cannot be read in time, or at all; the others are told", () =>
+  it.live("are left out if they cannot be read in time or at all, without the others", () =>
     Effect.gen(function* () {
       const summary = Effect.succeed({ ...counts, generated_at: 0n as never })
       const [hanging, failing, away] = yield* Effect.all(

@@ -1,12 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { AgentWork } from "../../src/direct/AgentWork.ts"
-import { surroundings } from "../../src/direct/Surroundings.ts"
 import { readJson } from "../../src/request/RequestBody.ts"
-import { RequestId } from "../../src/RequestId.ts"
+import { RequestId } from "../../src/request/RequestId.ts"
 import { heartbeat } from "../http.ts"
-import { REQUEST_ID, stubServices } from "../TestServer.ts"
+import { REQUEST_ID } from "../TestServer.ts"
 import { Turns } from "../../src/request/Turns.ts"
 
 /** Counts the turns of the event loop until its scope closes. */
@@ -29,7 +27,7 @@ const turnsOfLoop = Effect.map(
   (counted) => () => counted.turns,
 )
 
-it.live("work is done in order, a piece a turn, whatever becomes of it", () =>
+it.live("work is done in order, a piece a turn, even after a failure", () =>
   Effect.gen(function* () {
     const turn = yield* turnsOfLoop
     const turns = new Turns()
@@ -53,7 +51,7 @@ it.live("work is done in order, a piece a turn, whatever becomes of it", () =>
 
 const LARGE = JSON.stringify(heartbeat).padEnd(1_000_000, " ")
 
-it.live("large bodies are parsed one a turn by the API, and small ones at once", () =>
+it.live("large bodies are parsed one a turn, and small ones immediately", () =>
   Effect.gen(function* () {
     const turn = yield* turnsOfLoop
     const turnsOf = (body: string) =>
@@ -67,41 +65,4 @@ it.live("large bodies are parsed one a turn by the API, and small ones at once",
     assert.strictEqual(new Set(yield* turnsOf(LARGE)).size, 5)
     assert.isBelow(new Set(yield* turnsOf(JSON.stringify(heartbeat))).size, 5)
   }).pipe(Effect.provideService(RequestId, REQUEST_ID), Effect.scoped),
-)
-
-it.live("large bodies are dealt with one a turn on the direct way, and small ones at once", () =>
-  Effect.gen(function* () {
-    const turn = yield* turnsOfLoop
-    const seen: Array<number> = []
-    const ingest = {
-      heartbeat: () =>
-        Effect.sync(() => {
-          seen.push(turn())
-          return { accepted: true }
-        }),
-    }
-    const context = yield* Layer.build(stubServices({ ingest }))
-    const around = yield* surroundings({ uiTokens: [] }).pipe(Effect.provideContext(context))
-    const usual = {
-      endpoint: "heartbeat",
-      sender: { key: Redacted.make("key"), address: undefined },
-    } as const
-    const answered = (body: string) =>
-      Effect.callback<void>((resume) => {
-        let left = 5
-        const answer = () => {
-          left -= 1
-          if (left === 0) resume(Effect.void)
-          return true
-        }
-        const asker = { answer, giveUp: () => {} }
-        for (let at = 0; at < 5; at++)
-          new AgentWork(around, usual, REQUEST_ID, asker).begin(Buffer.from(body))
-      })
-    yield* answered(LARGE)
-    assert.strictEqual(new Set(seen).size, 5)
-    seen.length = 0
-    yield* answered(JSON.stringify(heartbeat))
-    assert.strictEqual(new Set(seen).size, 1)
-  }).pipe(Effect.scoped),
 )

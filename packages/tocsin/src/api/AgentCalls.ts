@@ -1,7 +1,7 @@
 import { Readiness } from "@tocsin/adapter-http/Readiness"
 import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { isWellFormed, type RoleOf } from "@tocsin/adapter-http/request/BearerToken"
+import { isWellFormed, type RoleOf } from "@tocsin/core/admission/BearerToken"
 import { Effect, Redacted } from "effect"
 import type { Reply } from "../Reply.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"

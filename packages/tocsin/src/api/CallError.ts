@@ -1,4 +1,4 @@
-import type { CoreError } from "@tocsin/adapter-http/response/toApiError"
+import type { CoreError } from "@tocsin/adapter-http/response/failures"
 import { Cause } from "effect"
 import { isTocsinError, TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
 

@@ -1,9 +1,8 @@
 import type * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
-import * as AgentListener from "@tocsin/adapter-http/direct/AgentListener"
 import * as Intake from "@tocsin/adapter-http/request/Intake"
 import * as FailureLog from "@tocsin/adapter-http/response/FailureLog"
-import { routerConfig } from "@tocsin/adapter-http/routerConfig"
+import { routerConfig } from "@tocsin/adapter-http/routes"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -15,16 +14,12 @@ export interface HttpOptions extends ApiRoutes.ApiOptions {
   readonly basePath: string
 }
 
-type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
-
 /** The v1 API with `/ops/v1`, for hosts of both kinds. */
 export class HttpApp extends Context.Service<
   HttpApp,
   {
     readonly web: (request: Request) => Promise<Response>
-    readonly node: NodeHandler
-    /** The same for a request that is not the response's own, but a copy of it. */
-    readonly copied: NodeHandler
+    readonly node: (request: IncomingMessage, response: ServerResponse) => void
   }
 >()("tocsin/http/HttpApp") {
   /** Requests under way are interrupted when the layer's scope closes. Node's server is loaded when the layer is built. */
@@ -54,14 +49,9 @@ const appOn = (
         withoutBasePath(options.basePath),
       )
       const services = yield* Effect.context<Platform>()
-      const takesDirectly = yield* AgentListener.make(options)
-      const routed = yield* server.makeHandler(app, { scope })
       return HttpApp.of({
         web: HttpEffect.toWebHandlerWith<Platform, OfRequest>(services)(app),
-        node: (request, response) => {
-          if (!takesDirectly(request, response)) routed(request, response)
-        },
-        copied: routed,
+        node: yield* server.makeHandler(app, { scope }),
       })
     }),
   ).pipe(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
-import { fieldsOfEvery } from "@tocsin/adapter-http/response/fieldsOfEvery"
+import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
 
 /** An error that is told before the API is reached, in the API's own form. */

@@ -12,7 +12,6 @@ export type NodeListener = (
 
 interface NodeListenerOptions {
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
-  readonly copied: (request: IncomingMessage, response: ServerResponse) => void
   readonly basePath: string
   /** Whether there is something at `/metrics`. */
   readonly hasMetrics: boolean
@@ -29,7 +28,7 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
 
 /** The API as a listener. A body that `express.json()` and the like have read is taken from `request.body`. */
 export const nodeListener =
-  ({ node, copied, basePath, hasMetrics, isClosed, activity }: NodeListenerOptions): NodeListener =>
+  ({ node, basePath, hasMetrics, isClosed, activity }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {
     const { url = "" } = request
     const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
@@ -39,5 +38,5 @@ export const nodeListener =
     response.once("close", activity.begin())
     if (!request.readableDidRead) return node(request, response)
     if (request.body === undefined) return answer(response, bodyIsGone())
-    copied(replayedRequest(request), response)
+    node(replayedRequest(request), response)
   }

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
 /** Names the request that is being answered: the header X-Request-Id of its response, and part of error bodies. */
-export const RequestId = Context.Reference<string>("@tocsin/adapter-http/RequestId", {
+export const RequestId = Context.Reference<string>("@tocsin/adapter-http/request/RequestId", {
   defaultValue: () => "",
 })
 

@@ -1,12 +1,17 @@
+import { hash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import * as BearerToken from "../../src/request/BearerToken.ts"
+import * as BearerToken from "../../src/admission/BearerToken.ts"
 
+const sha256 = (text: string): string => hash("sha256", text)
 const wellFormed = (token: string): boolean => BearerToken.isWellFormed(Redacted.make(token))
 
 const roleOf = (tokens: Record<"reader" | "operator", ReadonlyArray<string>>) => {
   const redacted = (listed: ReadonlyArray<string>) => listed.map((token) => Redacted.make(token))
-  const role = BearerToken.roleOf({ reader: redacted(tokens.reader), operator: redacted(tokens.operator) })
+  const role = BearerToken.roleOf(sha256, {
+    reader: redacted(tokens.reader),
+    operator: redacted(tokens.operator),
+  })
   return (token: string) => role(Redacted.make(token))
 }
 
@@ -30,7 +35,7 @@ describe("a bearer token", () => {
   it("has the role of the list that it stands in now", () => {
     const reader = [Redacted.make("first")]
     const operator = [Redacted.make("second")]
-    const role = BearerToken.roleOf({ reader, operator })
+    const role = BearerToken.roleOf(sha256, { reader, operator })
     const roles = () => ["first", "second", "third"].map((token) => role(Redacted.make(token)))
     assert.deepStrictEqual(roles(), ["reader", "operator", undefined])
     operator.splice(0, 1, Redacted.make("third"))

@@ -1,0 +1,58 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Clock, Effect, type Fiber, type Scope, Tracer } from "effect"
+import type { ApiOptions } from "../ApiRoutes.ts"
+import { type AgentCalls, agentCalls } from "../handlers/agentCalls.ts"
+import { Readiness } from "../Readiness.ts"
+import * as Access from "../request/access.ts"
+import { AgentIntake, type Intake } from "../request/Intake.ts"
+import * as AnswerRecorder from "../response/AnswerRecorder.ts"
+
+/** What the requests of the front need. */
+export interface FrontServices {
+  readonly access: Access.Access
+  readonly trustedHops: number
+  readonly calls: AgentCalls
+  readonly bodies: Ingest["Service"]["bodies"]
+  readonly recorders: Readonly<Record<keyof AgentCalls, AnswerRecorder.RouteRecorder>>
+  readonly intake: Intake
+  readonly isDraining: () => boolean
+  readonly isTraced: boolean
+  readonly clock: Clock.Clock
+  readonly now: () => Instant.Instant
+  readonly newRequestId: () => string
+  readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  /** Interrupts unfinished requests when it closes. */
+  readonly scope: Scope.Scope
+}
+
+/** Gathers the services that a server runs on. */
+export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
+  const ids = yield* Ids
+  const clock = yield* Clock.Clock
+  const { isDraining } = yield* Readiness
+  const ingest = yield* Ingest
+  const recorder = yield* AnswerRecorder.make
+  const now = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
+  const services: FrontServices = {
+    access: Access.make(tokens, yield* Hashing),
+    trustedHops,
+    calls: agentCalls(ingest),
+    bodies: ingest.bodies,
+    recorders: {
+      heartbeat: recorder.of("/api/v1/heartbeat", "POST"),
+      events: recorder.of("/api/v1/events", "POST"),
+    },
+    intake: yield* AgentIntake,
+    isDraining,
+    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
+    clock,
+    now,
+    newRequestId: () => ids.uuidV7(now()),
+    run: Effect.runForkWith(yield* Effect.context()),
+    scope: yield* Effect.scope,
+  }
+  return services
+})

@@ -1,0 +1,98 @@
+import { Layer } from "effect"
+import { FindMyWay, HttpMiddleware, type HttpServerRequest } from "effect/http"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+
+/**
+ * Paths are compared as they are. The router does not limit a parameter's length: one that is too
+ * long is 400, not 404.
+ */
+export const routerConfig = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: Number.MAX_SAFE_INTEGER,
+} as const
+
+/** A method of a path. */
+export interface KnownRoute {
+  readonly method: string
+  readonly path: FindMyWay.PathInput
+}
+
+/** The routes of an API, and that of its OpenAPI document. */
+export const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  documentPath: FindMyWay.PathInput,
+): ReadonlyArray<KnownRoute> => {
+  const routes: Array<KnownRoute> = [{ method: "GET", path: documentPath }]
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint: { method, path } }) =>
+      // The paths of a definition begin with a slash; its erased type has forgotten it.
+      routes.push({ method, path: path as FindMyWay.PathInput }),
+  })
+  return routes
+}
+
+/** The path of a request's target, without its query. */
+export const pathOf = (url: string): string => {
+  const end = url.indexOf("?")
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** The router would end a path at these: `DELETE /agents/a;b` must not delete agent a. */
+const ROUTER_DELIMITER = /^[^?]*[;#]/
+
+/** The same request with a path that the router takes literally. */
+export const withPlainPath = (
+  request: HttpServerRequest.HttpServerRequest,
+): HttpServerRequest.HttpServerRequest => {
+  const { url } = request
+  if (!ROUTER_DELIMITER.test(url)) return request
+  const path = pathOf(url)
+  return request.modify({ url: path.replaceAll(/[;#]/g, encodeURIComponent) + url.slice(path.length) })
+}
+
+/** The template of all paths that do not exist. */
+const UNMATCHED = "unmatched"
+
+/** What is at the paths of a server. */
+export interface Routes {
+  /** The methods of a path: none if it does not exist (docs/rules.md#order-of-checks). */
+  readonly methodsOf: (url: string) => ReadonlyArray<string>
+  /** The template of the route that a request is for, or would be for by another method. */
+  readonly templateOf: (method: string, url: string) => string
+}
+
+/** Makes known routes searchable. */
+export const searchable = (known: ReadonlyArray<KnownRoute>): Routes => {
+  const router = FindMyWay.make<string>(routerConfig)
+  for (const { method, path } of known) router.on(method, path, path)
+  const methods = Array.from(new Set(known.map(({ method }) => method)))
+  return {
+    methodsOf: (url) =>
+      methods
+        .filter((method) => router.find(method, url) !== undefined)
+        // Whatever answers GET answers HEAD.
+        .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])),
+    templateOf: (method, url) => {
+      const own = method === "HEAD" ? "GET" : method
+      // Its own method first.
+      for (const each of methods.toSorted((a, b) => Number(b === own) - Number(a === own))) {
+        const route = router.find(each, url)?.handler
+        if (route !== undefined) return route
+      }
+      return UNMATCHED
+    },
+  }
+}
+
+/** Names the span of a request by its method and its route, if the route is known. */
+export const spanNames = (known: ReadonlyArray<KnownRoute>): Layer.Layer<never> => {
+  const { templateOf } = searchable(known)
+  return Layer.succeed(HttpMiddleware.SpanNameGenerator, (request) => {
+    const { method, url } = withPlainPath(request)
+    const route = templateOf(method, url)
+    return route === UNMATCHED ? method : `${method} ${route}`
+  })
+}
