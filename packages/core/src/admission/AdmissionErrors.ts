@@ -5,12 +5,12 @@ export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlock
   message: Schema.String,
 }) {}
 
-/** The key is not accepted for that agent id, so its events do not count (docs/rules.md#order-of-checks). */
+/** The key is not accepted for this agent ID (docs/rules.md#order-of-checks). */
 export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", {
   message: Schema.String,
 }) {}
 
-/** There is no such agent (docs/rules.md#order-of-checks). */
+/** No agent has this ID (docs/rules.md#order-of-checks). */
 export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
   message: Schema.String,
 }) {}
@@ -21,15 +21,15 @@ export const agentNotFound = (): AgentNotFound =>
     message: "no agent has this agent_id; list agents with GET /api/v1/agents",
   })
 
-/** The heartbeat's key and agent id do not go together (docs/rules.md#order-of-checks, docs/rules.md#agent-keys). */
+/** The key and the agent ID of a heartbeat contradict each other (docs/rules.md#agent-keys). */
 export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict", {
   reason: Schema.Literals(["superseded_key", "key_of_another_agent", "another_key_pending"]),
   message: Schema.String,
 }) {}
 
-/** A request beyond a configured rate or volume (docs/rules.md#order-of-checks). */
+/** The request exceeds a configured rate or volume (docs/rules.md#order-of-checks). */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   message: Schema.String,
-  /** After how many seconds another try may succeed. */
+  /** Seconds until another try may succeed. */
   retryAfterSeconds: Schema.Int,
 }) {}

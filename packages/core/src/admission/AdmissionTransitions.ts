@@ -1,6 +1,6 @@
 import type { Transition } from "../engine/TransitionTable.ts"
 
-/** Moves of an agent's admission (docs/state-tables.md, docs/rules.md#agent-keys). */
+/** Transitions of an agent's admission (docs/state-tables.md, docs/rules.md#agent-keys). */
 export const AgentTransitions = [
   {
     from: "absent",
@@ -48,7 +48,7 @@ export const AgentTransitions = [
   },
 ] as const satisfies ReadonlyArray<Transition>
 
-/** Moves of an agent key (docs/state-tables.md, docs/rules.md#agent-keys). */
+/** Transitions of an agent key (docs/state-tables.md, docs/rules.md#agent-keys). */
 export const AgentKeyTransitions = [
   {
     from: "absent",

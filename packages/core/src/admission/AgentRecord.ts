@@ -12,8 +12,8 @@ import type { AgentFeatures } from "../contract/Requests.ts"
 import type { AdmissionState, CheckStatus } from "../contract/Status.ts"
 
 /**
- * One agent as stored. The hashes of its usable keys stand here as well as in the key's own record, so that the usual
- * heartbeat reads one row; the counts by check status make the summary a sum over agents, not over checks.
+ * One agent as stored. It repeats the hashes of its usable keys, so that a heartbeat reads one row,
+ * and counts its checks by status, so that the summary adds up agents instead of checks.
  */
 export interface AgentRecord {
   readonly agent_id: AgentId
@@ -28,9 +28,12 @@ export interface AgentRecord {
   readonly registered_at: Instant
   readonly accepted_key_hash: KeyHash | undefined
   readonly pending_key_hash: KeyHash | undefined
-  /** The pending key's fingerprint where there is one, otherwise the accepted key's (docs/rules.md#what-is-stored-of-a-key). */
+  /**
+   * The fingerprint of the pending key, or of the accepted key if none is pending
+   * (docs/rules.md#what-is-stored-of-a-key).
+   */
   readonly key_fingerprint: KeyFingerprint
-  /** The open incident that says the agent is dead (docs/rules.md#heartbeat-incidents). */
+  /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
   readonly heartbeat_incident_id: IncidentId | undefined
   readonly checks_ok: number
   readonly checks_warning: number
@@ -38,7 +41,7 @@ export interface AgentRecord {
   readonly checks_unknown: number
 }
 
-/** One check that an agent's counts move from one status to another; `from` is absent for a new check. */
+/** A check that moves from one status to another; `from` is undefined for a new check. */
 export interface CheckMove {
   readonly from: CheckStatus | undefined
   readonly to: CheckStatus
@@ -51,7 +54,7 @@ const COUNT_OF = {
   unknown: "checks_unknown",
 } as const satisfies Record<CheckStatus, keyof AgentRecord>
 
-/** `agent` after moves of its checks. */
+/** The agent with its counts after these moves. */
 export const recount = (agent: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
   if (moves.length === 0) return agent
   const { checks_ok, checks_warning, checks_critical, checks_unknown } = agent
@@ -63,7 +66,7 @@ export const recount = (agent: AgentRecord, moves: ReadonlyArray<CheckMove>): Ag
   return { ...agent, ...counts }
 }
 
-/** `agent` with one check of that status fewer. */
+/** The agent with one check of that status fewer. */
 export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord => ({
   ...agent,
   [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
@@ -72,13 +75,13 @@ export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord =>
 interface AgentKeyFields {
   readonly key_hash: KeyHash
   readonly key_fingerprint: KeyFingerprint
-  /** The one agent id that this key speaks for (docs/rules.md#what-is-stored-of-a-key). */
+  /** The only agent ID that may use this key (docs/rules.md#what-is-stored-of-a-key). */
   readonly agent_id: AgentId
   readonly created_at: Instant
   readonly last_seen_at: Instant
 }
 
-/** A key that an agent holds or held. */
+/** A key that an agent uses or has used. */
 export interface AgentsKeyRecord extends AgentKeyFields {
   readonly state: "pending" | "accepted" | "superseded"
 }
@@ -92,5 +95,5 @@ export interface BlockedKeyRecord extends AgentKeyFields {
   readonly hostname: string
 }
 
-/** One agent key as stored; never the key itself (docs/rules.md#tokens). */
+/** One agent key as stored: hashes only, never the key itself (docs/rules.md#tokens). */
 export type AgentKeyRecord = AgentsKeyRecord | BlockedKeyRecord

@@ -11,27 +11,27 @@ import type { AgentBlocked, AgentNotAccepted, RateLimited } from "./AdmissionErr
 import { keyState } from "./agentKeys.ts"
 import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
 
-/** A request that has come up to its body. */
+/** A request whose headers have arrived. */
 export interface Arrival {
   readonly key: Redacted.Redacted
-  /** The client's address; without one nothing is limited. */
+  /** The client's address; requests without one are not limited. */
   readonly address: string | undefined
-  /** How long the body is by its headers. */
+  /** Length of the body by its headers. */
   readonly bytes: number
 }
 
-/** A request whose body is taken in. */
+/** A request whose body may be read. */
 export interface Visit {
-  /** Called when the request is answered, or its client is gone. Repeating it changes nothing. */
+  /** Call when the request is answered or its client has disconnected. Idempotent. */
   readonly leave: () => void
 }
 
 const FREE: Visit = { leave: () => {} }
 
-// Some ten megabytes at most.
+// At most about 10 MB.
 const KEYS_KEPT = 50_000
 
-/** A request of a client that has used its budget up. */
+/** A client that has used up its budget. */
 interface Refused {
   readonly address: string
   readonly retryAfterSeconds: number
@@ -45,9 +45,10 @@ interface Needed {
 }
 
 /**
- * Decides whether a body is read at all. Accepted keys always pass. The others share a budget for each client address, so
- * that invented keys cannot keep the process busy with parsing. A key counts as accepted when this process took something
- * from it; of one that is new to it, the storage is asked once its address has used its budget up.
+ * Decides whether to read a body. Accepted keys always pass. All others share a budget per client
+ * address, so that invented keys cannot keep the process busy with parsing. A key counts as
+ * accepted once this process has taken data from it; the storage is asked only when the address has
+ * used up its budget.
  */
 export class BodyAdmission {
   readonly #accepted = new RecentNames(KEYS_KEPT)
@@ -61,24 +62,29 @@ export class BodyAdmission {
     this.#throttled = new ThrottledClients(needed.instruments, "unknown_key")
   }
 
-  /** Remembers what a key turned out to be. */
+  /** Remembers whether a key is accepted. */
   note(key: KeyHash, isAccepted: boolean): void {
     if (!isAccepted) this.#accepted.delete(key)
     else if (!this.#accepted.has(key)) this.#accepted.add(key)
   }
 
-  /** Lets a request in if that needs no look at the storage; {@link enterHeartbeat} and {@link enterEvents} tell of the others. */
+  /**
+   * Admits a request without asking the storage; otherwise use {@link enterHeartbeat} or {@link
+   * enterEvents}.
+   */
   tryEnter(arrival: Arrival, now: () => Instant.Instant): Visit | undefined {
     const entry = this.#enter(arrival, now)
     return "leave" in entry ? entry : undefined
   }
 
-  /** Lets a heartbeat in, or tells why not. */
+  /** Admits a heartbeat, or fails with the reason. */
   enterHeartbeat(arrival: Arrival): Effect.Effect<Visit, AgentBlocked | RateLimited | StorageError> {
     return this.#examine(arrival, tooMuchOfUnknownKeys)
   }
 
-  /** Lets a batch of results in, or tells why not: of a key that is not accepted it would be refused anyway. */
+  /**
+   * Admits a batch, or fails with the reason. Batches of keys that are not accepted are refused.
+   */
   enterEvents(arrival: Arrival): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | StorageError> {
     return this.#examine(arrival, () => notAccepted)
   }

@@ -6,7 +6,7 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
 import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
 
-/** What a key presented under an agent id turns out to be (docs/rules.md#agent-keys). */
+/** What a key means under an agent ID (docs/rules.md#agent-keys). */
 export type Standing =
   | { readonly standing: "accepted"; readonly agent: AgentRecord }
   | { readonly standing: "pending"; readonly agent: AgentRecord; readonly key: AgentsKeyRecord }
@@ -18,11 +18,11 @@ export type Standing =
 interface Presented {
   readonly agent_id: AgentId
   readonly key_hash: KeyHash
-  /** Checks that the caller is going to need, loaded along with the agent. */
+  /** Checks to load along with the agent. */
   readonly check_ids?: ReadonlyArray<CheckId>
 }
 
-/** Tells what a key is. The usual case, an accepted key, is told from the agent's row alone. */
+/** Classifies a key. An accepted key, the usual case, needs only the agent's row. */
 export function* recognise(workspace: Workspace, presented: Presented): Decision<Standing> {
   const { agent_id, key_hash, check_ids } = presented
   if (check_ids !== undefined)
@@ -54,7 +54,7 @@ export const keyState = (key: KeyHash): Command<AgentKeyRecord["state"] | "unkno
     return workspace.keys.get(key)?.state ?? "unknown"
   }
 
-/** The pending key of an agent, if it has one. */
+/** The pending key of an agent, if any. */
 export function* pendingKeyOf(
   workspace: Workspace,
   agent: AgentRecord,
@@ -67,8 +67,8 @@ export function* pendingKeyOf(
 }
 
 /**
- * Makes a key the accepted key of its agent; one that it had is superseded in the same moment (docs/rules.md#agent-keys). Another
- * pending key of the agent stays pending, now as a replacement.
+ * Accepts a key and supersedes the previous accepted key (docs/rules.md#agent-keys). Another
+ * pending key of the agent stays pending, as a replacement.
  */
 export function* acceptKey(
   workspace: Workspace,

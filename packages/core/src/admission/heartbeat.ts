@@ -14,7 +14,7 @@ import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
 
-/** What became of a heartbeat, each outcome by a name of its own (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
+/** The outcomes of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export type HeartbeatOutcome =
   | "seen"
   | "pending"
@@ -28,21 +28,24 @@ export type HeartbeatOutcome =
   | "too_many_pending_agents"
   | "unknown_key"
 
-/** A heartbeat with what is known of its key. */
+/** A heartbeat and its key. */
 export interface HeartbeatInput {
   readonly request: HeartbeatRequest
   readonly key: KeyIdentity
   readonly policy: PolicyOptions
-  /** Whether an unknown key may be registered; otherwise nothing is changed and the outcome says that it is unknown. */
+  /**
+   * Whether an unknown key may be registered. If not, nothing changes and the outcome is
+   * `unknown_key`.
+   */
   readonly mayRegister: boolean
   readonly incidents: IncidentOptions
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
 
-// The row is rewritten no more often than that by a key that may do nothing else (docs/rules.md#agent-keys).
+// Heartbeats of a blocked key update its row at most this often (docs/rules.md#agent-keys).
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
-/** Decides a heartbeat: notes the agent as seen, or registers its key (docs/rules.md#heartbeats). */
+/** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#heartbeats). */
 export const heartbeat =
   (input: HeartbeatInput): Command<HeartbeatOutcome> =>
   (workspace, now) =>
@@ -83,7 +86,10 @@ function* decide(
   }
 }
 
-/** The agent after a heartbeat of its accepted key, which ends its being dead (docs/rules.md#heartbeats, docs/rules.md#heartbeat-incidents). */
+/**
+ * The agent after a heartbeat of its accepted key, which resolves its heartbeat incident
+ * (docs/rules.md#heartbeat-incidents).
+ */
 const heardOf = (
   workspace: Workspace,
   agent: AgentRecord,
@@ -92,7 +98,6 @@ const heardOf = (
 ): Decision<AgentRecord> =>
   resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
 
-/** What an agent says of itself. */
 const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
   hostname,
   features,
@@ -100,7 +105,10 @@ const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) =
   observed_at,
 })
 
-/** The agent as seen now; what it says of itself counts unless it is older than what it said last (docs/rules.md#heartbeats). */
+/**
+ * The agent as seen now. A heartbeat older than the last one updates only `last_seen_at`
+ * (docs/rules.md#heartbeats).
+ */
 const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord => {
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now }
   const { hostname, features, labels, observed_at } = request
@@ -190,7 +198,8 @@ function* registerReplacement(
   }
   const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
   workspace.keys.put(key)
-  // A pending agent is what its key says it is; an accepted one keeps its fields (docs/rules.md#agent-keys).
+  // A new key updates the fields of a pending agent, not those of an accepted one
+  // (docs/rules.md#agent-keys).
   const said =
     agent.admission_state === "pending" ? { ...agent, ...saidBy(input.request), last_seen_at: now } : agent
   workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })

@@ -5,16 +5,16 @@ import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 
-/** What a piece of work on many agents came to. */
+/** The result of a bulk action on agents. */
 export interface WorkOnMany {
   readonly count: number
-  /** Agents that it passed over, because another transaction held them. */
+  /** Agents skipped because another transaction locks them. */
   readonly held: ReadonlyArray<AgentId>
 }
 
 /**
- * Asks for agents, and passes over those that another transaction holds: one session that somebody forgot must not stop the
- * work on all others. Returns those that it passed over, which stay unloaded.
+ * Loads agents and skips those that another transaction locks, so that one hanging session does not
+ * stop the action for all others. Returns the skipped agents, which stay unloaded.
  */
 export function* passHeldAgents(
   workspace: Workspace,
@@ -24,7 +24,7 @@ export function* passHeldAgents(
   return agents.filter((id) => !workspace.agents.isLoaded(id))
 }
 
-/** Work on many agents that passes over those which somebody else holds. */
+/** Bulk actions that skip locked agents. */
 export type ManyAgents = keyof Instruments["agentsPassedOver"]
 
 const WORK: Readonly<Record<ManyAgents, string>> = {
@@ -35,7 +35,7 @@ const WORK: Readonly<Record<ManyAgents, string>> = {
   remove_all: "removing all pending agents",
 }
 
-/** Counts agents that such work left undone because another session holds their rows, and logs one of them. */
+/** Counts the agents that a bulk action skipped, and logs one of them. */
 export const reportPassedOver = Effect.fnUntraced(function* (
   work: ManyAgents,
   agents: ReadonlyArray<AgentId>,
@@ -49,19 +49,24 @@ export const reportPassedOver = Effect.fnUntraced(function* (
   )
 })
 
-/** A heartbeat that is under way holds its agent for some milliseconds; what holds it for longer than a second hangs. */
+/**
+ * A heartbeat locks its agent for milliseconds; a lock that lasts a second comes from a hanging
+ * session.
+ */
 const LOOKS = 5
 const BETWEEN_LOOKS = Duration.millis(200)
 
-/** Some work on many agents. */
 interface Work {
   readonly name: ManyAgents
   readonly piece: (agents: ReadonlyArray<AgentId>) => Command<WorkOnMany>
-  /** How many agents one piece takes. */
+  /** Agents per transaction. */
   readonly limit: number
 }
 
-/** Goes back to agents that work passed over, for a second. Reports those that are held all the time. Returns how many counted. */
+/**
+ * Retries skipped agents for a second, and reports those that stay locked. Returns how many it
+ * handled.
+ */
 export const finishHeld = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { limit, name, piece }: Work,

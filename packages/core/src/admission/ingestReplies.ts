@@ -7,14 +7,12 @@ import type { HeartbeatOutcome } from "./heartbeat.ts"
 // A registration becomes possible when an operator empties the queue, which takes a person's time.
 const PENDING_RETRY_SECONDS = 60
 
-/** The refusal of what a blocked key sends. */
 export const blocked = Effect.fail(
   new AgentBlocked({
     message: "this agent key is blocked; to let it register again, delete its blacklist row",
   }),
 )
 
-/** The refusal of results of a key that is not accepted. */
 export const notAccepted = Effect.fail(
   new AgentNotAccepted({
     message:
@@ -25,7 +23,7 @@ export const notAccepted = Effect.fail(
 const conflict = (reason: KeyConflict["reason"], message: string) =>
   Effect.fail(new KeyConflict({ reason, message }))
 
-// An error costs the walk of its stack, so there is one for each number of seconds, which are few.
+// Creating an error walks the stack, so there is one error for each number of seconds.
 const limited = (messageOf: (seconds: number) => string) => {
   const made: Array<Effect.Effect<never, RateLimited>> = []
   return (seconds: number): Effect.Effect<never, RateLimited> =>
@@ -34,24 +32,23 @@ const limited = (messageOf: (seconds: number) => string) => {
     ))
 }
 
-/** The refusal of a heartbeat of a key that sends too many. */
 export const tooManyHeartbeats = limited(
   (seconds) => `too many heartbeats; slow down and try again in ${seconds} s`,
 )
 
-/** The refusal of a heartbeat of yet another unknown key from one address. */
 export const tooManyRegistrations = limited(
   (seconds) => `too many unknown keys from this address; try again in ${seconds} s`,
 )
 
-/** The refusal of a heartbeat of an unknown key from an address that has sent too much with such keys. */
 export const tooMuchOfUnknownKeys = limited(
   (seconds) => `too much data from this address with keys that are not accepted; try again in ${seconds} s`,
 )
 
 const taken = (accepted: boolean) => Effect.succeed<AcceptedResponse>({ accepted })
 
-/** What each outcome of a heartbeat is answered with (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
+/**
+ * The reply to each outcome of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats).
+ */
 export const heartbeatReplies: Readonly<
   Record<
     Exclude<HeartbeatOutcome, "unknown_key">,
@@ -81,7 +78,7 @@ export const heartbeatReplies: Readonly<
   ),
 }
 
-/** What a batch is answered with: how many of its events were changes, and how many were not. */
+/** The reply to a batch: how many of its events were changes, and how many were not. */
 export const batchReply = (
   result: BatchOutcome,
 ): Effect.Effect<EventBatchAcceptedResponse, AgentBlocked | AgentNotAccepted> => {

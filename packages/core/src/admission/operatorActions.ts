@@ -11,7 +11,7 @@ import type { AgentRecord } from "./AgentRecord.ts"
 import { passHeldAgents, type WorkOnMany } from "./heldAgents.ts"
 import { removeAgent } from "./removeAgent.ts"
 
-/** What an operator's action came to: how many it applied to, or that there is no such agent. */
+/** The result of an operator's action. */
 export type ActionOutcome =
   | { readonly outcome: "done"; readonly count: number }
   | { readonly outcome: "no_such_agent" }
@@ -35,8 +35,8 @@ const onOne =
     })()
 
 /**
- * One bounded piece of an action on many agents: those that are gone by now, or that `act` leaves alone, count 0. Passes over
- * those that another transaction holds.
+ * One bounded piece of a bulk action. Agents deleted meanwhile, or ignored by `act`, count 0. Skips
+ * agents that another transaction locks.
  */
 const onEach =
   (
@@ -78,7 +78,7 @@ function* blockKey(
   workspace.keys.put({
     ...key,
     state: move(AgentKeyTransitions, key.state, "blocked"),
-    // An accepted key's contacts are noted in its agent's row alone.
+    // Contacts of an accepted key are recorded only in its agent's row.
     last_seen_at:
       key.state === "accepted" ? Instant.max(key.last_seen_at, agent.last_seen_at) : key.last_seen_at,
     blacklist_id: blacklistId,
@@ -88,7 +88,10 @@ function* blockKey(
   workspace.blacklist.put({ id: blacklistId, key_hash: keyHash })
 }
 
-/** Blocks the pending key, or else the accepted one; an agent left without a usable key is deleted (docs/rules.md#what-is-stored-of-a-key). */
+/**
+ * Blocks the pending key, or else the accepted one. Deletes an agent that has no usable key left
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
 function* blockOne(
   workspace: Workspace,
   agent: AgentRecord,
@@ -112,21 +115,21 @@ function* blockOne(
   return 1
 }
 
-/** Accepts an agent's pending key; count 0 when none is pending. */
+/** Accepts an agent's pending key; count 0 if none is pending. */
 export const accept = (agentId: AgentId): Command<ActionOutcome> => onOne(agentId, acceptPending)
 
-/** Blocks one key of an agent; see docs/rules.md#agent-keys for which. Not safe to repeat. */
+/** Blocks one key of an agent (docs/rules.md#agent-keys says which). Not idempotent. */
 export const block = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
   onOne(agentId, (workspace, agent, now) => blockOne(workspace, agent, now, options))
 
-/** Deletes an agent and all that it owns. */
+/** Deletes an agent with its keys, checks and history. */
 export const remove = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
   onOne(agentId, function* (workspace, agent, now) {
     yield* removeAgent(workspace, agent, now, options)
     return 1
   })
 
-/** Accepts the pending keys of these agents; replacement keys only when `includeRotation`. */
+/** Accepts the pending keys of these agents; replacement keys only with `includeRotation`. */
 export const acceptEach = (agentIds: ReadonlyArray<AgentId>, includeRotation: boolean): Command<WorkOnMany> =>
   onEach(agentIds, function* (workspace, agent) {
     return includeRotation || agent.admission_state === "pending" ? yield* acceptPending(workspace, agent) : 0
@@ -138,7 +141,7 @@ export const blockEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOpt
     return agent.pending_key_hash === undefined ? 0 : yield* blockOne(workspace, agent, now, options)
   })
 
-/** Removes those of these agents that are pending; accepted ones keep their replacement keys. */
+/** Removes the pending agents among these; accepted agents keep their replacement keys. */
 export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<WorkOnMany> =>
   onEach(agentIds, function* (workspace, agent, now) {
     if (agent.admission_state !== "pending") return 0
@@ -146,7 +149,7 @@ export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOp
     return 1
   })
 
-/** Deletes blacklist rows: the keys are unknown from now on. Ids that match nothing count 0. Returns how many. */
+/** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
 export const unblock =
   (ids: ReadonlyArray<BlacklistId>): Command<number> =>
   (workspace) =>

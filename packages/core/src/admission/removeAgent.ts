@@ -13,8 +13,8 @@ import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts
 import { type AgentRecord, uncount } from "./AgentRecord.ts"
 
 /**
- * Of the members of one incident, the one that speaks for it leaves last: what a resolved incident goes on to show must not
- * depend on the order in which a storage loads memberships.
+ * The most severe member leaves last: what a resolved incident shows must not depend on the order
+ * in which a storage loads memberships.
  */
 const compareLeaving = (a: MemberRecord, b: MemberRecord): number =>
   a.incident_id === b.incident_id ? compareMembers(b, a) : a.incident_id < b.incident_id ? -1 : 1
@@ -29,8 +29,9 @@ function* membershipsInOrder(
 }
 
 /**
- * Deletes an agent and all that it owns: keys that are not blocked, checks, history. Its checks leave their incidents;
- * those in which it was the last member resolve (docs/rules.md#deleting-an-agent). Costs as much as it has keys and troubled checks.
+ * Deletes an agent with its checks, history and keys that are not blocked. Its checks leave their
+ * incidents, which resolve if empty (docs/rules.md#deleting-an-agent). The cost grows with its keys
+ * and failing checks.
  */
 export function* removeAgent(
   workspace: Workspace,
@@ -53,7 +54,9 @@ export function* removeAgent(
   workspace.removeAgent(agent)
 }
 
-/** One bounded piece of removing pending agents after their last heartbeat (docs/rules.md#retention). Returns how many. */
+/**
+ * One bounded piece of removing silent pending agents (docs/rules.md#retention). Returns how many.
+ */
 export const removeIdlePending =
   (input: {
     readonly silence: Duration.Duration
@@ -72,7 +75,7 @@ export const removeIdlePending =
       return ids.length
     })()
 
-/** The memberships of an agent's checks, in the order in which a deletion takes them out. Changes nothing. */
+/** The memberships of an agent's checks, in the order of their removal. Changes nothing. */
 const failingChecks =
   (agentId: AgentId): Command<ReadonlyArray<MemberRef>> =>
   (workspace) =>
@@ -85,8 +88,9 @@ const failingChecks =
     })()
 
 /**
- * One bounded piece of a deletion: these checks go, and leave their incidents as those of a deleted agent do. Their history
- * stays until the agent itself goes. A check that has recovered or moved meanwhile is left alone.
+ * One bounded piece of a deletion: removes failing checks and takes them out of their incidents.
+ * Their history stays until the agent is deleted. Ignores checks that have recovered or moved
+ * meanwhile.
  */
 const withdrawChecks =
   (agentId: AgentId, refs: ReadonlyArray<MemberRef>, options: IncidentOptions): Command<void> =>
@@ -114,10 +118,10 @@ const withdrawChecks =
 
 interface Withdrawal {
   readonly agentId: AgentId
-  /** Whether the agent is about to be deleted, as far as can be seen before. */
+  /** Whether the agent is about to be deleted. */
   readonly isLeaving: (agent: AgentRecord) => boolean
   readonly incidents: IncidentOptions
-  /** How many checks one transaction takes. */
+  /** Checks per transaction. */
   readonly piece: number
 }
 
@@ -125,8 +129,8 @@ const failingCount = ({ checks_warning, checks_unknown, checks_critical }: Agent
   checks_warning + checks_unknown + checks_critical
 
 /**
- * Takes the failing checks of an agent out of their incidents in pieces before it is deleted, where more of them fail than
- * one transaction should take.
+ * Before an agent is deleted, removes its failing checks in pieces if one transaction would take
+ * too long.
  */
 export const withdrawFailing = Effect.fnUntraced(function* (
   storage: Storage["Service"],

@@ -2,12 +2,15 @@ import { Effect, Schema } from "effect"
 import { Hashing } from "../ports/Hashing.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 
-/** The pepper is another than the one that the stored key hashes were made with (docs/rules.md#what-is-stored-of-a-key). */
+/**
+ * The pepper differs from the one used for the stored key hashes
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
 export class PepperChanged extends Schema.TaggedError<PepperChanged>()("PepperChanged", {
   message: Schema.String,
 }) {}
 
-/** Refuses a start with another pepper than that of the storage's first start: every agent key would be unknown. */
+/** Fails if the pepper has changed since the storage's first start: no agent key would match. */
 export const verifyPepper: Effect.Effect<void, PepperChanged | StorageError, Storage | Hashing> = Effect.gen(
   function* () {
     const storage = yield* Storage

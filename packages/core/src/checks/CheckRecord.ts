@@ -10,7 +10,10 @@ import type { Instant } from "../contract/Instant.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { CheckStatus } from "../contract/Status.ts"
 
-/** Names one check of one registration of an agent: a check of a deleted agent is never found again. */
+/**
+ * Names one check of one registration of an agent, so that a new registration never sees checks of
+ * a deleted agent.
+ */
 export interface CheckRef {
   readonly agent_id: AgentId
   readonly registration_id: RegistrationId
@@ -22,21 +25,27 @@ export interface CheckRecord extends CheckRef {
   readonly status: CheckStatus
   readonly exit_code: number
   readonly last_observed_at: Instant
-  /** When the last applied result arrived; minus `last_observed_at` it is the skew of the agent's clock (docs/rules.md#clocks-in-the-future). */
+  /**
+   * When the last applied result arrived. Minus `last_observed_at`, it is the skew of the agent's
+   * clock (docs/rules.md#clocks-in-the-future).
+   */
   readonly received_at: Instant
-  /** The incident key that the last change of status named. */
+  /** The incident key of the last change of status. */
   readonly incident_key: IncidentKey | undefined
-  /** The latest output; none when the latest result had none. */
+  /** The latest output, if the latest result had one. */
   readonly summary: string | undefined
-  /** Ids of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT` (docs/rules.md#events). */
+  /**
+   * IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`
+   * (docs/rules.md#events).
+   */
   readonly seen_event_ids: ReadonlyArray<EventId>
-  /** The open incident that this check is a member of, while it is not ok. */
+  /** The open incident of which this check is a member. */
   readonly incident_id: IncidentId | undefined
 }
 
 /**
- * A result that changed (status, exit_code): one row of a check's history. `seq` is given by the storage when the row is
- * stored and grows from row to row, within a batch in array order; history is listed by it (docs/rules.md#tokens).
+ * A result that changed (status, exit_code): one row of a check's history. The storage numbers rows
+ * (`seq`) in the order in which it stores them, within a batch in array order.
  */
 export interface HistoryRecord extends CheckResultEvent {
   readonly agent_id: AgentId

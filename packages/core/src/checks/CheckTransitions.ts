@@ -1,10 +1,12 @@
 import type { CheckStatus } from "../contract/Status.ts"
 import type { Transition } from "../engine/TransitionTable.ts"
 
-/** What a change of a check's status means to the incident it belongs to (docs/rules.md#incidents). */
+/** What a change of a check's status means to its incident (docs/rules.md#incidents). */
 export type Membership = "none" | "joins" | "worsens" | "improves" | "leaves"
 
-/** A check's status before and after a stored change; `same` when only the exit code differs. */
+/**
+ * A check's status before and after a stored change. Both are equal if only the exit code differs.
+ */
 export interface CheckTransition extends Transition {
   readonly from: CheckStatus | "absent"
   readonly trigger: `reported_${CheckStatus}`
@@ -31,7 +33,10 @@ const row = (from: CheckTransition["from"], to: CheckStatus, membership: Members
   effects: EFFECTS[membership],
 })
 
-/** Moves of a check (docs/state-tables.md, docs/rules.md#events, docs/rules.md#incidents). Severity: critical > unknown > warning. */
+/**
+ * Transitions of a check (docs/state-tables.md, docs/rules.md#events). Severity: critical > unknown
+ * > warning.
+ */
 export const CheckTransitions: ReadonlyArray<CheckTransition> = [
   row("absent", "ok", "none"),
   row("absent", "warning", "joins"),
@@ -67,7 +72,7 @@ const byStatuses = new Map(
   ]),
 )
 
-/** The row of {@link CheckTransitions} for a check that was `from` and is reported as `to`. */
+/** The row of {@link CheckTransitions} for these two statuses. */
 export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): CheckTransition => {
   const transition = byStatuses.get(from)?.get(to)
   if (transition === undefined) throw new Error(`no transition of a check from ${from} to ${to}`)

@@ -18,7 +18,10 @@ import {
   hasNewFirstLine,
 } from "./applyEvent.ts"
 
-/** What became of a batch; a refused one changed nothing (docs/rules.md#events, docs/rules.md#agent-keys). */
+/**
+ * The result of a batch; a refused batch changes nothing (docs/rules.md#events,
+ * docs/rules.md#agent-keys).
+ */
 export type BatchOutcome =
   | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
@@ -62,8 +65,9 @@ function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decisio
 }
 
 /**
- * Asks at once for the rows that the events of a batch will most likely need, so that a storage over a network makes one
- * trip for all of them. A guess that is wrong costs a trip, never a wrong decision: {@link applyEvent} asks for itself.
+ * Loads the rows that the events will most likely need, so that a networked storage needs one round
+ * trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks for
+ * missing rows.
  */
 function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
   const { agent_id, events } = input.request

@@ -12,11 +12,11 @@ import { severityOf } from "../incidents/MemberRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
 import { checkTransition, type CheckTransition } from "./CheckTransitions.ts"
 
-/** Whether an event says something new of its check to those who only see the first line of an output. */
+/** Whether an event changes the first line of its check's output, which incidents show. */
 export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>
   event.output !== check.summary && firstLine(event.output) !== firstLine(check.summary)
 
-/** A batch with what is known of its key. */
+/** A batch and its key. */
 export interface BatchInput {
   readonly request: EventBatchRequest
   readonly key_hash: KeyHash
@@ -24,7 +24,10 @@ export interface BatchInput {
   readonly sha256: (text: string) => string
 }
 
-/** What became of one event: `changed` is stored and counted as accepted, all others as deduplicated (docs/rules.md#events). */
+/**
+ * The result of one event: `changed` is stored and counts as accepted, all others count as
+ * deduplicated (docs/rules.md#events).
+ */
 export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
 
 /** What the events of one batch share. */
@@ -32,21 +35,21 @@ export interface BatchContext {
   readonly workspace: Workspace
   readonly now: Instant
   readonly input: BatchInput
-  /** The agent as it was before the batch. */
+  /** The agent before the batch. */
   readonly agent: AgentRecord
   readonly incidents: Incidents
   readonly seenInBatch: Set<EventId>
 }
 
 /**
- * How many event ids are kept beside a check for one `observed_at`. A sender whose clock stands still would grow the row
- * without end; five full batches of one check at one instant are far beyond what a working sender does.
+ * Event IDs kept per check for one `observed_at`. Without a bound, a sender with a stopped clock
+ * would grow the row forever; a working sender never fills five batches at one instant.
  */
 const SEEN_EVENT_IDS_KEPT = 1_000
 
 /**
- * Decides one event of a batch on `check`, the state of its check. A decision only where more rows may be needed: most
- * events change nothing, and a generator for each costs as much as all else that they take.
+ * Decides one event on the state of its check. Returns a decision only if more rows may be needed:
+ * most events change nothing, and a generator would double their cost.
  */
 export const applyEvent = (
   context: BatchContext,
@@ -58,7 +61,8 @@ export const applyEvent = (
   seenInBatch.add(event.event_id)
   if (check === undefined) return change(context, check, event)
   if (event.observed_at < check.last_observed_at) return "late"
-  // Whatever time it names: after a reset of its clock a check still knows what it saw before (docs/rules.md#clocks-in-the-future).
+  // Independent of `observed_at`: after a clock reset, the check still knows the events it saw
+  // before (docs/rules.md#clocks-in-the-future).
   if (check.seen_event_ids.includes(event.event_id)) return "known_event"
   const isSame = check.status === event.status && check.exit_code === event.exit_code
   return isSame ? repeat(context, check, event) : change(context, check, event)
@@ -69,7 +73,10 @@ const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): Read
     ? [...check.seen_event_ids, event.event_id].slice(-SEEN_EVENT_IDS_KEPT)
     : [event.event_id]
 
-/** An in-order identical result: stores no row, yet refreshes the check and what its incident shows (docs/rules.md#events, docs/rules.md#incidents). */
+/**
+ * An identical result in order: stores no row, but refreshes the check and its incident
+ * (docs/rules.md#events).
+ */
 const repeat = (
   context: BatchContext,
   check: CheckRecord,
@@ -107,8 +114,8 @@ const memberOf = (check: CheckRecord & { readonly incident_id: IncidentId }) => 
 })
 
 /**
- * A result that differs in (status, exit_code): stores a row, unless the history holds it; incidents follow where the
- * status differs.
+ * A result with another status or exit code: stores a row unless the history has this event.
+ * Incidents follow a change of status.
  */
 function* change(
   context: BatchContext,
@@ -146,7 +153,7 @@ function* change(
   return "changed"
 }
 
-/** Moves a check between incidents after a change of its status. Returns the incident that it is a member of now. */
+/** Moves a check between incidents after a change of its status. Returns its incident, if any. */
 function* followStatus(
   context: BatchContext,
   { membership }: CheckTransition,

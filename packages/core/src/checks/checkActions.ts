@@ -9,7 +9,7 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
 
-/** What an action on one check came to. */
+/** The result of an action on one check. */
 export type CheckActionOutcome =
   | { readonly outcome: "done"; readonly count: number }
   | { readonly outcome: "no_such_agent" | "no_such_check" }
@@ -37,8 +37,8 @@ const onCheck =
     })()
 
 /**
- * Releases a check that an agent's clock in the future froze: its results count again from the moment at which the last
- * applied one arrived. Ids that were seen stay known. Count 0 where the clock was not ahead (docs/rules.md#clocks-in-the-future).
+ * Releases a check frozen by an agent's clock in the future: results count again from the arrival
+ * of the last applied one. Count 0 if the clock was not ahead (docs/rules.md#clocks-in-the-future).
  */
 export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id: CheckId }) =>
   onCheck(ref, (workspace, _agent, check) => {
@@ -48,8 +48,8 @@ export const resetClock = (ref: { readonly agent_id: AgentId; readonly check_id:
   })
 
 /**
- * Deletes a check that its agent no longer runs, with its history: it leaves its incident as the checks of a deleted
- * agent do (docs/rules.md#deleting-an-agent).
+ * Deletes a check that its agent no longer runs, with its history. It leaves its incident like a
+ * check of a deleted agent (docs/rules.md#deleting-an-agent).
  */
 export const removeCheck = (
   ref: { readonly agent_id: AgentId; readonly check_id: CheckId },

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The code of every error response: the full set (docs/rules.md#order-of-checks). */
+/** The codes of all error responses (docs/rules.md#order-of-checks). */
 export const ErrorCode = Schema.Literals([
   "unauthorized",
   "forbidden",
@@ -17,8 +17,8 @@ export const ErrorCode = Schema.Literals([
 export type ErrorCode = typeof ErrorCode.Type
 
 /**
- * A request that does not fit the contract. `message` is one English sentence that names the first offending field by
- * its path; it holds no value of the request (docs/rules.md#bodies).
+ * The request does not fit the contract. `message` is one sentence that names the first offending
+ * field by its path and contains no value of the request (docs/rules.md#bodies).
  */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   message: Schema.String,

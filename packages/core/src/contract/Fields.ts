@@ -10,17 +10,15 @@ const hasOnly = (names: ReadonlySet<string>) =>
   })
 
 /**
- * A struct whose encoded form may hold no field but `fields` (contract: "object, no extra properties").
- *
- * The rule is part of the schema, so that it holds wherever the schema is decoded, whatever the parse options;
- * and decoding stays on the parser's fast path, which the option `onExcessProperty` leaves.
+ * A struct that refuses unknown fields. The rule is part of the schema, so it holds whatever the
+ * parse options; and unlike `onExcessProperty` it keeps decoding on the parser's fast path.
  */
 export const closedStruct = <const Fields extends Schema.Struct.Fields>(
   fields: Fields,
 ): Schema.Struct<Fields> => {
   const open = Schema.Struct(fields)
   const { propertySignatures, indexSignatures, annotations, checks, encoding, context } = open.ast
-  // A usual check sees the decoded side, from which unknown fields are gone.
+  // An ordinary check sees the decoded side, where unknown fields are already gone.
   const encodingChecks = [hasOnly(new Set(Object.keys(fields)))] as const
   return open.rebuild(
     new SchemaAST.Objects(
@@ -37,17 +35,17 @@ export const closedStruct = <const Fields extends Schema.Struct.Fields>(
 
 const EXPECTED = "an integer of at least 0"
 
-/** A count or a length of time: an integer from 0 to 2^53 − 1 (docs/rules.md#values). */
+/** A count or duration: an integer from 0 to 2^53 − 1 (docs/rules.md#values). */
 export const NonNegativeInteger = Schema.Number.check(
   Schema.isInt({ expected: EXPECTED }),
   Schema.isGreaterThanOrEqualTo(0, { expected: EXPECTED }),
 )
 
-/** Whether a value is a {@link NonNegativeInteger}, without the schema's machinery. */
+/** Whether a value is a {@link NonNegativeInteger}; faster than the schema. */
 export const isNonNegativeInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
-/** A field that holds an instant, described for the OpenAPI document. */
+/** A timestamp field with its description for the OpenAPI document. */
 export const timestamp = (description: string): typeof InstantFromString =>
   // Flipped, because a document describes the encoded side.
   Schema.flip(Schema.flip(InstantFromString).annotate({ description }))

@@ -12,7 +12,7 @@ export const AgentId = Schema.String.check(
   isName.annotate({ identifier: "AgentId", description: "Names an agent; chosen by its operator." }),
 ).pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
-/** Whether a value is an {@link AgentId}, without the schema's machinery. */
+/** Whether a value is an {@link AgentId}; faster than the schema. */
 export const isAgentId = (value: unknown): value is AgentId => typeof value === "string" && NAME.test(value)
 
 /** Names one check of an agent (docs/rules.md#values). */
@@ -20,7 +20,7 @@ export const CheckId = Schema.String.check(
   isName.annotate({ identifier: "CheckId", description: "Names one check of an agent." }),
 ).pipe(Schema.brand("CheckId"))
 export type CheckId = typeof CheckId.Type
-/** Whether a value is a {@link CheckId}, without the schema's machinery. */
+/** Whether a value is a {@link CheckId}; faster than the schema. */
 export const isCheckId = (value: unknown): value is CheckId => typeof value === "string" && NAME.test(value)
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
@@ -29,7 +29,7 @@ const isUuidV7 = Schema.isPattern(UUID_V7, {
   toJsonSchema: () => ({ format: "uuid", pattern: UUID_V7.source }),
 })
 
-/** The sender's id of one check result; what a repeated delivery is recognised by (RFC 9562, version 7). */
+/** The sender's ID of one check result, for deduplication (RFC 9562, version 7). */
 export const EventId = Schema.String.check(
   isUuidV7.annotate({
     identifier: "EventId",
@@ -38,25 +38,28 @@ export const EventId = Schema.String.check(
   }),
 ).pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
-/** Whether a value is an {@link EventId}, without the schema's machinery. */
+/** Whether a value is an {@link EventId}; faster than the schema. */
 export const isEventId = (value: unknown): value is EventId =>
   typeof value === "string" && UUID_V7.test(value)
 
-/** Id of an incident: UUIDv7, lower case (docs/rules.md#ids). */
+/** ID of an incident: UUIDv7, lower case (docs/rules.md#ids). */
 export const IncidentId = Schema.String.check(
   isUuidV7.annotate({ identifier: "IncidentId", description: "Names an incident: a UUID version 7." }),
 ).pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
 
-/** Id of an outbox item: UUIDv7, lower case; constant over all attempts, so that receivers can deduplicate (docs/rules.md#delivery). */
+/**
+ * ID of a notification: UUIDv7, lower case. Constant over all attempts, so that receivers can
+ * deduplicate (docs/rules.md#delivery).
+ */
 export const OutboxId = Schema.String.check(
   isUuidV7.annotate({ identifier: "OutboxId", description: "Names a notification: a UUID version 7." }),
 ).pipe(Schema.brand("OutboxId"))
 export type OutboxId = typeof OutboxId.Type
 
 /**
- * Internal id of one registration of an agent. An agent that was deleted and registers again gets a new one, so
- * nothing of the former agent touches it (docs/rules.md#deleting-an-agent). Never leaves the service.
+ * Internal ID of one registration of an agent. An agent that is deleted and registers again gets a
+ * new one, so it inherits nothing (docs/rules.md#deleting-an-agent). Never leaves the service.
  */
 export const RegistrationId = Schema.String.check(isUuidV7).pipe(Schema.brand("RegistrationId"))
 export type RegistrationId = typeof RegistrationId.Type
@@ -66,11 +69,17 @@ const isHex = (digits: number) =>
     expected: `${digits} lower-case hex digits`,
   })
 
-/** SHA-256 of an agent key (HMAC-SHA-256 with a pepper) in hex: all that is stored of the key (docs/rules.md#what-is-stored-of-a-key). */
+/**
+ * SHA-256 of an agent key in hex, or HMAC-SHA-256 with a pepper
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
 export const KeyHash = Schema.String.check(isHex(64)).pipe(Schema.brand("KeyHash"))
 export type KeyHash = typeof KeyHash.Type
 
-/** First 16 hex digits of SHA-256 of an agent key: what people on both sides compare (docs/rules.md#what-is-stored-of-a-key). */
+/**
+ * First 16 hex digits of the SHA-256 of an agent key, for people to compare
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
 export const KeyFingerprint = Schema.String.check(
   isHex(16).annotate({
     identifier: "KeyFingerprint",
@@ -79,7 +88,10 @@ export const KeyFingerprint = Schema.String.check(
 ).pipe(Schema.brand("KeyFingerprint"))
 export type KeyFingerprint = typeof KeyFingerprint.Type
 
-/** Opaque id of a blacklist row: hex SHA-256 of `bl1:` and the key hash (docs/rules.md#what-is-stored-of-a-key). */
+/**
+ * ID of a blacklist row: SHA-256 of `bl1:` and the key hash, in hex
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
 export const BlacklistId = Schema.String.check(
   isHex(64).annotate({ identifier: "BlacklistId", description: "Names a row of the blacklist; opaque." }),
 ).pipe(Schema.brand("BlacklistId"))
@@ -88,7 +100,10 @@ export type BlacklistId = typeof BlacklistId.Type
 const KEY_LENGTH = { min: 1, max: 256 }
 const KEY_TEXT = plainText(KEY_LENGTH)
 
-/** The key of an incident as agents and operators see it: 1 to 256 characters (docs/rules.md#values, docs/rules.md#numbers-and-text). */
+/**
+ * The key of an incident: 1 to 256 characters (docs/rules.md#values,
+ * docs/rules.md#numbers-and-text).
+ */
 export const IncidentKey = Schema.String.check(
   isPlainText(KEY_LENGTH).annotate({
     identifier: "IncidentKey",
@@ -97,6 +112,6 @@ export const IncidentKey = Schema.String.check(
   }),
 ).pipe(Schema.brand("IncidentKey"))
 export type IncidentKey = typeof IncidentKey.Type
-/** Whether a value is an {@link IncidentKey}, without the schema's machinery. */
+/** Whether a value is an {@link IncidentKey}; faster than the schema. */
 export const isIncidentKey = (value: unknown): value is IncidentKey =>
   typeof value === "string" && KEY_TEXT.test(value)

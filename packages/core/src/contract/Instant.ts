@@ -1,8 +1,9 @@
 import { type Brand, Clock, Duration, Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /**
- * A moment in UTC as whole microseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999 (docs/rules.md#timestamps).
- * A bigint, because that span does not fit a double at this precision. Compare with `<` and `===`.
+ * A moment in UTC as whole microseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999
+ * (docs/rules.md#timestamps). A bigint, because that span does not fit a double at this precision.
+ * Compare with `<` and `===`.
  */
 export type Instant = bigint & Brand.Brand<"Instant">
 
@@ -11,7 +12,10 @@ const MICROS_PER_MILLI = 1_000n
 const NANOS_PER_MICRO = 1_000n
 const SECONDS_PER_DAY = 86_400
 
-/** Brands a count of microseconds. Use only where the number is known to be one: storage rows, arithmetic. */
+/**
+ * Brands a count of microseconds. Use only where the number is known to be one: storage rows,
+ * arithmetic.
+ */
 export const fromMicros = (micros: bigint): Instant =>
   // The one place where the brand is made: every other Instant is derived from here.
   micros as Instant
@@ -39,8 +43,9 @@ export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
 /** Now, by Effect's Clock, cut to the microsecond. */
 export const now: Effect.Effect<Instant> = Effect.map(Clock.currentTimeNanos, fromNanos)
 
-// Days from 1970-01-01 in the proleptic Gregorian calendar, and back: Howard Hinnant, "chrono-Compatible
-// Low-Level Date Algorithms". Written out because core has no Date, which could not hold microseconds anyway.
+// Days from 1970-01-01 in the proleptic Gregorian calendar, and back: Howard Hinnant,
+// "chrono-Compatible Low-Level Date Algorithms". Written out because core has no Date, which could
+// not hold microseconds anyway.
 const daysFromCivil = (year: number, month: number, day: number): number => {
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)
@@ -73,7 +78,8 @@ const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeap(year) ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0)
 
-// Parsed by hand, because a batch holds hundreds of timestamps: a regular expression alone takes longer.
+// Parsed by hand, because a batch holds hundreds of timestamps: a regular expression alone takes
+// longer.
 const ZERO = 48
 const isDigit = (unit: number): boolean => unit >= ZERO && unit <= ZERO + 9
 
@@ -131,8 +137,9 @@ const secondsOf = (text: string): number | undefined => {
 const MICROS_PER_SECOND_AS_NUMBER = 1_000_000
 
 /**
- * Reads an RFC 3339 timestamp in UTC (`Z` or `+00:00`); digits beyond the microsecond are cut, never rounded.
- * `undefined` for anything else: other offsets, `-00:00`, leap seconds, dates that do not exist, year 0000 (docs/rules.md#timestamps).
+ * Reads an RFC 3339 timestamp in UTC (`Z` or `+00:00`); digits beyond the microsecond are cut,
+ * never rounded. `undefined` for anything else: other offsets, `-00:00`, leap seconds, dates that
+ * do not exist, year 0000 (docs/rules.md#timestamps).
  */
 export const parse = (text: string): Instant | undefined => {
   const hasFraction = text.charAt(FRACTION_START - 1) === "."
@@ -150,7 +157,10 @@ export const parse = (text: string): Instant | undefined => {
 
 const pad = (value: number, width: number): string => value.toString().padStart(width, "0")
 
-/** RFC 3339 with `Z`, three fraction digits, or six when the last three are not zero (docs/rules.md#timestamps). */
+/**
+ * RFC 3339 with `Z`, three fraction digits, or six when the last three are not zero
+ * (docs/rules.md#timestamps).
+ */
 export const format = (instant: Instant): string => {
   const micros = ((instant % MICROS_PER_SECOND) + MICROS_PER_SECOND) % MICROS_PER_SECOND
   const seconds = Number((instant - micros) / MICROS_PER_SECOND)

@@ -12,15 +12,17 @@ const SECRET_WORD = new RegExp(
   "iu",
 )
 
-// Between segments: a separator, or a camelCase hump ("dbPass"; in "HTTPAuth" before the last capital).
+// Segments end at a separator or a camelCase hump ("dbPass"; in "HTTPAuth" before the last
+// capital).
 const SEGMENT_BOUNDARY = /[._:-]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/u
 const SECRET_SEGMENT = /^(?:pass|pwd|auth|jwt|session)$/iu
-// Splitting is the slow part, and only a key that holds such a segment somewhere needs it.
+// Splitting is slow, and only keys that contain such a segment need it.
 const MAY_HOLD_SECRET_SEGMENT = /pass|pwd|auth|jwt|session/iu
 
 /**
- * Whether the key of a label names something that is usually a secret, so that its value must not be stored
- * (docs/rules.md#secret-like-labels): "db.password", "apiKey" and "X-Auth" do, "compass" and "author" do not.
+ * Whether a label's key names a secret, so that its value must not be stored
+ * (docs/rules.md#secret-like-labels): "db.password", "apiKey" and "X-Auth" do, "compass" and
+ * "author" do not.
  */
 export const isSecretLikeLabelKey = (key: string): boolean =>
   SECRET_WORD.test(key.replace(SEPARATORS, "")) ||
@@ -29,7 +31,6 @@ export const isSecretLikeLabelKey = (key: string): boolean =>
 
 /** How many labels an agent may have (docs/rules.md#values). */
 export const MAX_LABELS = 32
-/** What is said of labels that are more. */
 export const TOO_MANY_LABELS = `must contain at most ${MAX_LABELS} entries`
 
 const LABEL_KEY = /^[A-Za-z0-9._:-]{1,64}$/u
@@ -64,14 +65,15 @@ const hasLabelKeys = Schema.makeFilter<object>(
 )
 
 /**
- * What an agent says of itself, as names and values: at most 32, without keys that look like secrets (docs/rules.md#secret-like-labels). `__proto__` and `constructor` are keys like others: own properties.
+ * An agent's labels: at most 32, none with a key that looks like a secret
+ * (docs/rules.md#secret-like-labels). `__proto__` and `constructor` are ordinary keys.
  */
 export const Labels = Schema.Record(Schema.String, Schema.String.check(isPlainText(VALUE_LENGTH))).check(
   hasLabelKeys,
 )
 export type Labels = typeof Labels.Type
 
-// Agents send the same few keys all the time, and to see that one is no secret takes as long as all the rest.
+// Agents repeat the same few keys, and the secret check would cost as much as all other checks.
 const HARMLESS_KEPT = 1_000
 const harmless = new Set<string>()
 
@@ -82,10 +84,9 @@ const isLabelKey = (key: string): boolean => {
   return true
 }
 
-/** Whether a value is {@link Labels}, without the schema's machinery. */
+/** Whether a value is {@link Labels}; faster than the schema. */
 export const isLabels = (value: unknown): value is Labels => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-  // Their number first: the values of ten thousand are not worth a look.
   if (Object.keys(value).length > MAX_LABELS) return false
   for (const [key, text] of Object.entries(value)) {
     if (!isLabelKey(key) || typeof text !== "string" || !VALUE_TEXT.test(text)) return false

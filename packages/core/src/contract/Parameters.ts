@@ -52,7 +52,7 @@ const direction = Schema.Literals(["asc", "desc"])
   .annotate({ default: "desc" })
   .pipe(Schema.withDecodingDefaultKey(Effect.succeed("desc" as const)))
 
-/** Looks to readers of the document as the id does, and leaves its rule to it. */
+/** Shows the ID's pattern in documents; the ID's own schema checks it. */
 const idText = Schema.String.check(
   Schema.makeFilter<string>(() => true, {
     toJsonSchema: () => ({ maxLength: 128, pattern: "^[A-Za-z0-9._:-]+$" }),
@@ -62,8 +62,8 @@ const idText = Schema.String.check(
 const DOTS = /^(?:\.|%2e){1,2}$/iu
 
 /**
- * An id as a segment of a path. Clients and proxies resolve the segments `.` and `..`, and also `%2E`: ids of these names are
- * sent as `%2E` that is percent-encoded once more, and taken in every form.
+ * An ID as a path segment. Clients and proxies resolve the segments `.`, `..` and `%2E`, so IDs of
+ * these names are sent as `%2E`, percent-encoded once more, and accepted in every form.
  */
 const inPath = <S extends typeof AgentId | typeof CheckId>(id: S) =>
   idText.pipe(
@@ -84,8 +84,8 @@ export type AgentPathParameters = typeof AgentPathParameters.Type
 export const CheckPathParameters = Schema.Struct({ agent_id: inPath(AgentId), check_id: inPath(CheckId) })
 
 /**
- * Path of one blacklist row. `key_id` is any text of 64 characters: one that is no BlacklistId matches no row, which
- * is no error (docs/rules.md#lists).
+ * Path of one blacklist row. `key_id` is any text of 64 characters: one that is not a BlacklistId
+ * matches no row, which is not an error (docs/rules.md#lists).
  */
 export const BlacklistPathParameters = Schema.Struct({
   key_id: Schema.String.check(
@@ -108,7 +108,7 @@ export const AcceptAllParameters = Schema.Struct({
 })
 export type AcceptAllParameters = typeof AcceptAllParameters.Type
 
-/** Query of GET /api/v1/agents/admission/blacklist, which knows no way back. */
+/** Query of GET /api/v1/agents/admission/blacklist, which has no way back. */
 export const BlacklistParameters = Schema.Struct(forward)
 export type BlacklistParameters = typeof BlacklistParameters.Type
 

@@ -44,12 +44,10 @@ export const CheckResultEvent = closedStruct({
 }).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
 export type CheckResultEvent = typeof CheckResultEvent.Type
 
-/** How many events a batch may hold (docs/rules.md#values). */
+/** The largest batch (docs/rules.md#values). */
 export const MAX_EVENTS = 200
-/** What is said of a batch that holds none or more. */
 export const BATCH_SIZE_RULE = `must contain 1 to ${MAX_EVENTS} events`
 
-/** The check that a batch holds 1 to 200 events (docs/rules.md#values). */
 const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
   (events) => events.length >= 1 && events.length <= MAX_EVENTS,
   {
@@ -60,7 +58,7 @@ const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
   },
 )
 
-/** The body of POST /api/v1/events: 1 to 200 results of one agent, in their order. */
+/** The body of POST /api/v1/events: 1 to 200 results of one agent, in order. */
 export const EventBatchRequest = closedStruct({
   agent_id: AgentId,
   events: Schema.Array(CheckResultEvent).check(hasBatchSize),

@@ -43,7 +43,6 @@ export const Agent = Schema.Struct({
 }).annotate({ identifier: "Agent", description: "A monitored host or process that pushes to the service." })
 export type Agent = typeof Agent.Type
 
-/** A blocked agent key. */
 export const AgentBlacklistItem = Schema.Struct({
   id: BlacklistId.annotateKey({ description: "Opaque; what deletes the row." }),
   key_fingerprint: KeyFingerprint.annotateKey({ description: "The value to show to humans." }),
@@ -54,7 +53,6 @@ export const AgentBlacklistItem = Schema.Struct({
 }).annotate({ identifier: "AgentBlacklistItem", description: "A blocked agent key." })
 export type AgentBlacklistItem = typeof AgentBlacklistItem.Type
 
-/** The current state of one check. */
 export const CheckState = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,
@@ -83,7 +81,7 @@ export const StoredCheckResultEvent = Schema.Struct({
 })
 export type StoredCheckResultEvent = typeof StoredCheckResultEvent.Type
 
-/** Something that is or was wrong: checks that are not ok, gathered under one key (docs/rules.md#incidents). */
+/** Checks that are or were not ok, gathered under one key (docs/rules.md#incidents). */
 export const Incident = Schema.Struct({
   id: IncidentId,
   incident_key: IncidentKey,
@@ -110,7 +108,7 @@ export const Incident = Schema.Struct({
 })
 export type Incident = typeof Incident.Type
 
-/** One notification on its way to one notifier (docs/rules.md#delivery). */
+/** One notification to one notifier (docs/rules.md#delivery). */
 export const NotificationOutboxItem = Schema.Struct({
   id: OutboxId.annotateKey({ description: "Constant over all attempts, so that receivers can deduplicate." }),
   notifier: NotifierName,
@@ -133,7 +131,7 @@ export type NotificationOutboxItem = typeof NotificationOutboxItem.Type
 
 const count = (description: string) => NonNegativeInteger.annotate({ description })
 
-/** How many of what there is, at one moment; its size does not depend on the rows. */
+/** Counts at one moment; their size does not depend on the number of rows. */
 export const SystemSummary = Schema.Struct({
   agents_online: count("Accepted agents that are alive."),
   agents_offline: count("Accepted agents that are stale or dead."),

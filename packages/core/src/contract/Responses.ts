@@ -17,7 +17,7 @@ export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).an
 })
 export type HealthResponse = typeof HealthResponse.Type
 
-/** What a heartbeat is answered with (docs/rules.md#agent-keys). */
+/** The reply to a heartbeat (docs/rules.md#agent-keys). */
 export const AcceptedResponse = Schema.Struct({
   accepted: Schema.Boolean.annotate({
     description: "Whether an operator has accepted the key that was used.",
@@ -25,14 +25,14 @@ export const AcceptedResponse = Schema.Struct({
 }).annotate({ identifier: "AcceptedResponse", description: "The heartbeat was taken." })
 export type AcceptedResponse = typeof AcceptedResponse.Type
 
-/** What a batch is answered with; the two counts add up to its events (docs/rules.md#events). */
+/** The reply to a batch; the two counts add up to its events (docs/rules.md#events). */
 export const EventBatchAcceptedResponse = Schema.Struct({
   accepted: NonNegativeInteger.annotate({ description: "Events that produced a new status-change row." }),
   deduplicated: NonNegativeInteger.annotate({ description: "Events not stored as a change." }),
 }).annotate({ identifier: "EventBatchAcceptedResponse", description: "The batch was applied." })
 export type EventBatchAcceptedResponse = typeof EventBatchAcceptedResponse.Type
 
-/** What an operator's action is answered with. */
+/** The reply to an operator's action. */
 export const ActionCountResponse = Schema.Struct({
   count: NonNegativeInteger.annotate({ description: "How many rows the action concerned." }),
 }).annotate({ identifier: "ActionCountResponse", description: "The action was carried out." })

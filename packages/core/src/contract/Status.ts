@@ -1,30 +1,30 @@
 import { Schema } from "effect"
 
-/** What a check reported last (docs/rules.md#values). */
+/** The status that a check reported (docs/rules.md#values). */
 export const CheckStatus = Schema.Literals(["ok", "warning", "critical", "unknown"]).annotate({
   identifier: "CheckStatus",
   description: "What a check reported.",
 })
 export type CheckStatus = typeof CheckStatus.Type
-/** Whether a value is a {@link CheckStatus}, without the schema's machinery. */
+/** Whether a value is a {@link CheckStatus}; faster than the schema. */
 export const isCheckStatus = (value: unknown): value is CheckStatus =>
   value === "ok" || value === "warning" || value === "critical" || value === "unknown"
 
-/** How bad an incident is; the order is critical > unknown > warning (docs/rules.md#incidents). */
+/** The severity of an incident: critical > unknown > warning (docs/rules.md#incidents). */
 export const Severity = Schema.Literals(["warning", "critical", "unknown"]).annotate({
   identifier: "Severity",
   description: "How bad an incident is; critical is above unknown, unknown above warning.",
 })
 export type Severity = typeof Severity.Type
 
-/** Whether an agent was heard of lately, by server time (docs/rules.md#heartbeat-incidents). */
+/** Whether an agent has been seen lately, by server time (docs/rules.md#agent-status). */
 export const AgentStatus = Schema.Literals(["alive", "stale", "dead"]).annotate({
   identifier: "AgentStatus",
   description: "Whether the agent was heard of lately, by the server's clock.",
 })
 export type AgentStatus = typeof AgentStatus.Type
 
-/** Whether an agent holds a key that an operator accepted (docs/state-tables.md). */
+/** Whether an operator has accepted a key of the agent (docs/state-tables.md). */
 export const AdmissionState = Schema.Literals(["pending", "accepted"]).annotate({
   identifier: "AdmissionState",
   description: "Whether an operator has accepted a key of the agent. Blocked keys are held in the blacklist.",
@@ -38,7 +38,7 @@ export const IncidentState = Schema.Literals(["open", "resolved"]).annotate({
 })
 export type IncidentState = typeof IncidentState.Type
 
-/** Where an outbox item is on its way to its notifier (docs/rules.md#delivery). */
+/** The state of a notification (docs/rules.md#delivery). */
 export const OutboxState = Schema.Literals([
   "pending",
   "sending",
@@ -52,14 +52,14 @@ export const OutboxState = Schema.Literals([
 })
 export type OutboxState = typeof OutboxState.Type
 
-/** The kinds of notifier that exist (docs/rules.md#outbox). */
+/** The kinds of built-in notifiers (docs/rules.md#outbox). */
 export const NotifierKind = Schema.Literals(["debug", "messenger", "webhook", "alert_router"]).annotate({
   identifier: "NotifierKind",
   description: "The kind of notifier that delivers a notification.",
 })
 export type NotifierKind = typeof NotifierKind.Type
 
-/** The name of a notifier: its kind or, where the service is embedded, a name of the host's own (contract: a string). */
+/** The name of a notifier: its kind or, in the library, a name chosen by the host program. */
 export const NotifierName = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,63}$/u, {
     identifier: "NotifierName",
@@ -69,7 +69,7 @@ export const NotifierName = Schema.String.check(
 )
 export type NotifierName = typeof NotifierName.Type
 
-/** What a notification says of its incident (docs/rules.md#outbox). */
+/** The type of a notification (docs/rules.md#outbox). */
 export const NotificationType = Schema.Literals(["firing", "resolved"]).annotate({
   identifier: "NotificationType",
   description: "Whether the notification says that the incident fires, or that it is resolved.",

@@ -1,28 +1,28 @@
 /// <reference lib="es2024.string" />
 import { Schema, SchemaTransformation } from "effect"
 
-// With the u flag this class counts code points and its surrogates match only lone ones.
+// With the u flag this class counts code points, and its surrogates match only lone ones.
 const PLAIN_CHARACTER = String.raw`[^\u0000-\u001f\ud800-\udfff]`
 
-/** How many code points a text has, at least and at most. */
+/** Length of a text in code points. */
 export interface TextLength {
   readonly min: number
   readonly max: number
 }
 
-/** The pattern of the texts that {@link isPlainText} lets through. */
+/** The pattern of the texts that {@link isPlainText} accepts. */
 export const plainText = ({ min, max }: TextLength): RegExp =>
   new RegExp(`^${PLAIN_CHARACTER}{${min},${max}}$`, "u")
 
 /**
- * The check of a text of `min` to `max` Unicode code points without C0 controls (NUL included) and lone
- * surrogates, so that every storage keeps it alike (docs/rules.md#numbers-and-text).
+ * Checks the length in code points, and refuses C0 controls and lone surrogates, so that every
+ * storage keeps the text unchanged (docs/rules.md#numbers-and-text).
  */
 export const isPlainText = (length: TextLength) => {
   const { min, max } = length
   return Schema.isPattern(plainText(length), {
     expected: `a string of ${min === 0 ? `at most ${max}` : `${min} to ${max}`} characters without control characters`,
-    // No pattern: its escapes are beyond the regular expressions of many readers of an OpenAPI document.
+    // No pattern: many OpenAPI tools cannot read its escapes.
     toJsonSchema: () => (min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }),
   })
 }
@@ -30,7 +30,7 @@ export const isPlainText = (length: TextLength) => {
 const LENGTH = { min: 1, max: 253 }
 const TEXT = plainText(LENGTH)
 
-/** The name of the host that an agent runs on, as the agent gives it: 1 to 253 characters (docs/rules.md#numbers-and-text). */
+/** The host name that an agent reports: 1 to 253 characters (docs/rules.md#numbers-and-text). */
 export const Hostname = Schema.String.check(
   isPlainText(LENGTH).annotate({
     identifier: "Hostname",
@@ -38,10 +38,10 @@ export const Hostname = Schema.String.check(
   }),
 )
 
-/** Whether a value is a {@link Hostname}, without the schema's machinery. */
+/** Whether a value is a {@link Hostname}; faster than the schema. */
 export const isHostname = (value: unknown): value is string => typeof value === "string" && TEXT.test(value)
 
-/** How many bytes `text` takes in UTF-8; a lone surrogate counts three, as the U+FFFD that stands for it would. */
+/** The length of `text` in UTF-8; a lone surrogate counts as the three bytes of U+FFFD. */
 export const utf8Length = (text: string): number => {
   let bytes = text.length
   for (let index = 0; index < text.length; index++) {
@@ -50,7 +50,6 @@ export const utf8Length = (text: string): number => {
     if (unit <= 0x7ff) {
       bytes += 1
     } else if (isPairAt(text, index)) {
-      // Two code units, four bytes.
       bytes += 2
       index += 1
     } else {
@@ -65,7 +64,7 @@ const isPairAt = (text: string, index: number): boolean =>
 
 const MAX_OUTPUT_BYTES = 8192
 
-/** Whether an output is short enough. */
+/** Whether an output fits. */
 export const isShortOutput = (text: string): boolean =>
   // A code unit takes one to three bytes, so most texts need no walk.
   text.length <= MAX_OUTPUT_BYTES &&
@@ -78,7 +77,7 @@ const isShort = Schema.makeFilter<string>(isShortOutput, {
   toJsonSchema: () => ({ maxLength: MAX_OUTPUT_BYTES }),
 })
 
-/** `text` with a space for NUL and U+FFFD for a lone surrogate, which not every storage keeps; as long in bytes. */
+/** `text` with a space for NUL and U+FFFD for a lone surrogate, which some storages refuse. */
 export const cleanOutput = (text: string): string => {
   const wellFormed = text.toWellFormed()
   // Looking first costs a fifth of a replacement that finds nothing.
@@ -86,8 +85,8 @@ export const cleanOutput = (text: string): string => {
 }
 
 /**
- * What a check printed: at most 8192 bytes of UTF-8. Decoding cleans it, so that one odd byte does not lose a batch
- * (docs/rules.md#numbers-and-text).
+ * The output of a check: at most 8192 bytes of UTF-8. Decoding cleans it, so that one odd byte does
+ * not lose a batch (docs/rules.md#numbers-and-text).
  */
 export const CheckOutput = Schema.String.check(isShort).pipe(
   Schema.decodeTo(
@@ -96,21 +95,24 @@ export const CheckOutput = Schema.String.check(isShort).pipe(
   ),
 )
 
-/** Longest text of an output that leaves the system, in characters (docs/rules.md#incidents, docs/rules.md#notifiers). */
+/**
+ * The longest part of an output that leaves the system, in characters (docs/rules.md#incidents,
+ * docs/rules.md#notifiers).
+ */
 const FIRST_LINE_CHARACTERS = 512
 
 /** UTF-16 units of a character. */
 const MOST_UNITS = 2
 
-/** The first line of an output, at most 512 characters; `undefined` where there is no text in it. */
+/** The first line of an output, at most 512 characters; `undefined` if it is empty. */
 export const firstLine = (output: string | undefined): string | undefined => {
   if (output === undefined) return undefined
   const end = output.search(/[\r\n]/)
   const line = end === -1 ? output : output.slice(0, end)
   if (line === "") return undefined
-  // Most lines are short enough in UTF-16 units too, which spares splitting them into code points.
+  // Most lines are also short in UTF-16 units, and need no splitting into code points.
   if (line.length <= FIRST_LINE_CHARACTERS) return line
-  // Of a longer one no more is split than is kept: a batch can hold a megabyte of them.
+  // Splits no more than it keeps: a batch can contain a megabyte of output.
   return Array.from(line.slice(0, FIRST_LINE_CHARACTERS * MOST_UNITS))
     .slice(0, FIRST_LINE_CHARACTERS)
     .join("")

@@ -18,8 +18,8 @@ const decodeBody = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
     )
 }
 
-// A schema counts what an object or array holds after it has decoded it all. These count first, so that a body of a
-// megabyte of labels or events costs little more than its JSON.
+// A schema decodes all elements before it counts them. Counting first makes a body of a megabyte of
+// labels or events cost little more than its JSON.
 const hasTooManyLabels = (body: unknown): boolean =>
   Predicate.hasProperty(body, "labels") &&
   Predicate.isObject(body.labels) &&
@@ -27,7 +27,7 @@ const hasTooManyLabels = (body: unknown): boolean =>
 const hasTooManyEvents = (body: unknown): boolean =>
   Predicate.hasProperty(body, "events") && Array.isArray(body.events) && body.events.length > MAX_EVENTS
 
-/** The parameters of a query as they came: one that was given several times is an array. */
+/** Raw query parameters; a repeated one is an array. */
 export type RawParameters = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 const decodeParameters = <
@@ -67,7 +67,7 @@ export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatch
   return hasTooManyEvents(body) ? refuse(`events ${BATCH_SIZE_RULE}`) : decodeEventBatch(body)
 }
 
-/** Decodes the path of what concerns one agent. */
+/** Decodes the path of one agent. */
 export const decodeAgentPath = decodeParameters(Parameters.AgentPathParameters)
 /** Decodes the path of one blacklist row. */
 export const decodeBlacklistPath = decodeParameters(Parameters.BlacklistPathParameters)

@@ -2,7 +2,8 @@ import { SchemaAST, type SchemaIssue } from "effect"
 
 const MAX_SHOWN_NAME = 64
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u
-// Controls, format characters (bidirectional ones hide text), lone surrogates, line ends, and what quotes.
+// Controls, format characters (bidirectional ones hide text), lone surrogates, line ends, quotes
+// and backslashes.
 const UNSHOWABLE = /[\p{C}\p{Zl}\p{Zp}"\\]/gu
 
 const shownName = (name: string): string => {
@@ -50,7 +51,7 @@ const text = (annotation: unknown): string | undefined =>
 const mustBe = (expected: string | undefined): string | undefined =>
   expected === undefined ? undefined : `must be ${expected}`
 
-// What is said of the field; `ofCheck` is what the check that refused its value says.
+// The sentence without its subject; `ofCheck` is the message of the check that refused the value.
 const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string | undefined): string => {
   switch (issue._tag) {
     case "MissingKey":
@@ -74,12 +75,11 @@ const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string 
 }
 
 /**
- * The first problem of `issue` as one English sentence that names its field by path, such as
- * "events[3].observed_at must be …". `whole` stands for the input itself.
- *
- * It holds no value of the input, so no secret; names of fields that the sender chose are cut to 64 characters, and
- * cleaned of what cannot be shown (docs/rules.md#bodies). A check's `message` annotation is the sentence without its subject,
- * its `expected` annotation what follows "must be".
+ * The first problem of `issue` as one sentence that names its field by path, such as
+ * "events[3].observed_at must be …". `whole` names the input itself. The sentence contains no value
+ * of the input, so no secret; it cuts and cleans names that the sender chose
+ * (docs/rules.md#bodies). A check's `message` annotation is the sentence without its subject, its
+ * `expected` annotation follows "must be".
  */
 export const describeIssue = (issue: SchemaIssue.Issue, whole: string): string => {
   let path = ""

@@ -1,4 +1,4 @@
-/** How many letters differ, are missing or are too many: Levenshtein's distance. */
+/** Levenshtein's distance: how many letters differ, are missing or superfluous. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (let i = 1; i <= a.length; i += 1) {
@@ -15,7 +15,7 @@ const distance = (a: string, b: string): number => {
 const LONGEST_COMPARED = 64
 const LETTERS_PER_MISTAKE = 3
 
-/** The name that was probably meant, whatever its case; nothing where none is near. For messages about a name nobody knows. */
+/** The known name that was probably meant, ignoring case; `undefined` if none is near. */
 export const nearestName = (name: string, known: Iterable<string>): string | undefined => {
   if (name.length > LONGEST_COMPARED) return undefined
   const spelt = name.toLowerCase()
@@ -33,8 +33,8 @@ export const nearestName = (name: string, known: Iterable<string>): string | und
 }
 
 /**
- * What is said of fields that are no options, a sentence each, with the name that was probably meant. `path` stands before
- * each name; what is no object has no fields.
+ * One sentence for each field that is not a known option, with the name that was probably meant.
+ * `path` precedes each name. A value that is not an object has no fields.
  */
 export const unknownOptions = (
   path: string,

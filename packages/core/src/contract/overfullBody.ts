@@ -2,12 +2,12 @@ import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
 import { BATCH_SIZE_RULE, MAX_EVENTS } from "./Requests.ts"
 
 /**
- * Twice as many values as the largest batch has: a body with more does not fit the contract, whatever it is. JSON.parse takes
- * 2 ms for so many, and up to 100 ms for those that a body of 1 MiB can hold.
+ * Twice as many values as the largest batch has, so a body with more cannot fit the contract.
+ * JSON.parse takes 2 ms for this many, and up to 100 ms for as many as 1 MiB can contain.
  */
 export const MAX_VALUES = 5_000
 
-/** A value and what separates it from the next one. */
+/** A value and the separator before the next one. */
 const LEAST_BYTES_OF_VALUE = 2
 
 const QUOTE = 0x22
@@ -18,21 +18,24 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Where the string that begins at `start` ends: the index of its closing quote, or beyond the end of the text. */
+/**
+ * The index of the closing quote of the string that begins at `start`, or beyond the end of the
+ * text.
+ */
 const endOfString = (json: Uint8Array, start: number): number => {
   let at = start + 1
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
   return at
 }
 
-/** The field of the body at which the count ran over, as far as it was read. */
+/** The field of the body in which the count ran over. */
 interface Overflow {
   readonly keyStart: number
   readonly keyEnd: number
   readonly entries: number
 }
 
-/** Reads until there are more than {@link MAX_VALUES}; `undefined` where there are not. */
+/** Reads until the count exceeds {@link MAX_VALUES}; `undefined` if it does not. */
 const findOverflow = (json: Uint8Array): Overflow | undefined => {
   let values = 0
   let depth = 0
@@ -78,8 +81,8 @@ const isNamed = (json: Uint8Array, { keyStart, keyEnd }: Overflow, name: string)
   String.fromCharCode(...json.subarray(keyStart, Math.min(keyEnd, keyStart + name.length + 1))) === name
 
 /**
- * Says why a body of JSON holds too many values to be parsed: more than {@link MAX_VALUES} elements and members, deep or wide,
- * an empty array or object being one. They are counted in the bytes, in at most 3 ms. A text that is no JSON may count as
+ * Says why a JSON body contains too many values to be parsed: more than {@link MAX_VALUES} elements
+ * and members. It counts them in the bytes, in at most 3 ms. Text that is not JSON may count as
  * anything.
  */
 export const overfullBody = (json: Uint8Array): string | undefined => {

@@ -25,8 +25,8 @@ const readFeatures = (value: unknown): AgentFeatures | undefined => {
 }
 
 /**
- * Decodes the body of POST /api/v1/heartbeat as the schema HeartbeatRequest does, in a fraction of the time. `undefined` for a
- * body that does not fit; the schema then says why.
+ * Decodes the body of POST /api/v1/heartbeat like its schema, in a fraction of the time.
+ * `undefined` for a body that does not fit; the schema then says why.
  */
 export const readHeartbeat = (body: unknown): HeartbeatRequest | undefined => {
   if (typeof body !== "object" || body === null) return undefined
@@ -75,7 +75,7 @@ const readEvent = (wire: unknown): CheckResultEvent | undefined => {
   return readOptional(fields, event)
 }
 
-/** Reads what an event may lack, and sees to it that it holds nothing else. */
+/** Reads the optional fields of an event, and refuses unknown ones. */
 const readOptional = (
   fields: Unknown<CheckResultEvent>,
   event: Writable<CheckResultEvent>,
@@ -98,8 +98,8 @@ const readOptional = (
 }
 
 /**
- * Decodes the body of POST /api/v1/events as the schema EventBatchRequest does, in a sixth of the time: events are what most
- * of the load consists of. `undefined` for a body that does not fit; the schema then says why.
+ * Decodes the body of POST /api/v1/events like its schema, in a sixth of the time, because events
+ * are most of the load. `undefined` for a body that does not fit; the schema then says why.
  */
 export const readEventBatch = (body: unknown): EventBatchRequest | undefined => {
   if (typeof body !== "object" || body === null) return undefined

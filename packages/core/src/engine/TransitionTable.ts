@@ -1,14 +1,14 @@
-/** One row of a state-transition table: what may happen, when, and what follows. Code, tests and docs read the same rows. */
+/** One row of a state-transition table. Code, tests and docs read the same rows. */
 export interface Transition {
-  /** The state before; `absent` where the subject does not exist yet. */
+  /** The state before; `absent` if the subject does not exist yet. */
   readonly from: string
-  /** What happens, in the past tense; with `from` it determines `to`. */
+  /** The event, in the past tense; with `from` it determines `to`. */
   readonly trigger: string
-  /** When it applies, in words. */
+  /** When the transition applies. */
   readonly condition: string
-  /** The state after; `absent` where the subject ceases to exist. */
+  /** The state after; `absent` if the subject ceases to exist. */
   readonly to: string
-  /** What else changes in the same transaction, in words. */
+  /** What else changes in the same transaction. */
   readonly effects: string
 }
 
@@ -21,8 +21,8 @@ type To<Table extends Rows, F extends string, T extends string> = Extract<
 >["to"]
 
 /**
- * The state that follows `from` on `trigger`, by the table. A pair that the table does not hold does not compile, so
- * no decision can make a move that the documentation does not show.
+ * The state that follows `from` on `trigger`. A pair that is not in the table does not compile, so
+ * no decision can make an undocumented transition.
  */
 export const move = <const Table extends Rows, F extends From<Table>, T extends Trigger<Table, F>>(
   table: Table,
@@ -30,7 +30,7 @@ export const move = <const Table extends Rows, F extends From<Table>, T extends 
   trigger: T,
 ): To<Table, F, T> => {
   for (const row of table) {
-    // The search loses what the type system knows of the pair; the row's `to` is To<Table, F, T> by the table itself.
+    // The search loses the types of the pair; by the table, the row's `to` is To<Table, F, T>.
     if (row.from === from && row.trigger === trigger) return row.to as To<Table, F, T>
   }
   throw new Error(`no transition from ${from} on ${trigger}`)

@@ -3,11 +3,11 @@ import { Cause, Formatter, type Logger, LogLevel, References } from "effect"
 /** The texts of one log entry. */
 export interface EntryText {
   readonly message: string
-  /** Why it happened; absent where nothing failed. */
+  /** Absent if nothing failed. */
   readonly cause?: string
 }
 
-/** An error's cause has a cause in turn: so many are named. */
+/** How many causes of causes a line names. */
 const MOST_CAUSES = 5
 
 const causeIn = (part: unknown): Cause.Cause<unknown> | undefined => {
@@ -17,7 +17,9 @@ const causeIn = (part: unknown): Cause.Cause<unknown> | undefined => {
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.formatJson(part))
 
-/** An error that stands for several attempts, such as a connection tried at two addresses, may have no words of its own. */
+/**
+ * An error for several attempts, such as a connection tried at two addresses, may have no message.
+ */
 const wordsOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ""
     ? error.errors.map((each) => (each instanceof Error ? each.message : textOf(each))).join("; ")
@@ -32,14 +34,14 @@ const errorLine = (error: unknown, causesLeft: number): string => {
 }
 
 const withoutStack = (reason: Cause.Reason<unknown>): string => {
-  // A defect is a mistake in the program: without its stack nobody finds it.
+  // A defect is a bug in the program: only its stack finds it.
   if (Cause.isDieReason(reason)) return Cause.pretty(Cause.fromReasons([reason]))
   return Cause.isFailReason(reason) ? errorLine(reason.error, MOST_CAUSES) : "interrupted"
 }
 
 /**
- * What a log entry says. A failure that the program predicts is one line, because an outage repeats it by the thousand; it
- * comes with its stack only where the log holds debug entries.
+ * Renders a log entry. A predicted failure is one line, because an outage repeats it by the
+ * thousand; its stack appears only in a debug log.
  */
 export const entryText = ({ cause, fiber, message }: Logger.Options<unknown>): EntryText => {
   const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]

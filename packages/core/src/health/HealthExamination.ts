@@ -8,19 +8,19 @@ import { Policy } from "../ports/Policy.ts"
 import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
 import { type Health, type HealthFacts, judgeHealth, type NotificationMoment } from "./judgeHealth.ts"
 
-/** A storage that takes longer for next to nothing is not well. */
+/** A healthy storage answers a trivial read faster. */
 const PATIENCE = Duration.seconds(5)
 
 const timedOut = new StorageError({ reason: "timed_out", message: "the storage took too long" })
 const mistaken = new StorageError({ reason: "other", message: "the storage failed unexpectedly" })
 
-/** Finds out whether the service does its work. */
+/** Examines whether the service does its work. */
 export class HealthExamination extends Context.Service<
   HealthExamination,
   {
     /**
-     * Looks at the storage, by a read and by a committed write, and at the outbox, and judges. Never fails; takes 10 s at most.
-     * `isStopping`: whether the service has been told to stop.
+     * Tests the storage by a read and a committed write, looks at the outbox, and judges. Never
+     * fails; takes at most 10 s. `isStopping`: whether the service is shutting down.
      */
     readonly examine: (isStopping: boolean) => Effect.Effect<Health>
   }
@@ -59,7 +59,7 @@ export class HealthExamination extends Context.Service<
 const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>
   effect.pipe(
     Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.fail(timedOut) }),
-    // A mistake in the storage is for the log; whoever asks wants to know that it does not work.
+    // A bug in the storage goes to the log; the caller only needs to know that the storage fails.
     Effect.catchDefect((defect) =>
       Effect.andThen(Effect.logError("the storage failed unexpectedly", defect), Effect.fail(mistaken)),
     ),
@@ -68,14 +68,17 @@ const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effec
 const failureOf = (effect: Effect.Effect<void, StorageError>): Effect.Effect<StorageFailure | undefined> =>
   Effect.match(effect, { onSuccess: () => undefined, onFailure: ({ reason }) => reason })
 
-/** Of the oldest items these are looked at: those of notifiers that other replicas have may be among them. */
+/** Rows read per state. Some may belong to notifiers of other replicas. */
 const ROWS = 50
 const WAITING = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
 
-/** What became of notifications, as far as it matters to whether they go out. */
+/** Waiting and failed notifications. */
 export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
 
-/** Reads which notifications of `notifiers` wait, the oldest first, and were given up, the latest first: 50 of a state. */
+/**
+ * Reads up to 50 notifications of each state: waiting ones from the oldest, failed ones from the
+ * latest.
+ */
 export const notificationMoments = (
   storage: Storage["Service"],
   notifiers: Notifiers["Service"],
@@ -99,7 +102,7 @@ interface Which {
   readonly direction: "asc" | "desc"
 }
 
-/** Reads the first items of a state, of which `isOurs` are ours, with a moment of each. */
+/** Reads notifications of one state, keeps ours, and dates each. */
 const momentsIn =
   (storage: Storage["Service"], isOurs: (item: OutboxRecord) => boolean) =>
   (

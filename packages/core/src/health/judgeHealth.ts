@@ -3,42 +3,45 @@ import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { StorageFailure } from "../ports/Storage.ts"
 
-/** What happened to a notification, and when. */
+/** A notification, and a moment in its life. */
 export interface NotificationMoment {
   readonly notifier: NotifierName
   readonly at: Instant.Instant
 }
 
-/** What is known of the service when it is asked whether it is well. */
+/** The facts about the service at the moment of an examination. */
 export interface HealthFacts {
   readonly now: Instant.Instant
-  /** It has been told to stop. */
+  /** The service is shutting down. */
   readonly isStopping: boolean
-  /** Why the storage answered no read; absent where it did. */
+  /** Why the storage did not answer a read, if so. */
   readonly readFailure: StorageFailure | undefined
-  /** Why it kept no write; absent where it did. */
+  /** Why it did not keep a write, if so. */
   readonly writeFailure: StorageFailure | undefined
-  /** Notifications of configured notifiers that are neither delivered nor given up, with the moment from which they count. */
+  /** Waiting notifications of configured notifiers, with the moment from which they count. */
   readonly undelivered: ReadonlyArray<NotificationMoment>
-  /** Notifications of configured notifiers that were given up, with the moment of that. */
+  /** Failed notifications of configured notifiers, with the moment of failure. */
   readonly givenUp: ReadonlyArray<NotificationMoment>
 }
 
-/** A notification that has waited longer is late: by then five attempts have failed, or none is being made. */
+/** A notification that waits longer is late: five attempts have failed, or none is being made. */
 export const LATE_AFTER = Duration.minutes(15)
 /** How long a failed notification counts: longer than any usual interval between beats. */
 export const GIVEN_UP_TOLD_FOR = Duration.hours(1)
 
-/** What must hold for the service to be well. */
+/** A condition of health. */
 export interface HealthCondition {
   readonly name: string
-  /** In words, for the documentation. */
+  /** For the documentation. */
   readonly meaning: string
-  /** The fault where it does not hold: without an address, an agent's name, or a receiver's answer. */
+  /**
+   * The fault, if the condition does not hold. Contains no address, agent name or answer of a
+   * receiver.
+   */
   readonly faultOf: (facts: HealthFacts) => string | undefined
 }
 
-/** All conditions, the first ones being what the others depend on. */
+/** All conditions; the first ones are prerequisites of the others. */
 export const HealthConditions = [
   {
     name: "storage_answers",
@@ -82,17 +85,17 @@ const minutesSince = (at: Instant.Instant, now: Instant.Instant): string => {
 /** A condition that does not hold. */
 export interface Fault {
   readonly name: (typeof HealthConditions)[number]["name"]
-  /** What is wrong, to be told to anybody. */
+  /** What is wrong, in public terms. */
   readonly text: string
 }
 
-/** Whether the service is well: whoever has told it to stop knows, so that while it stops it is neither. */
+/** Whether the service works. While it shuts down it is neither well nor unwell. */
 export type Health =
   | { readonly state: "stopping" }
   | { readonly state: "well" }
   | { readonly state: "unwell"; readonly faults: readonly [Fault, ...ReadonlyArray<Fault>] }
 
-/** Judges what is known by {@link HealthConditions}. */
+/** Judges the facts by {@link HealthConditions}. */
 export const judgeHealth = (facts: HealthFacts): Health => {
   if (facts.isStopping) return { state: "stopping" }
   const conditions: ReadonlyArray<HealthCondition & Pick<Fault, "name">> = HealthConditions

@@ -1,6 +1,9 @@
 import type { Transition } from "../engine/TransitionTable.ts"
 
-/** Moves of an incident (docs/rules.md#incidents). A resolved incident never reopens: the next trouble opens a new one. */
+/**
+ * Transitions of an incident (docs/rules.md#incidents). A resolved incident never reopens: new
+ * trouble opens a new one.
+ */
 export const IncidentTransitions = [
   {
     from: "absent",

@@ -21,8 +21,8 @@ const FIRST_LOOK = 8
 const GROWTH = 4
 
 /**
- * The member that speaks for an incident. Loads as few members as tell: the ranking is read from its top, and further
- * down only while all that was read has left or improved in this very transaction.
+ * The worst member of an incident. Reads the ranking from its top, and further down only while all
+ * members read so far have left or improved in this transaction.
  */
 function* worstMember(workspace: Workspace, incident: IncidentRecord): Decision<MemberRecord> {
   for (let limit = FIRST_LOOK; ; limit *= GROWTH) {
@@ -36,13 +36,13 @@ function* worstMember(workspace: Workspace, incident: IncidentRecord): Decision<
   }
 }
 
-/** One change of a membership: which check, how bad it is now, and whether people are told. */
+/** A change of a membership: the check, its severity now, and whether to notify. */
 export interface MemberChange {
   readonly member: Pick<MemberRecord, "agent_id" | "check_id" | "severity" | "summary">
   readonly notify: boolean
 }
 
-/** Why a member leaves: by an event of its own, silent or not, or because its agent is gone. */
+/** Why a member leaves: by an event, silent or not, or because its agent is deleted. */
 export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
 
 const COUNT_OF = {
@@ -53,7 +53,7 @@ const COUNT_OF = {
 
 type MemberCounts = Pick<IncidentRecord, (typeof COUNT_OF)[Severity]>
 
-/** The counts of an incident's members after one of them went from one severity to another, joined or left. */
+/** The counts of an incident's members after one of them changed its severity, joined or left. */
 const recount = (
   counts: MemberCounts,
   from: Severity | undefined,
@@ -76,11 +76,10 @@ const worstSeverity = (counts: MemberCounts): Severity =>
 interface Membership {
   readonly state: "open"
   readonly counts: MemberCounts
-  /** The member that speaks for it. */
   readonly worst: MemberRecord
 }
 
-/** Incident decisions over one workspace at one moment. */
+/** Incident decisions on one workspace at one moment. */
 export class Incidents {
   readonly #workspace: Workspace
   readonly #now: Instant
@@ -94,7 +93,10 @@ export class Incidents {
     this.#enqueue = { notifiers: options.notifiers, newOutboxId: options.newOutboxId, now }
   }
 
-  /** A check that is not ok joins the open incident of `ref`, which opens where none is. Returns the incident's id. */
+  /**
+   * A check that is not ok joins the open incident of `ref`, or opens it. Returns the incident's
+   * ID.
+   */
   *join(ref: IncidentRef, change: MemberChange): Decision<IncidentId> {
     const workspace = this.#workspace
     if (!workspace.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
@@ -112,7 +114,7 @@ export class Incidents {
     }
     workspace.putMember(member)
     const counts = recount(before, undefined, severity)
-    // The latest change has the highest number, so among the most severe members it comes first.
+    // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? member : yield* worstMember(workspace, before)
     const state = move(IncidentTransitions, "open", "member_joined")
     const incident = this.#refresh(before, { state, counts, worst })
@@ -121,7 +123,7 @@ export class Incidents {
     return incident.id
   }
 
-  /** A member stays and is now as bad as `change` says. */
+  /** A member stays with another severity. */
   *change(incident_id: IncidentId, change: MemberChange): Decision<void> {
     const workspace = this.#workspace
     const { agent_id, check_id, severity, summary } = change.member
@@ -131,7 +133,7 @@ export class Incidents {
     const changed: MemberRecord = { ...member, severity, summary, change_seq: before.member_changes + 1 }
     workspace.putMember(changed)
     const counts = recount(before, member.severity, severity)
-    // The latest change has the highest number, so among the most severe members it comes first.
+    // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(workspace, before)
     const state = move(IncidentTransitions, "open", "member_changed")
     const incident = this.#refresh(before, { state, counts, worst })
@@ -140,7 +142,9 @@ export class Incidents {
     if (worsened && change.notify) enqueueFirings(workspace, incident, this.#enqueue)
   }
 
-  /** A member's latest output has another first line: the incident's summary follows where that member speaks for it. */
+  /**
+   * A member's latest output has another first line; the incident shows that of its worst member.
+   */
   *resummarize(ref: MemberRef, summary: string | undefined): Decision<void> {
     yield* ensure(this.#workspace, { incidents: [ref.incident_id], members: [ref] })
     const { incident, member } = this.#find(ref)
@@ -151,7 +155,10 @@ export class Incidents {
       this.#workspace.incidents.put({ ...incident, summary: worst.summary })
   }
 
-  /** A member leaves; the incident resolves when it was the last, and keeps what it showed until then (docs/rules.md#incidents). */
+  /**
+   * A member leaves. The incident resolves with its last member, and keeps what it showed
+   * (docs/rules.md#incidents).
+   */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
     const workspace = this.#workspace
     if (!workspace.incidents.isLoaded(ref.incident_id) || !workspace.members.isLoaded(ref))
@@ -208,7 +215,7 @@ export class Incidents {
     }
   }
 
-  /** Writes an open incident after a change of its membership, with what follows from those who are in it now. */
+  /** Updates an open incident from its present members. */
   #refresh(before: IncidentRecord, { state, counts, worst }: Membership): IncidentRecord {
     const isSingle = memberCount(counts) === 1
     const incident: IncidentRecord = {

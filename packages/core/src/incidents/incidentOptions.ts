@@ -4,21 +4,20 @@ import type { NotifierName } from "../contract/Status.ts"
 import type { Ids } from "../ports/Ids.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 
-/** What incidents need besides the rows. */
+/** What incident decisions need besides rows. */
 export interface IncidentOptions {
   readonly notifiers: ReadonlyArray<NotifierName>
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
 }
 
-/** A source of new ids of one brand. */
+/** A source of new IDs of one brand. */
 export const newId =
   <Id extends string>(ids: Ids["Service"]) =>
   (now: Instant): Id =>
-    // The brands of ids stand for what the port promises; a schema would look again at each of them.
+    // The port promises valid IDs; a schema would check each again.
     ids.uuidV7(now) as Id
 
-/** What incident decisions need, from the services that provide it. */
 export const incidentOptions = (ids: Ids["Service"], policy: PolicyOptions): IncidentOptions => ({
   notifiers: policy.notifiers,
   newIncidentId: newId<IncidentId>(ids),

@@ -1,15 +1,18 @@
 import * as Instant from "../contract/Instant.ts"
 
-/** The sign of life that all replicas share: a gap between marks is an outage of the service itself (docs/rules.md#outages-of-the-service). */
+/**
+ * The sign of life that all replicas share. A gap between marks is an outage of the service
+ * (docs/rules.md#outages-of-the-service).
+ */
 export interface MarkRecord {
   readonly name: "service"
   readonly marked_at: Instant.Instant
-  /** When the last outage ended; absent when there was none. */
+  /** When the last outage ended, if there was one. */
   readonly outage_ended_at: Instant.Instant | undefined
 }
 
 /**
- * The moment of a mark that no server has left yet: what a copy writes. The first server on it then sees that nothing could be
- * committed until now, and gives agents their time to come back.
+ * The mark that a copy writes. The first server that uses the copy then sees an outage until now,
+ * and gives agents time to return.
  */
 export const NEVER_MARKED = Instant.fromMicros(0n)

@@ -5,18 +5,21 @@ import type { Command } from "../engine/workspace/Decision.ts"
 import type { SummaryCounts } from "../ports/StorageCounts.ts"
 
 /**
- * How many agents a silence scan remembers: as many rows are looked up anew at each summary, which takes two milliseconds.
- * In a healthy system no accepted agent is quiet for half of the stale threshold.
+ * How many quiet agents a scan remembers. Each summary reads these rows again, which takes two
+ * milliseconds. In a healthy system no accepted agent is quiet for half of the stale threshold.
  */
 export const QUIET_KEPT = 1_000
 
-/** What one pass over all agents tells. */
+/** The result of one pass over all agents. */
 export interface Pass {
-  /** Accepted agents without a heartbeat incident that were last seen at `bound` or earlier. All others were seen later. */
+  /**
+   * Accepted agents without a heartbeat incident, last seen at `bound` or earlier. All others were
+   * seen later.
+   */
   readonly quiet: ReadonlyArray<AgentId>
-  /** The `bound` that was asked for, or an earlier one where more agents than `QUIET_KEPT` were quiet. */
+  /** The requested bound, or an earlier one if more than `QUIET_KEPT` agents are quiet. */
   readonly bound: Instant.Instant
-  /** When one of the agents with a heartbeat incident was last seen; absent where there is none. */
+  /** When an agent with a heartbeat incident was last seen; absent if there is none. */
   readonly deadSeenAt: Instant.Instant | undefined
 }
 
@@ -29,7 +32,7 @@ export interface Seen {
 /** Longest silent first. */
 export const bySeen = (a: Seen, b: Seen): number => (a.last_seen_at < b.last_seen_at ? -1 : 1)
 
-/** What a pass tells that found these agents quiet, more of them than are remembered where there are as many. */
+/** Makes the result of a pass from the quiet agents that it found, at most `QUIET_KEPT` + 1. */
 export const makePass = (
   quiet: ReadonlyArray<Seen>,
   { bound, deadSeenAt }: Pick<Pass, "bound" | "deadSeenAt">,
@@ -43,42 +46,42 @@ export const makePass = (
   }
 }
 
-/** Running totals, as the storage keeps them with each change. */
+/** Running totals, which the storage keeps with each change. */
 export interface SystemTotals extends Omit<SummaryCounts, "agents_online" | "agents_offline"> {
   readonly agents_accepted: number
-  /** Accepted agents that have a heartbeat incident: none of them was heard of since it opened. */
+  /** Accepted agents with a heartbeat incident: none was seen since it opened. */
   readonly agents_dead: number
-  /** How often an agent became accepted so far: the one way in which an agent can have been quiet all along. */
+  /** How often an agent became accepted: only then can an agent be quiet that no scan has seen. */
   readonly acceptances: number
 }
 
-/** How a storage reads what silence scans are made of. Each reads what is committed. */
+/** The reads that silence scans need from a storage. Each reads committed data. */
 export interface SilenceScanReads<E> {
-  /** How often an agent became accepted so far. */
+  /** How often an agent became accepted. */
   readonly acceptances: Effect.Effect<number, E>
-  /** Goes through all agents, in steps that hold up nobody. */
+  /** Passes over all agents, in steps that block nothing. */
   readonly pass: (bound: Instant.Instant) => Effect.Effect<Pass, E>
   /**
-   * Those of some agents that are accepted, not dead, and were last seen at `seenBefore` or earlier; at most `limit`,
-   * ascending by id.
+   * Those of `among` that are accepted, not dead, and last seen at `seenBefore` or earlier; at most
+   * `limit`, ascending by ID.
    */
   readonly silent: (
     among: ReadonlyArray<AgentId>,
     seenBefore: Instant.Instant,
     limit: number,
   ) => Effect.Effect<ReadonlyArray<AgentId>, E>
-  /** At one moment: the totals, and how many of some agents are silent in that sense. */
+  /** At one moment: the totals, and how many of `among` are silent in that sense. */
   readonly look: (
     among: ReadonlyArray<AgentId>,
     seenBefore: Instant.Instant,
   ) => Effect.Effect<SystemTotals & { readonly agents_silent: number }, E>
-  /** At one moment: the totals, and how many of all agents are offline, whatever that takes. */
+  /** At one moment: the totals, and how many of all agents are offline, at any cost. */
   readonly lookAtAll: (
     aliveSince: Instant.Instant,
   ) => Effect.Effect<SystemTotals & { readonly agents_offline: number }, E>
 }
 
-/** What a silence scan told, and until when that helps. */
+/** A pass, and for how long it is valid. */
 interface SilenceScan extends Pass {
   readonly takenAt: Instant.Instant
   readonly acceptances: number
@@ -92,11 +95,13 @@ const NOBODY: SilenceScan = {
   acceptances: -1,
 }
 
-/** The middle between two moments: a silence scan with this bound serves questions like the present one for as long again. */
+/**
+ * The middle between two moments. A scan with this bound answers later questions for as long again.
+ */
 const middle = (since: Instant.Instant, now: Instant.Instant): Instant.Instant =>
   now > since ? Instant.fromMicros(since + (now - since) / 2n) : since
 
-/** Whether all that were silent since a moment are among those that a silence scan remembers. */
+/** Whether a scan remembers every agent that was silent since this moment. */
 const reaches = (
   call: SilenceScan,
   since: Instant.Instant,
@@ -104,7 +109,7 @@ const reaches = (
   acceptances: number,
 ): boolean => since <= call.bound && now >= call.takenAt && acceptances === call.acceptances
 
-/** Whether a silence scan that was taken not long ago found more silent agents than it could remember. */
+/** Whether a recent scan found more silent agents than it could remember. */
 const isCrowded = (call: SilenceScan, since: Instant.Instant, now: Instant.Instant): boolean =>
   call.quiet.length >= QUIET_KEPT &&
   call.bound < since &&
@@ -112,17 +117,18 @@ const isCrowded = (call: SilenceScan, since: Instant.Instant, now: Instant.Insta
   call.takenAt > middle(since, now)
 
 /**
- * Tells how many agents are online, and which have fallen silent, without passing over all of them each time, and without
- * an index that every heartbeat would have to move. An agent that was seen after some moment cannot have been silent since
- * that moment, and none gets quieter but by time: so one pass, which remembers the few that are quiet, answers all
- * questions about moments before its bound by another look at these few. The next pass is due when the moment that is
- * asked for overtakes the bound, when an agent was accepted meanwhile, who may have been quiet before, or when a command was
- * decided before the bound: the clock was set back, and agents may have been seen then.
+ * Finds silent agents and counts online ones, without a pass over all agents each time and without
+ * an index that every heartbeat would move. An agent seen after a moment cannot have been silent
+ * since that moment. So one pass, which remembers the few quiet agents, answers all questions about
+ * moments before its bound by reading those few again. The next pass is due when a question exceeds
+ * the bound, when an agent was accepted meanwhile (it may have been quiet before), or when a
+ * command ran at a time before the bound (the clock was set back).
  */
 export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
   let last = NOBODY
   const turn = Semaphore.makeUnsafe(1)
-  // The latest bound of the last silence scan and of the one under way, and how often the clock was found at or before it.
+  // The latest bound of the last scan and of the one in progress, and how often a command ran at or
+  // before it.
   let guarded = NOBODY.bound
   let slips = 0
 
@@ -130,13 +136,16 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
     const bound = middle(since, now)
     guarded = Instant.max(guarded, bound)
     const slipsBefore = slips
-    // Counted before the first agent is read: whoever is accepted from here on is noticed.
+    // Counted before the first agent is read, so that later acceptances show.
     const acceptances = yield* reads.acceptances
     const found = { ...(yield* reads.pass(bound)), takenAt: now, acceptances }
     last = slips === slipsBefore ? found : NOBODY
   })
 
-  /** An agent seen at this moment or earlier may be quiet without being remembered: then the next look passes over all. */
+  /**
+   * An agent seen at this moment or earlier may be quiet without being remembered, so the next
+   * question needs a pass.
+   */
   const decidedAt = (now: Instant.Instant): void => {
     if (now > guarded) return
     guarded = NOBODY.bound
@@ -144,7 +153,7 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
     slips += 1
   }
 
-  /** Takes another silence scan, unless someone else does so just now. */
+  /** Runs another scan, unless one is already running. */
   const take = (since: Instant.Instant, now: Instant.Instant): Effect.Effect<void, E> => {
     const before = last
     return turn.withPermit(Effect.suspend(() => (last === before ? pass(since, now) : Effect.void)))
@@ -152,7 +161,7 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
 
   const countByLast = Effect.fnUntraced(function* (aliveSince: Instant.Instant, now: Instant.Instant) {
     const call = last
-    // Whom other settings once declared dead may be alive by the present ones.
+    // With other settings, an agent declared dead may count as alive.
     if (call.deadSeenAt !== undefined && call.deadSeenAt > aliveSince) return undefined
     if (aliveSince > call.bound) return undefined
     const { agents_silent, ...totals } = yield* reads.look(call.quiet, aliveSince)
@@ -161,7 +170,7 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
   })
 
   return {
-    /** The same command, whose moment is noticed. Every command that may see agents goes through it. */
+    /** Watches the time of a command. Every command that may touch agents goes through it. */
     watch:
       <A>(command: Command<A>): Command<A> =>
       (workspace, now) => {
@@ -169,7 +178,7 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
         return command(workspace, now)
       },
 
-    /** The summary's counts, all of one moment; see `Storage.counts`. */
+    /** The summary's counts at one moment; see `Storage.counts`. */
     counts: Effect.fnUntraced(function* (aliveSince: Instant.Instant): Effect.fn.Return<SummaryCounts, E> {
       const now = yield* Instant.now
       let counts = yield* countByLast(aliveSince, now)
@@ -180,7 +189,7 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
       return counts ?? toCounts(yield* reads.lookAtAll(aliveSince))
     }),
 
-    /** Agents that have fallen silent; see `Storage.silentAgents`. */
+    /** Silent agents; see `Storage.silentAgents`. */
     silentAgents: Effect.fnUntraced(function* (
       seenBefore: Instant.Instant,
       limit: number,

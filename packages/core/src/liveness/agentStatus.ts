@@ -5,7 +5,7 @@ import type { PolicyOptions } from "../ports/Policy.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 import { isInGrace } from "./outage.ts"
 
-/** What an agent's status depends on besides when it was seen. */
+/** What an agent's status depends on besides `last_seen_at`. */
 export interface StatusContext {
   readonly now: Instant.Instant
   readonly policy: PolicyOptions
@@ -14,9 +14,9 @@ export interface StatusContext {
 }
 
 /**
- * Whether an agent was heard of lately: alive before the stale threshold has passed, stale before the dead one, dead
- * after; but no more than stale while agents may still be on their way back after an outage of the service (docs/rules.md#outages-of-the-service).
- * By server time only, so it needs no job to be right.
+ * An agent's status by the stale and dead thresholds. During the grace after an outage of the
+ * service it is at most stale (docs/rules.md#outages-of-the-service). It depends on server time
+ * only, so no job is needed.
  */
 export const agentStatus = (
   lastSeenAt: Instant.Instant,
@@ -34,7 +34,7 @@ export const aliveSince = (now: Instant.Instant, policy: PolicyOptions): Instant
 /** The shortest threshold: four marks of the service fit into it, each of which takes a commit. */
 export const SHORTEST_THRESHOLD = Duration.seconds(2)
 
-/** Why agents cannot be judged by these thresholds, a sentence each; nothing where they can. */
+/** What is wrong with these thresholds, one sentence each. */
 export const thresholdProblems = (
   thresholds: Pick<PolicyOptions, "staleAfter" | "deadAfter">,
 ): ReadonlyArray<string> => {

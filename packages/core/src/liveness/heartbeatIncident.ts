@@ -8,13 +8,13 @@ import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { HEARTBEAT, type MemberRef } from "../incidents/MemberRecord.ts"
 
-/** The key of the incident that says an agent is dead (docs/rules.md#heartbeat-incidents). */
+/** The key of an agent's heartbeat incident (docs/rules.md#heartbeat-incidents). */
 export const heartbeatRef = (agentId: AgentId): IncidentRef => ({
   kind: "automatic",
   incident_key: IncidentKey.make(`${agentId}/${HEARTBEAT}`),
 })
 
-/** Opens the incident of an agent that has turned dead. Returns the agent, naming it. */
+/** Opens the incident of a dead agent. Returns the agent with its ID. */
 export function* openHeartbeatIncident(
   workspace: Workspace,
   agent: AgentRecord,
@@ -32,13 +32,15 @@ export function* openHeartbeatIncident(
   return { ...agent, heartbeat_incident_id }
 }
 
-/** The membership that says of an agent that it is dead, if it is. */
+/** The membership in the heartbeat incident, if the agent is dead. */
 export const heartbeatMember = (agent: AgentRecord): MemberRef | undefined => {
   const { agent_id, heartbeat_incident_id: incident_id } = agent
   return incident_id === undefined ? undefined : { incident_id, agent_id, check_id: HEARTBEAT }
 }
 
-/** Resolves that incident at the agent's next contact, if there is one. Returns the agent without it. */
+/**
+ * Resolves the heartbeat incident, if any, when the agent is seen. Returns the agent without it.
+ */
 export function* resolveHeartbeatIncident(
   workspace: Workspace,
   agent: AgentRecord,

@@ -6,8 +6,8 @@ import type { PolicyOptions } from "../ports/Policy.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 
 /**
- * Whether agents may still be on their way back after an outage of the service: until a dead threshold has passed since
- * its end, none is called dead (docs/rules.md#outages-of-the-service).
+ * Whether agents may still be returning after an outage of the service: for one dead threshold
+ * after its end, no agent counts as dead (docs/rules.md#outages-of-the-service).
  */
 export const isInGrace = (
   mark: MarkRecord | undefined,
@@ -19,8 +19,9 @@ export const isInGrace = (
 }
 
 /**
- * When the last outage ended: now, when the last mark is older than the stale threshold. An end that lies ahead was noted
- * by a clock that has been set back since, and counts as now: otherwise the grace would last until the clock caught up.
+ * When the last outage ended: now, if the last mark is older than the stale threshold. An end in
+ * the future comes from a clock set back since, and counts as now; otherwise the grace would last
+ * until the clock caught up.
  */
 const outageEnd = (
   mark: MarkRecord,
@@ -31,7 +32,8 @@ const outageEnd = (
   return mark.outage_ended_at && Instant.min(mark.outage_ended_at, now)
 }
 
-// Four marks fit into the longest gap that is no outage, so that a slow one is no outage either.
+// Four marks fit into the longest gap that is not an outage, so that one slow mark is not an
+// outage.
 const MARKS_PER_THRESHOLD = 4
 const LONGEST_INTERVAL = Duration.seconds(5)
 
@@ -40,9 +42,9 @@ export const markEvery = ({ staleAfter }: PolicyOptions): Duration.Duration =>
   Duration.min(LONGEST_INTERVAL, Duration.divideUnsafe(staleAfter, MARKS_PER_THRESHOLD))
 
 /**
- * When the service is marked as alive. The mark never goes back for replicas whose clocks differ by a little. One further
- * ahead was left by a clock that has been set back since, and counts as now: otherwise it would hide every outage until the
- * clock caught up.
+ * The time of the new mark. It never goes back if replicas' clocks differ slightly. A mark far
+ * ahead comes from a clock set back since, and counts as now; otherwise it would hide every outage
+ * until the clock caught up.
  */
 const markedAt = (
   mark: MarkRecord | undefined,
@@ -53,7 +55,7 @@ const markedAt = (
     ? now
     : Instant.max(mark.marked_at, now)
 
-/** Notes that the service could commit now, and whether an outage ended with it. */
+/** Records that the service could commit now, and whether an outage ended. */
 export const leaveMark =
   (policy: PolicyOptions): Command<void> =>
   (workspace, now) =>

@@ -15,17 +15,17 @@ import { isInGrace } from "./outage.ts"
 interface SweepInput {
   readonly policy: PolicyOptions
   readonly incidents: IncidentOptions
-  /** Who may have turned dead: what `Storage.silentAgents` found for {@link deadSince}. */
+  /** Candidates: what `Storage.silentAgents` found for {@link deadSince}. */
   readonly agents: ReadonlyArray<AgentId>
 }
 
-/** Accepted agents that were last seen at this instant or earlier are dead. */
+/** Accepted agents last seen at this instant or earlier are dead. */
 const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
   Instant.minus(now, policy.deadAfter)
 
 /**
- * One bounded piece of the sweep: opens an incident for each of these agents that has turned dead indeed, unless the service
- * itself was away until lately (docs/rules.md#heartbeat-incidents). Safe with several replicas.
+ * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
+ * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
 export const sweepDeadAgents =
   (input: SweepInput): Command<WorkOnMany> =>
@@ -55,13 +55,13 @@ function* sweep(workspace: Workspace, now: Instant.Instant, input: SweepInput): 
 interface SweepOptions {
   readonly policy: PolicyOptions
   readonly incidents: IncidentOptions
-  /** How many agents one transaction takes. */
+  /** Agents per transaction. */
   readonly limit: number
 }
 
 /**
- * Looks for agents that have turned dead, and opens the incidents of at most `limit` of them. Passes over those that somebody
- * else holds. Returns how many it opened.
+ * Opens the incidents of at most `limit` agents that have died, and returns how many. Skips locked
+ * agents.
  */
 export const sweepSilentAgents = Effect.fnUntraced(function* (
   storage: Storage["Service"],

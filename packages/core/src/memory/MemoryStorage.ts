@@ -19,10 +19,13 @@ import { MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { readRows } from "./readRows.ts"
 import { transact } from "./transact.ts"
 
-/** Storage in Maps: nothing outlives the process. The reference for the other storages, and the fast one for tests. */
+/**
+ * Storage in Maps: nothing outlives the process. The reference for other storages, and fast for
+ * tests.
+ */
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new MemoryTables()))
 
-/** A storage over given tables, for those who fill and keep them elsewhere. */
+/** A storage on given tables, for callers that fill and keep them elsewhere. */
 export const make = (tables: MemoryTables): Storage["Service"] =>
   Storage.of({
     transact: (command) =>
@@ -133,7 +136,6 @@ const incidentStory = (
 
 const upToLimit = (count: number): number => Math.min(count, CENSUS_LIMIT)
 
-/** Takes the metricCounts of tables in memory, by passing over them. */
 const metricCounts = (tables: MemoryTables): MetricCounts => {
   const agents = Array.from(tables.agents.values())
   const open = Array.from(tables.incidents.values()).filter(({ state }) => state === "open")

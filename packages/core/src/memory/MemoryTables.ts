@@ -18,20 +18,23 @@ import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
 
-/** All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and shared. */
+/**
+ * All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and
+ * shared.
+ */
 export class MemoryTables {
   readonly agents = new Map<AgentId, AgentRecord>()
   readonly keys = new Map<KeyHash, AgentKeyRecord>()
   /** Keys that are not blocked, by agent. */
   readonly keysOfAgents = new Map<AgentId, Set<KeyHash>>()
   readonly blacklist = new Map<BlacklistId, KeyHash>()
-  /** Checks by registration, then by check id: a deleted agent's go with one step. */
+  /** By registration, then by check ID: the checks of a deleted agent go in one step. */
   readonly checks = new Map<string, Map<string, CheckRecord>>()
-  /** By their numbers, in the order in which they were stored. */
+  /** By number, in the order in which they were stored. */
   readonly history = new Map<number, StoredHistoryRecord>()
-  /** The number of the newest result of each check, by registration, then by check id. */
+  /** The number of the newest result of each check, by registration, then by check ID. */
   readonly newestResults = new Map<string, Map<CheckId, number>>()
-  /** Event ids in the history with their checks, by registration. */
+  /** Event IDs in the history with their checks, by registration. */
   readonly knownEvents = new Map<string, Map<EventId, CheckId>>()
   readonly incidents = new Map<IncidentId, IncidentRecord>()
   /** The open incident of each key. */

@@ -26,7 +26,7 @@ export interface ExpiredRows {
   readonly incidents: Array<IncidentRecord>
 }
 
-/** Decides a piece of retention. Removes nothing yet: {@link removeExpired} does. */
+/** Decides a piece of retention. {@link removeExpired} then removes the rows. */
 export const decideExpiry = (
   tables: MemoryTables,
   piece: RetentionPiece,
@@ -45,7 +45,7 @@ export const decideExpiry = (
   return { result, expired }
 }
 
-/** Removes rows that {@link decideExpiry} found, and what the indexes hold of them. */
+/** Removes rows that {@link decideExpiry} found, from tables and indexes. */
 export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void => {
   for (const row of expired.checks) removeInner(tables.checks, row.registration_id, row.check_id)
   for (const row of expired.history) removeResult(tables, row)
@@ -58,7 +58,7 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
     removeInner(tables.members, row.incident_id, `${row.agent_id}/${row.check_id}`)
   for (const row of expired.incidentChanges) {
     const story = tables.incidentChanges.get(row.incident_id)
-    // They go from the first one on.
+    // Changes go from the first one on.
     story?.splice(story.indexOf(row), 1)
     if (story?.length === 0) tables.incidentChanges.delete(row.incident_id)
   }
@@ -69,12 +69,12 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
 const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
   deleted_agents: ({ limit }) => first(registrations(tables), limit),
   history: (piece) => first(oldResults(tables, piece), piece.limit),
-  // All rows are at hand: those that stay are left out, so it does not matter where a piece starts.
+  // Looks leave out rows that stay, so it does not matter where a piece starts.
   outbox: (piece) => first(oldOutbox(tables, piece), piece.limit),
   incidents: (piece) => first(oldIncidents(tables, piece), piece.limit),
 })
 
-/** Finds the rows of keys, and notes them instead of removing them. */
+/** Collects the rows to remove. */
 const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"now">["remove"] => {
   const noting =
     <Row>(noted: Array<Row>, rowsOf: (keys: ReadonlyArray<string>) => Iterable<Row>) =>
@@ -130,7 +130,7 @@ function* resultsOf(tables: MemoryTables, keys: ReadonlyArray<string>): Generato
   for (const row of tables.history.values()) if (wanted.has(row.registration_id)) yield row
 }
 
-/** Results received before the bound, except the newest ones, up to the first received later. */
+/** Results received before the bound, except the newest of each check. */
 function* oldResults(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["history"]> {
   for (const row of tables.history.values()) {
     if (row.received_at >= before) return

@@ -7,7 +7,10 @@ import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 
-/** Writes what a transaction changed into the tables. Cannot fail half-way: it only sets and deletes map entries. */
+/**
+ * Writes the changes of a transaction into the tables. Cannot fail half-way: it only sets and
+ * deletes map entries.
+ */
 export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges): void => {
   for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.add(registration_id)
   for (const { before, after } of changes.agents) {
@@ -50,14 +53,14 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   }
 }
 
-/** Stores a result under its number, which is higher than all others. */
+/** Stores a result; its number is higher than all others. */
 export const addResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
   tables.history.set(row.seq, row)
   inner(tables.newestResults, row.registration_id).set(row.check_id, row.seq)
   inner(tables.knownEvents, row.registration_id).set(row.event_id, row.check_id)
 }
 
-/** Removes a result, and its event id with it. */
+/** Removes a result and its event ID. */
 export const removeResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
   tables.history.delete(row.seq)
   if (tables.newestResults.get(row.registration_id)?.get(row.check_id) === row.seq)
@@ -65,7 +68,7 @@ export const removeResult = (tables: MemoryTables, row: StoredHistoryRecord): vo
   removeInner(tables.knownEvents, row.registration_id, row.event_id)
 }
 
-/** Removes an entry of an inner map or set, and that one from the outer map once it is empty. */
+/** Removes an entry of an inner map or set, and the inner one once it is empty. */
 export const removeInner = <K, K2>(
   outer: Map<K, { readonly size: number; readonly delete: (key: K2) => boolean }>,
   key: K,

@@ -26,7 +26,7 @@ const hadMember = (tables: MemoryTables, id: IncidentId, filter: ListFilters["in
     (member) => wants(filter.agent_id, member.agent_id) && wants(filter.check_id, member.check_id),
   )
 
-/** The rows of each list that a filter leaves, in no order. */
+/** The rows of each list that pass a filter, in no order. */
 const sources: { readonly [L in ListName]: Source<L> } = {
   agents: (tables) => tables.agents.values(),
   checks: checksOf,
@@ -68,7 +68,10 @@ const comparePositions = (a: ReadonlyArray<SortValue>, b: ReadonlyArray<SortValu
 const positionOf = <Row>(columns: ReadonlyArray<SortColumn<Row>>, row: Row): ReadonlyArray<SortValue> =>
   columns.map((column) => column.of(row))
 
-/** Reads one page of a list. Sorts what the filter leaves: the reference for the other storages, not for millions of rows. */
+/**
+ * Reads one page of a list. It sorts all rows that pass the filter, so it is not for millions of
+ * rows.
+ */
 export const readRows = <L extends ListName>(
   tables: MemoryTables,
   request: PageRequest<L>,

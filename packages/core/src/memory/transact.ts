@@ -8,13 +8,13 @@ import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { persistChanges } from "./persistChanges.ts"
 import { search } from "./search.ts"
 
-/** What a command replied, and what it changed. */
+/** The reply of a command, and its changes. */
 export interface Transacted<A> {
   readonly reply: A
   readonly changes: WorkspaceChanges
 }
 
-/** Runs a command on tables in memory: all of it, or, where a decision throws, nothing. */
+/** Runs a command on tables in memory. If a decision throws, nothing changes. */
 export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant): Transacted<A> => {
   const workspace = new Workspace()
   const reply = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
@@ -25,7 +25,7 @@ export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Inst
 
 const NONE: ReadonlyArray<never> = []
 
-/** Brings the rows of a request from the tables into a workspace. */
+/** Loads the rows of a request into a workspace. */
 export const loadRows = (
   tables: MemoryTables,
   workspace: Workspace,

@@ -4,20 +4,21 @@ import type { NotificationType, NotifierName, Severity } from "../contract/Statu
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { AlertRecord } from "./OutboxRecord.ts"
 
-/** What a notifier is to tell its receiver: one outbox item with what people need to act on it. */
+/** One attempt to deliver a notification, with everything the receiver needs to know. */
 export interface DeliveryAttempt {
-  /** Id of the outbox item, the same for every attempt: receivers deduplicate on it. */
+  /** ID of the outbox item, the same for every attempt: receivers deduplicate by it. */
   readonly id: OutboxId
   readonly notifier: NotifierName
   readonly event_type: NotificationType
-  /** The severity that is told. */
   readonly severity: Severity
-  /** What the incident said of itself when this was enqueued: at most 512 characters, one line. */
+  /**
+   * The incident's summary when the notification was enqueued: one line of at most 512 characters.
+   */
   readonly summary: string | undefined
   readonly created_at: Instant
   /** From when on this attempt could have been made. */
   readonly due_at: Instant
-  /** Which attempt this is, from 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number
   readonly incident: {
     readonly id: IncidentId
@@ -25,25 +26,25 @@ export interface DeliveryAttempt {
     /** The only member; absent with several. */
     readonly agent_id: AgentId | undefined
     readonly check_id: CheckId | undefined
-    /** Who opened it; fixed for its life. */
+    /** The check that opened it; constant. */
     readonly opener_agent_id: AgentId
     readonly opener_check_id: CheckId
     readonly opened_at: Instant
     readonly resolved_at: Instant | undefined
-    /** What it says of itself now; `summary` above is from when the notification was enqueued. */
+    /** The summary now; `summary` above is from when the notification was enqueued. */
     readonly summary: string | undefined
     /** How many checks are in it now. */
     readonly members: number
   }
 }
 
-/** A label set to be sent again, held by this process until its lease ends. */
+/** An alert to send again, held by this process until its lease ends. */
 export interface ClaimedAlert {
   readonly alert: AlertRecord
   readonly incident: DeliveryAttempt["incident"]
 }
 
-/** What notifications and alerts say of an incident. */
+/** The incident as notifications and alerts show it. */
 export const incidentFacts = (incident: IncidentRecord): DeliveryAttempt["incident"] => ({
   id: incident.id,
   incident_key: incident.incident_key,

@@ -1,6 +1,6 @@
 import type { Transition } from "../engine/TransitionTable.ts"
 
-/** Why a firing goes with its agent, where it waits in one of these states. */
+/** Why deleting an agent discards a firing in each of these states. */
 const AGENT_GONE = {
   pending: "a firing whose incident resolved because its last member's agent was deleted or blocked",
   retry:
@@ -26,7 +26,7 @@ const discarded = <From extends "pending" | "retry">(from: From) =>
     },
   ] as const
 
-/** Moves of an outbox item (docs/rules.md#delivery). */
+/** Transitions of an outbox item (docs/rules.md#delivery). */
 export const OutboxTransitions = [
   {
     from: "absent",

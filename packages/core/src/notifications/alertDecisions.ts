@@ -8,9 +8,9 @@ import { type ClaimedAlert, incidentFacts } from "./DeliveryAttempt.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
 
 /**
- * Ends the label sets at the alert router that no longer are the incident's: all when it is resolved, that of another
- * severity while it is open, in whose place the present one is sent. All of it at once (docs/rules.md#alertmanager). Nothing happens
- * where the router was told nothing.
+ * Ends the alerts of a resolved incident, or those of another severity while it is open, and starts
+ * the alert of its present severity (docs/rules.md#alertmanager). Does nothing if the router has
+ * received none.
  */
 export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant.Instant): void => {
   const told = workspace.alerts.group(incident.id)
@@ -24,8 +24,8 @@ export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: I
 }
 
 /**
- * Has the label set of an incident's severity sent from `next_at` on, until it is ended. A claim that holds it stays: what
- * is on its way to the router arrives first, and the end of the claim sees that it is out of date.
+ * Sends the alert of an incident's severity from `next_at` on. A claim that holds it stays valid:
+ * its post arrives first, and the end of the claim sees that it is outdated.
  */
 const startAlert = (
   workspace: Workspace,
@@ -42,15 +42,18 @@ const startAlert = (
   })
 }
 
-/** A firing alert is sent again so often, because the router forgets what is not repeated (docs/rules.md#alertmanager). */
+/**
+ * A firing alert is sent again at this interval, because the router forgets what is not repeated
+ * (docs/rules.md#alertmanager).
+ */
 const RESEND_EVERY = Duration.seconds(60)
-/** An ended alert is sent again for so long. */
+/** An ended alert is sent again for this long. */
 const RESEND_ENDED_FOR = Duration.minutes(5)
 
 /**
- * Notes that the alert router was told of an incident at a severity, so that it is told again until the incident ends or
- * has another severity. Where that happened meanwhile, what was told is ended at once, and the present severity is sent: one
- * that was told before is not enqueued again, but its label set has to be at the router while it counts.
+ * After the router has received an alert, repeats it until the incident resolves or changes its
+ * severity. If that has already happened, ends this alert and starts that of the present severity:
+ * an old severity is not enqueued again, but its alert must be at the router while it counts.
  */
 export function* recordDelivered(
   workspace: Workspace,
@@ -79,7 +82,7 @@ export function* recordDelivered(
   if (incident.state === "open" && !isFiring(severity)) startAlert(workspace, incident, now)
 }
 
-/** Claims alerts that are to be sent again. */
+/** Claims alerts that are due to be sent again. */
 export const claimAlerts =
   (input: {
     readonly limit: number
@@ -105,8 +108,8 @@ export const claimAlerts =
     })()
 
 /**
- * Whether an alert has ended and a later incident fires under the very same labels: to the router the two are one, and
- * sending the old one as ended would end the new one.
+ * Whether an alert has ended and a later incident fires with the same labels. To the router the two
+ * are one, so sending the old one as ended would end the new one.
  */
 function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
   if (row.ended_at === undefined || incident.state === "open") return false
@@ -122,10 +125,13 @@ function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertR
 const isOpenedAlike = (a: IncidentRecord, b: IncidentRecord): boolean =>
   a.opener_agent_id === b.opener_agent_id && a.opener_check_id === b.opener_check_id
 
-/** Ends such a claim once it was sent: due again in a minute, or gone when it was sent as ended for long enough. */
+/**
+ * Ends a claim after its post: due again in a minute, or deleted once it has been sent as ended for
+ * long enough.
+ */
 export const settleAlert = (claimed: AlertRecord): Command<void> =>
   onHeld(claimed, (workspace, alert, now) => {
-    // One that ended, or fires again, since it was claimed is due at once.
+    // Due immediately if it has ended, or fires again, since it was claimed.
     const isOutdated = alert.ended_at !== claimed.ended_at
     const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
     if (isOver && !isOutdated) workspace.alerts.delete(alert)
@@ -135,7 +141,7 @@ export const settleAlert = (claimed: AlertRecord): Command<void> =>
     }
   })
 
-/** Gives such a claim back, because the service stops: another replica may take it at once. */
+/** Releases a claim because the service stops, for another replica. */
 export const releaseAlert = (claimed: AlertRecord): Command<void> =>
   onHeld(claimed, (workspace, alert) => workspace.alerts.put({ ...alert, leased_until: undefined }))
 

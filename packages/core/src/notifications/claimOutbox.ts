@@ -10,26 +10,26 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, type Claim, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
-/** What a worker wants to claim. */
+/** What a worker claims. */
 export interface ClaimInput {
   readonly notifiers: ReadonlyArray<NotifierName>
-  /** How many at most. */
   readonly limit: number
   /** How long the claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
-  /** A number from 0 up to 1, by chance: for the delays of items whose lease ran out. */
+  /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
   readonly random: number
 }
 
-/** An item that was claimed, and what to tell its receiver. */
+/** A claimed item, and the notification to send. */
 export interface ClaimedItem {
   readonly claim: Claim
   readonly notification: DeliveryAttempt
 }
 
 /**
- * Claims outbox items that are due: each becomes `sending` for this worker alone, until its lease ends. Items whose lease
- * ran out are taken back first: to be retried by the schedule, or failed (docs/rules.md#delivery).
+ * Claims outbox items that are due: each becomes `sending` for this worker until its lease ends.
+ * First ends the attempts whose lease has expired: they are retried, or failed
+ * (docs/rules.md#delivery).
  */
 export const claimOutbox =
   (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
@@ -56,7 +56,6 @@ function* claim(
     const { id, notifier, incident_id } = item
     return {
       claim: { id, notifier, incident_id, leased_until },
-      // What can be claimed is due.
       notification: toNotification(item, incident, row.next_attempt_at ?? now),
     }
   })

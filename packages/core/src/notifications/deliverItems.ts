@@ -11,15 +11,15 @@ import { type AttemptResult, settleAttempt } from "./settleAttempt.ts"
 interface DeliverInput extends Pick<Notifier, "kind" | "send"> {
   /** How long a claim holds. */
   readonly lease: Duration.Duration
-  /** How many attempts may be under way. */
+  /** How many attempts may run at the same time. */
   readonly concurrency: number
-  /** Where attempts run; what it interrupts is given back. */
+  /** Where attempts run; interrupted ones are released. */
   readonly underWay: FiberSet.FiberSet
 }
 
 const BETWEEN_SETTLE_TRIES = "1 second"
 
-/** Delivers the outbox items of one notifier, and never ends: claims what is due while so many attempts are not under way. */
+/** Delivers the outbox items of one notifier forever: claims due items while attempts are free. */
 export const deliverItems = Effect.fnUntraced(function* ({
   kind,
   send,
@@ -36,7 +36,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     return signal.raise
   })
 
-  // Settling is not interrupted: an attempt that was made, or given up, is always noted.
+  // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
   const attempt = (item: ClaimedItem) =>
     Effect.exit(Effect.interruptible(send(item.notification))).pipe(
       Effect.flatMap(toResult),
@@ -46,7 +46,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
       Effect.uninterruptible,
     )
 
-  // Nor is a claim: what was claimed is attempted or given back, not left to its lease.
+  // So is claiming: a claimed item is attempted or released, not left to its lease.
   const claim = Effect.fnUntraced(function* () {
     const random = yield* Random.next
     const claimed = yield* storage.transact(claimOutbox({ notifiers: [kind], limit: free, lease, random }))
@@ -77,8 +77,8 @@ const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult>
   })
 
 /**
- * Keeps the result of an attempt. While the storage is away that is tried for as long as the claim can hold, unless the
- * service stops: where a result is lost the receiver gets the same message twice.
+ * Stores the result of an attempt. While the storage is unreachable it retries for as long as the
+ * claim can hold: a lost result makes the receiver get the same message twice.
  */
 const settle = Effect.fnUntraced(function* (
   item: ClaimedItem,

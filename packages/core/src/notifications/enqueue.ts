@@ -9,7 +9,7 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayArrive, wasAttempted } from "./retrySchedule.ts"
 
-/** What enqueueing needs besides the rows. */
+/** What enqueueing needs besides rows. */
 export interface EnqueueOptions {
   readonly notifiers: ReadonlyArray<NotifierName>
   readonly newOutboxId: (now: Instant) => OutboxId
@@ -50,8 +50,8 @@ const firingsOf = (workspace: Workspace, incident: Pick<IncidentRecord, "id">): 
   workspace.outbox.group(incident.id).filter(isFiring)
 
 /**
- * Enqueues a firing for each enabled notifier that was not told of this incident at its present severity or a higher
- * one; a discarded row told nobody (docs/rules.md#outbox).
+ * Enqueues a firing for each enabled notifier that has none of this incident at its present
+ * severity or a higher one. Discarded rows do not count (docs/rules.md#outbox).
  */
 export const enqueueFirings = (
   workspace: Workspace,
@@ -72,7 +72,7 @@ export const enqueueFirings = (
 const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", now: Instant): void =>
   workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
 
-/** One resolved for each, in an order that does not depend on the one in which a storage loads outbox items. */
+/** Enqueues a resolved for each notifier, in an order that does not depend on the storage's. */
 const enqueueResolved = (
   workspace: Workspace,
   incident: IncidentRecord,
@@ -85,8 +85,8 @@ const enqueueResolved = (
 }
 
 /**
- * Settles the outbox of an incident that its last member left by an event: firings that were never attempted are
- * discarded. Where one was attempted, and its receiver did not refuse it, a resolved follows unless the event is silent.
+ * Settles the outbox of an incident that resolved by an event. Discards firings never attempted.
+ * Enqueues a resolved where a firing was attempted and not refused, unless the event is silent.
  */
 export const settleResolved = (
   workspace: Workspace,
@@ -104,8 +104,9 @@ export const settleResolved = (
 }
 
 /**
- * Settles the outbox of an incident whose last member's agent was deleted or blocked: unsent firings are discarded;
- * where one was sent, or is being sent, a resolved follows (docs/rules.md#deleting-an-agent).
+ * Settles the outbox of an incident whose last member's agent was deleted or blocked. Discards
+ * unsent firings. Enqueues a resolved where one was sent or is being sent
+ * (docs/rules.md#deleting-an-agent).
  */
 export const settleAbandoned = (
   workspace: Workspace,
@@ -122,8 +123,8 @@ export const settleAbandoned = (
 }
 
 /**
- * Discards the resolved that waits behind a firing which its receiver has just refused, where no other firing of the
- * incident may have arrived there. Needs the incident's outbox items.
+ * Discards the resolved behind a firing that its receiver refused, unless another firing may have
+ * arrived. Needs the incident's outbox items.
  */
 export const discardUnheard = (workspace: Workspace, refused: OutboxRecord, now: Instant): void => {
   const { incident_id, notifier } = refused

@@ -5,13 +5,13 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 
-// A look without a reason: another process may have died, or its hint been lost.
+// A poll without a signal: another process may have died, or its hint been lost.
 const LOOK_AT_LEAST_EVERY = Duration.seconds(15)
 const AFTER_FAILURE = Duration.seconds(1)
 
 /**
- * Looks again and again. A look that fails, or throws because of a mistake in it, is repeated in a second: a worker must not
- * end with one bad moment.
+ * Repeats `look` forever. After a failure or a bug it waits a second: a worker must survive one bad
+ * moment.
  */
 export const keepLooking = <E, R>(
   look: Effect.Effect<void, E, R>,
@@ -23,7 +23,7 @@ export const keepLooking = <E, R>(
     ),
   )
 
-/** Waits until the outbox has changed more often than `seen` times, something of these notifiers is due, or a while is over. */
+/** Waits until the outbox changes, an item of these notifiers is due, or the next poll. */
 export const waitForMore = Effect.fnUntraced(function* (
   notifiers: ReadonlyArray<NotifierName>,
   seen: number,

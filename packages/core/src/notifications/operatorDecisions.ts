@@ -10,10 +10,12 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
-/** Items that nobody claimed for so long belong to a notifier that is configured nowhere (docs/rules.md#delivery). */
+/**
+ * No replica has a notifier whose items nobody has claimed for this long (docs/rules.md#delivery).
+ */
 const UNCLAIMED_FOR = Duration.hours(24)
 
-/** What became of a replay. */
+/** The result of a replay. */
 export type ReplayOutcome =
   | "replayed"
   | "no_such_item"
@@ -21,7 +23,10 @@ export type ReplayOutcome =
   | "firing_of_resolved"
   | "incident_expired"
 
-/** Gives a dead letter another life: same id, attempts 0, its age counted from now (docs/rules.md#delivery). */
+/**
+ * Returns a dead letter to the outbox: same ID, attempts 0, age counted from now
+ * (docs/rules.md#delivery).
+ */
 export const replay =
   (id: OutboxId): Command<ReplayOutcome> =>
   (workspace, now) =>
@@ -40,7 +45,7 @@ export const replay =
         attempts: 0,
         next_attempt_at: now,
         last_error: undefined,
-        // Later than its creation even by a clock that stands still: this is how a replay shows.
+        // Later than its creation even if the clock stands still: this marks a replay.
         counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
         updated_at: now,
       })
@@ -48,8 +53,8 @@ export const replay =
     })()
 
 /**
- * One bounded piece of discarding what no replica sends: `notifiers` are those that this one is not configured for, and
- * another that is would have claimed within a day. Returns how many it discarded.
+ * One bounded piece of discarding items that no replica sends. `notifiers` are not configured here;
+ * a replica that has them would have claimed within a day. Returns how many it discarded.
  */
 export const discardUnclaimed =
   (notifiers: ReadonlyArray<NotifierName>, limit: number): Command<number> =>
@@ -71,13 +76,19 @@ export const discardUnclaimed =
       return count
     })()
 
-/** An item as it stands since its lease ran out, which nobody has noted: to be retried, or failed where that was the last try. */
+/**
+ * An item after its expired lease, which nobody has recorded: to be retried, or failed after the
+ * last attempt.
+ */
 const leaseEnded = (item: OutboxRecord): OutboxRecord =>
   isSending(item) && item.leased_until !== undefined
     ? attempted(item, LEASE_EXPIRED, item.leased_until, 0)
     : item
 
-/** Whether nobody claimed an item because an earlier one of its incident and notifier has been worked on since. */
+/**
+ * Whether an item waits behind an earlier one of its incident and notifier that has been updated
+ * since.
+ */
 const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
   workspace.outbox
     .group(item.incident_id)

@@ -10,14 +10,17 @@ interface ResendInput {
   readonly resend: NonNullable<Notifier["resend"]>
   /** How long a claim holds. */
   readonly lease: Duration.Duration
-  /** Where posts run; what it interrupts is given back. */
+  /** Where posts run; interrupted ones are released. */
   readonly underWay: FiberSet.FiberSet
 }
 
-// One post's worth: some hundred kilobytes at most.
+// One post: some hundred kilobytes at most.
 const ALERTS_AT_ONCE = 100
 
-/** Sends label sets again to a receiver that forgets what is not repeated, and never ends (docs/rules.md#alertmanager). */
+/**
+ * Sends alerts again, forever, to a receiver that forgets what is not repeated
+ * (docs/rules.md#alertmanager).
+ */
 export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underWay }: ResendInput) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
@@ -41,7 +44,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underW
   return yield* keepLooking(look, "cannot read alerts; sending resumes when the storage recovers")
 })
 
-/** What the router did not take is due again when its lease ends; what was interrupted is given back. */
+/** A refused alert is due again when its lease ends; an interrupted one is released. */
 const settle = Effect.fnUntraced(
   function* (claimed: ReadonlyArray<ClaimedAlert>, exit: Exit.Exit<DeliveryResult>) {
     const storage = yield* Storage

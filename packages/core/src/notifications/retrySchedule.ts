@@ -2,9 +2,9 @@ import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 
-/** An item is not tried more often than that (docs/rules.md#delivery). */
+/** The last attempt (docs/rules.md#delivery). */
 const MAX_ATTEMPTS = 14
-/** An item older than that is not tried again (docs/rules.md#delivery). */
+/** The age after which an item is not retried (docs/rules.md#delivery). */
 const MAX_AGE = Duration.hours(24)
 
 const LONGEST_RETRY_AFTER = Duration.hours(1)
@@ -24,17 +24,17 @@ const LAST_DELAY = Duration.hours(4)
 
 /** What the delay after an attempt depends on. */
 export interface RetryInput {
-  /** How many attempts were made, from 1. */
+  /** Attempts made so far, from 1. */
   readonly attempts: number
-  /** A number from 0 up to 1, by chance. */
+  /** A random number from 0 up to 1. */
   readonly random: number
   /** What the receiver asked for, if it did. */
   readonly retryAfterSeconds?: number | undefined
 }
 
 /**
- * How long to wait before the next attempt: by the schedule, give or take a fifth, or what the receiver asked for if that
- * is later, but no more than an hour of it (docs/rules.md#delivery).
+ * The delay before the next attempt: by the schedule, ± a fifth, or what the receiver asked for if
+ * that is later, up to an hour (docs/rules.md#delivery).
  */
 export const retryDelay = ({ attempts, random, retryAfterSeconds }: RetryInput): Duration.Duration => {
   const scheduled = Duration.times(DELAYS[attempts - 1] ?? LAST_DELAY, 1 - JITTER + 2 * JITTER * random)
@@ -44,19 +44,25 @@ export const retryDelay = ({ attempts, random, retryAfterSeconds }: RetryInput):
 
 type Attempted = Pick<OutboxRecord, "attempts" | "created_at" | "counts_from">
 
-/** Whether an attempt was ever made: a replay sets the attempts back, and counts its age from a later moment. */
+/** Whether an attempt was ever made. A replay resets `attempts` and moves `counts_from`. */
 export const wasAttempted = ({ attempts, created_at, counts_from }: Attempted): boolean =>
   attempts > 0 || counts_from > created_at
 
-/** Whether the bounds on attempts and age still admit another attempt. */
+/** Whether the limits on attempts and age allow another attempt. */
 export const mayRetry = (
   { attempts, counts_from }: Pick<OutboxRecord, "attempts" | "counts_from">,
   now: Instant.Instant,
 ): boolean => attempts < MAX_ATTEMPTS && now < Instant.plus(counts_from, MAX_AGE)
 
-/** Whether its receiver refused it for good. What ended at the bounds instead may have arrived unnoticed. */
+/**
+ * Whether the receiver refused it permanently. An item that failed at the limits may have arrived
+ * unnoticed.
+ */
 const wasRefused = (item: OutboxRecord): boolean => item.state === "failed" && mayRetry(item, item.updated_at)
 
-/** Whether the receiver of a notification may know of it, or is about to: it was attempted and never refused for good. */
+/**
+ * Whether the receiver may have this notification, or is about to: it was attempted and never
+ * refused.
+ */
 export const mayArrive = (item: OutboxRecord): boolean =>
   item.state !== "discarded" && wasAttempted(item) && !wasRefused(item)

@@ -16,10 +16,10 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayRetry, retryDelay } from "./retrySchedule.ts"
 
-/** How an attempt ended; `released`: given back, because the service stops. */
+/** How an attempt ended; `released` if the service stopped. */
 export type AttemptResult = DeliveryResult | { readonly outcome: "released" }
 
-/** An item that this process claimed, and the end of its lease, which tells this claim from every other. */
+/** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
 export interface Claim {
   readonly id: OutboxId
   readonly notifier: NotifierName
@@ -29,16 +29,15 @@ export interface Claim {
 
 type Sending = OutboxRecord & { readonly state: "sending" }
 
-/** Whether an attempt is under way, as far as the outbox knows. */
 export const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
 
-/** What an attempt counts as whose lease ran out. */
+/** The result of an attempt whose lease has expired. */
 export const LEASE_EXPIRED = {
   outcome: "deferred",
   error: "the attempt did not finish before its lease expired",
 } as const satisfies AttemptResult
 
-/** An item after its attempt, by the rules of docs/rules.md#delivery. */
+/** An item after its attempt (docs/rules.md#delivery). */
 export const attempted = (
   item: Sending,
   result: AttemptResult,
@@ -49,7 +48,7 @@ export const attempted = (
   if (result.outcome === "delivered") {
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }
   }
-  // Somebody's own notifier may say anything, and not every storage keeps it.
+  // A program's own notifier may return any text, and not every storage keeps it.
   const last_error =
     result.outcome === "released" ? "the service stopped during the attempt" : cleanOutput(result.error)
   if (result.outcome === "refused" || !mayRetry(item, now)) {
@@ -68,8 +67,8 @@ export const attempted = (
 }
 
 /**
- * What an attempt came to. `given_up`: the item is a dead letter. `lost`: the claim is no longer held, because its lease ran
- * out; what became of the item since counts.
+ * `given_up`: the item is a dead letter. `lost`: the lease expired, so this result no longer
+ * counts.
  */
 type Settlement = "settled" | "given_up" | "lost"
 
@@ -100,8 +99,8 @@ function* settle(
 }
 
 /**
- * What follows from an attempt at a firing that failed. Where the agent was deleted meanwhile, nobody is to be told any more:
- * the firing is discarded. With one that was refused or discarded goes the resolved behind it. Needs the firing's incident.
+ * After a failed attempt at a firing: discards the firing if its agent was deleted meanwhile, and
+ * the resolved behind a firing that was refused or discarded. Needs the firing's incident.
  */
 function* followFailure(workspace: Workspace, firing: OutboxRecord, now: Instant.Instant): Decision<void> {
   const incident = workspace.incidents.get(firing.incident_id)
@@ -115,8 +114,8 @@ function* followFailure(workspace: Workspace, firing: OutboxRecord, now: Instant
 }
 
 /**
- * Whether the agent or check that was the last member of a resolved incident has been deleted. A resolved incident names it,
- * and nobody else holds the rows of one: they may be asked for out of their usual order.
+ * Whether the last member of a resolved incident was deleted, agent or check. No other transaction
+ * locks these rows, so the usual order of locks does not matter.
  */
 function* isAgentGone(workspace: Workspace, incident: IncidentRecord): Decision<boolean> {
   const { resolved_at, agent_id, check_id } = incident

@@ -1,14 +1,14 @@
 import { Context } from "effect"
 import type { Instant } from "../contract/Instant.ts"
 
-/** Source of new identifiers. */
+/** Source of new IDs. */
 export class Ids extends Context.Service<
   Ids,
   {
     /**
-     * A new UUIDv7 in lower case (RFC 9562), its time part taken from `now`. Synchronous; never the same twice. Ids of one
-     * source increase strictly (§6.2), so that what one transaction makes lists in the order in which it was made: where
-     * `now` does not go on, their time part is that of the id before.
+     * A new UUIDv7 in lower case (RFC 9562), unique, with the time of `now`. IDs of one source
+     * increase strictly, so that lists show what one transaction makes in its order; if `now` does
+     * not advance, they keep the time of the previous ID.
      */
     readonly uuidV7: (now: Instant) => string
   }

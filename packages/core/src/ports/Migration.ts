@@ -1,23 +1,23 @@
 import { Effect } from "effect"
 
 /**
- * One step of a storage's schema. A released one is never changed: databases remember their checksums, and a test of each
- * storage compares the schema, the checksums and the compatibilities with the committed ones.
+ * One step of a storage's schema. Never edit a released one: databases remember its checksum, and
+ * tests compare it with the committed one.
  */
 export interface Migration {
   /** Its place in the order, from 1 without gaps; the number in its file's name. */
   readonly id: number
   readonly name: string
   /**
-   * `compatible`: servers of the previous version may keep running on the migrated database, and nothing that they write is
-   * wrong. `breaking`: stop them first.
+   * `compatible`: servers of the previous version may keep running on the migrated database, and
+   * write nothing wrong. `breaking`: stop them first.
    */
   readonly compatibility: "compatible" | "breaking"
-  /** Its statements, run in one transaction with those of all other migrations that are missing. */
+  /** Its statements, run in one transaction with all other missing migrations. */
   readonly sql: string
 }
 
-/** Says in the log, before a database that is in use is migrated, what that asks of its other servers. */
+/** Logs, before a database in use is migrated, what to do with its other servers. */
 export const announceMigrations = (missing: ReadonlyArray<Migration>): Effect.Effect<void> => {
   const namesOf = (some: ReadonlyArray<Migration>) => some.map(({ id, name }) => `${id} ${name}`).join(", ")
   const breaking = missing.filter(({ compatibility }) => compatibility === "breaking")

@@ -13,10 +13,10 @@ export interface SummaryCounts {
   readonly open_incidents: number
 }
 
-/** Each number of a {@link MetricCounts} that may grow without bound is counted up to this: beyond it, how many more is no news. */
+/** Unbounded numbers of {@link MetricCounts} stop at this value, to bound their cost. */
 export const CENSUS_LIMIT = 10_000
 
-/** The states of outbox items that somebody waits for, or has to look at. Ended ones are history, as many as are kept. */
+/** States of outbox items that are waiting or need an operator. */
 export const BACKLOG_STATES = [
   "pending",
   "sending",
@@ -29,29 +29,27 @@ export type BacklogState = (typeof BACKLOG_STATES)[number]
 export interface Backlog {
   readonly notifier: NotifierName
   readonly state: BacklogState
-  /** At least 1, {@link CENSUS_LIMIT} at most. */
+  /** From 1 to {@link CENSUS_LIMIT}. */
   readonly items: number
-  /** When the oldest of them was enqueued. */
   readonly oldest_created_at: Instant
 }
 
-/** Counts for those who watch the service; none of them is in the summary. */
+/** Counts for monitoring, beyond those of the summary. */
 export interface MetricCounts {
   readonly agents_pending: number
-  /** Accepted agents that have a heartbeat incident. */
+  /** Accepted agents with a heartbeat incident. */
   readonly agents_dead: number
   readonly keys_blocked: number
   readonly incidents: Readonly<Record<Severity, number>>
-  /** By notifier, then by state in the order of {@link BACKLOG_STATES}; what there is none of is absent. */
+  /** By notifier, then by state in the order of {@link BACKLOG_STATES}; without zeros. */
   readonly backlog: ReadonlyArray<Backlog>
 }
 
-/** Whether a text is a state of the backlog. */
 export const isBacklogState = Schema.is(Schema.Literals(BACKLOG_STATES))
 
 const rank = ({ state }: Backlog): number => BACKLOG_STATES.indexOf(state)
 
-/** Puts a backlog in its order. */
+/** Orders a backlog. */
 export const sortBacklog = (backlog: ReadonlyArray<Backlog>): ReadonlyArray<Backlog> =>
   backlog.toSorted((a, b) =>
     a.notifier === b.notifier ? rank(a) - rank(b) : a.notifier < b.notifier ? -1 : 1,

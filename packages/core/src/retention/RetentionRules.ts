@@ -1,6 +1,6 @@
 import type { Instant } from "../contract/Instant.ts"
 
-/** What each rule must know of a row. `key` names the row: its id, its number, its registration. */
+/** What each rule must know of a row. `key` names the row: its ID, its number, its registration. */
 export interface RetentionFacts {
   readonly deleted_agents: { readonly key: string }
   /** A result that was received before the bound. */
@@ -9,22 +9,22 @@ export interface RetentionFacts {
     readonly key: string
     readonly created_at: Instant
     readonly updated_at: Instant
-    /** Absent where the incident is gone. Held while one of its notifications has not ended. */
+    /** Absent if the incident is gone. Held while one of its notifications has not ended. */
     readonly incident: { readonly resolved_at: Instant | undefined; readonly isHeld: boolean } | undefined
   }
   readonly incidents: {
     readonly key: string
     readonly opened_at: Instant
     readonly resolved_at: Instant | undefined
-    /** Whether one of its notifications has not ended, or another transaction works on it. */
+    /** Whether one of its notifications has not ended, or another transaction locks it. */
     readonly isHeld: boolean
   }
 }
 
-/** The names of the rules, in the order in which they run. */
+/** The rules, in the order in which they run. */
 export type RetentionName = keyof RetentionFacts
 
-/** Rows that go together: those of one table that belong to what has expired. */
+/** Rows of one table that are removed together with an expired row. */
 export type RemovedRows =
   | "checks_of_agents"
   | "results_of_agents"
@@ -36,19 +36,22 @@ export type RemovedRows =
   | "alerts"
   | "incidents"
 
-/** What becomes of a row. One that is too young shows that all rows after it are. */
+/** The verdict on a row. `too_young` means that all rows after it are too young. */
 export type Verdict = "expired" | "stays" | "too_young"
 
-/** One rule: what goes, when, and in which order. Code, tests and docs read the same rules. */
+/**
+ * One rule: what expires, when, and in which order it is removed. Code, tests and docs read the
+ * same rules.
+ */
 export interface RetentionRule<Name extends RetentionName> {
   readonly subject: string
-  /** When it expires, in words. */
+  /** When it expires. */
   readonly expires: string
-  /** What keeps it longer, in words. */
+  /** What keeps it longer. */
   readonly stays: string
-  /** In which order rows go: those that refer to another one before it. */
+  /** The order of removal: referring rows first. */
   readonly removes: ReadonlyArray<RemovedRows>
-  /** Whether rows that stay are set aside, so that no later piece looks at them again. */
+  /** Whether rows that stay are set aside, so that no later piece reads them again. */
   readonly setsAside: boolean
   readonly judge: (row: RetentionFacts[Name], before: Instant) => Verdict
 }
@@ -67,7 +70,7 @@ const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdi
   return isOld && !row.isHeld ? "expired" : "stays"
 }
 
-/** All rules. Notifications go before incidents: their rule looks at the resolution of the incident. */
+/** All rules. Notifications go before incidents, because their rule needs the incident. */
 export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
   deleted_agents: {
     subject: "checks and results of a deleted agent",

@@ -9,45 +9,45 @@ import {
   type Verdict,
 } from "./RetentionRules.ts"
 
-/** One transaction of retention, which looks at `limit` rows at most and removes `limit` at most. */
+/** One transaction of retention, which reads and removes at most `limit` rows. */
 export interface RetentionPiece {
   readonly rule: RetentionName
-  /** Rows expire that are older than this. */
+  /** Rows older than this expire. */
   readonly before: Instant
-  /** Where the piece before it ended; absent at the start. */
+  /** Where the previous piece ended; absent at the start. */
   readonly after: string | undefined
   readonly limit: number
 }
 
-/** What a piece did. `after` is where the next one starts. */
+/** The result of a piece. `after` is where the next one starts. */
 export interface RetentionResult {
-  /** Rows of every table that it removed. */
+  /** Rows removed from all tables. */
   readonly removed: number
   readonly after: string | undefined
   /** Whether another piece may find something. */
   readonly isMore: boolean
 }
 
-/** How a storage answers: with a value, or by an effect. */
+/** How a storage answers: with a value, or with an effect. */
 interface Answers<A, E> {
   readonly now: A
   readonly effect: Effect.Effect<A, E>
 }
 type Way = keyof Answers<unknown, unknown>
 
-/** What a storage does for retention, all of a piece in one transaction. It decides nothing. */
+/** What a storage does for retention, in one transaction per piece. It decides nothing. */
 export interface RetentionTables<W extends Way, E = never> {
   /**
-   * Finds at most `limit` rows for a rule. Of `outbox` and `incidents`, those after `after` in the order
-   * of their ids; of `history`, those received before the bound and not set aside. A storage may leave
-   * out rows that stay.
+   * Finds at most `limit` rows for a rule. For `outbox` and `incidents`: those after `after` by ID.
+   * For `history`: those received before the bound and not set aside. A storage may leave out rows
+   * that stay.
    */
   readonly look: {
     readonly [Name in RetentionName]: (
       piece: RetentionPiece,
     ) => Answers<ReadonlyArray<RetentionFacts[Name]>, E>[W]
   }
-  /** Leaves these results out of every later look, until a newer one of their check is stored. */
+  /** Hides these results from later looks until a newer result of their check is stored. */
   readonly setAside: (keys: ReadonlyArray<string>) => Answers<void, E>[W]
   /** Removes at most `limit` rows that belong to these keys, and returns how many. */
   readonly remove: (rows: RemovedRows, keys: ReadonlyArray<string>, limit: number) => Answers<number, E>[W]
@@ -56,7 +56,7 @@ export interface RetentionTables<W extends Way, E = never> {
 type Steps<W extends Way, E, A> = Generator<Answers<unknown, E>[W], A, unknown>
 
 function* answered<W extends Way, E, A>(answer: Answers<A, E>[W]): Steps<W, E, A> {
-  // What runs the steps returns the value of each answer.
+  // The runner returns the value of each answer.
   return (yield answer) as A
 }
 
@@ -78,7 +78,7 @@ function* pieceOf<Name extends RetentionName, W extends Way, E>(
       if (left > 0) left -= yield* answered<W, E, number>(tables.remove(rows, expired, left))
     }
   }
-  // Something of what has expired may be left: the next piece looks at it again.
+  // Expired rows may be left; the next piece reads them again.
   if (left === 0) return { removed: piece.limit, after: piece.after, isMore: true }
   const isMore = found.length === piece.limit && judged.at(-1)?.verdict !== "too_young"
   return { removed: piece.limit - left, after: isMore ? judged.at(-1)?.key : undefined, isMore }
@@ -92,7 +92,7 @@ export const expireNow = (tables: RetentionTables<"now">, piece: RetentionPiece)
   return step.value
 }
 
-/** Runs a piece on a storage that answers by effects, which the caller puts into one transaction. */
+/** Runs a piece on a storage that answers with effects, in a transaction of the caller. */
 export const expireEffect = Effect.fnUntraced(function* <E>(
   tables: RetentionTables<"effect", E>,
   piece: RetentionPiece,

@@ -25,16 +25,17 @@ export interface SentNotification {
   readonly notification: DeliveryAttempt
 }
 
-/** All keys have it, so that the policy accepts agents on sight. */
+/** Shared by all keys, so that the policy accepts agents on sight. */
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
-/** As often as housekeeping looks for dead agents (docs/rules.md#heartbeat-incidents). */
+/** The interval of housekeeping's sweep (docs/rules.md#heartbeat-incidents). */
 const SWEEP_EVERY = 5_000_000n
 const CLAIMED_AT_ONCE = 500
 const LEASE = Duration.seconds(60)
 
 /**
- * The service without its surroundings: the same commands on tables in memory, by a clock that stands where it is told to.
- * Every agent is accepted on sight, the service is never away, and every notification arrives at the first attempt.
+ * The service without its surroundings: the same commands on tables in memory, with a simulated
+ * clock. Accepts every agent on sight, is never down, and delivers every notification at the first
+ * attempt.
  */
 export class SimulatedService {
   readonly incidents: Array<EndedIncident> = []
@@ -43,14 +44,14 @@ export class SimulatedService {
   readonly #tables = new MemoryTables()
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
-  /** Agents of which a heartbeat is known: of the others nobody knows when they fell silent. */
+  /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
   readonly #policy: PolicyOptions
   readonly #ports: SimulationPorts
   readonly #options: IncidentOptions
-  /** When the next sweep is. */
+  /** The time of the next sweep. */
   #sweepAt: Instant.Instant
-  /** No agent turns dead before; absent where none can. */
+  /** No agent dies before; absent if none can. */
   #quietUntil: Instant.Instant | undefined
 
   constructor(policy: PolicyOptions, ports: SimulationPorts, start: Instant.Instant) {
@@ -60,7 +61,7 @@ export class SimulatedService {
     this.#sweepAt = start
   }
 
-  /** How many agents were heard of. */
+  /** How many agents were seen. */
   get agents(): number {
     return this.#keys.size
   }
@@ -72,7 +73,7 @@ export class SimulatedService {
     this.#heartbeat(request, at)
   }
 
-  /** Takes results. An agent of which no heartbeat is known yet registers first. */
+  /** Takes results. An agent without a known heartbeat registers first. */
   results({ agent_id, events, received_at: at }: ResultsEntry): void {
     if (!this.#keys.has(agent_id)) this.#heartbeat(registrationOf(agent_id), at)
     if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#policy.deadAfter)
@@ -84,7 +85,7 @@ export class SimulatedService {
     this.changes += batch.events.filter((outcome) => outcome === "changed").length
   }
 
-  /** Lets time pass: agents that turn dead until then open their incidents, at the sweep that finds them. */
+  /** Advances the clock, and sweeps for agents that die until then. */
   passUntil(until: Instant.Instant): void {
     while (this.#quietUntil !== undefined) {
       const late = this.#quietUntil - this.#sweepAt
@@ -95,7 +96,7 @@ export class SimulatedService {
     }
   }
 
-  /** Ends the simulation: takes the incidents that are open still. */
+  /** Ends the simulation, and takes the open incidents. */
   end(): void {
     for (const incident of Array.from(this.#tables.incidents.values())) this.#take(incident)
   }
@@ -135,7 +136,7 @@ export class SimulatedService {
   #keyOf(agentId: AgentId): KeyIdentity {
     const known = this.#keys.get(agentId)
     if (known !== undefined) return known
-    // No key stands behind it: agents are told apart by it, as ever.
+    // Invented: nobody presents this key.
     const key_hash = KeyHash.make(this.#keys.size.toString(16).padStart(64, "0"))
     const key = { key_hash, key_fingerprint: FINGERPRINT }
     this.#keys.set(agentId, key)
@@ -144,7 +145,7 @@ export class SimulatedService {
 
   #run<A>(command: Command<A>, at: Instant.Instant): A {
     const { reply, changes } = transact(this.#tables, command, at)
-    // What is known of past events stays; nobody lists the rows.
+    // Known event IDs stay; nothing reads the rows.
     this.#tables.history.clear()
     if (changes.outbox.length > 0) this.#deliver(at)
     for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
@@ -164,7 +165,7 @@ export class SimulatedService {
     }
   }
 
-  /** Takes an incident out of the tables, with all that belongs to it: one that is resolved is never looked at again. */
+  /** Moves an incident out of the tables: a resolved one is never read again. */
   #take(incident: IncidentRecord): void {
     this.incidents.push(takeIncident(this.#tables, incident))
   }
@@ -173,7 +174,7 @@ export class SimulatedService {
 const addSweeps = (at: Instant.Instant, count: bigint): Instant.Instant =>
   Instant.fromMicros(at + count * SWEEP_EVERY)
 
-/** Older than any heartbeat, so that what the agent says of itself later counts. */
+/** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
 
 const registrationOf = (agent_id: AgentId): HeartbeatRequest => ({
@@ -183,13 +184,16 @@ const registrationOf = (agent_id: AgentId): HeartbeatRequest => ({
   features: { push: true, metrics: false },
 })
 
-/** An incident as it was in the end, and what happened to it. */
+/** An incident in its final state, with its changes. */
 export interface EndedIncident {
   readonly incident: IncidentRecord
   readonly changes: ReadonlyArray<IncidentChangeRecord>
 }
 
-/** Takes an incident out of the tables with its members, notifications and story, so that they stay small. */
+/**
+ * Moves an incident out of the tables with its members, notifications and changes, to keep them
+ * small.
+ */
 const takeIncident = (tables: MemoryTables, incident: IncidentRecord): EndedIncident => {
   const { id } = incident
   const changes = tables.incidentChanges.get(id) ?? []
@@ -204,7 +208,7 @@ const takeIncident = (tables: MemoryTables, incident: IncidentRecord): EndedInci
 
 const MICROS_PER_MILLI = 1_000n
 
-/** Ids that are the same each time: UUIDs version 7 of the simulated time, whose random part counts from 1. */
+/** Reproducible IDs: UUIDs version 7 of the simulated time, with a counter as random part. */
 const countingIds = (): Ids["Service"] => {
   let drawn = 0
   return {

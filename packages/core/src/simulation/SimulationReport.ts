@@ -6,18 +6,18 @@ import { Incident } from "../contract/Resources.ts"
 import { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 
-/** What a simulation supposes of the service; what is absent is as in a service with nothing set. */
+/** The settings of the simulated service; absent ones have the defaults. */
 export interface SimulationSettings extends Partial<Pick<PolicyOptions, "notifiers" | "deadAfter">> {
   /**
-   * How long the clock goes on. To the last receipt unless given: whether agents fell silent after the recording's end is
-   * not known.
+   * When the clock stops; by default at the last receipt, because nothing is known of agents after
+   * it.
    */
   readonly until?: Instant | undefined
 }
 
-/** What a simulation needs besides: pure functions of the ports. */
+/** The functions of ports that a simulation needs. */
 export interface SimulationPorts {
-  /** As `Hashing.sha256`: names incidents of agents and checks whose names are longer than a key may be. */
+  /** As `Hashing.sha256`: names incidents of agents and checks with long names. */
   readonly sha256: (text: string) => string
 }
 
@@ -25,19 +25,19 @@ const Change = Schema.Struct({
   at: InstantFromString,
   change: Schema.Literals(["joined", "worsened", "improved", "left"]),
   agent_id: AgentId,
-  // Wider than CheckId: an agent that fell silent is the member @heartbeat.
+  // Wider than CheckId, for the member @heartbeat of a dead agent.
   check_id: Schema.String,
-  /** The member's; of one that left, the last it had. */
+  /** The member's severity; its last one if it left. */
   severity: Severity,
-  /** The incident's afterwards; null when it resolved. */
+  /** The incident's severity afterwards; null when it resolved. */
   incident_severity: Schema.NullOr(Severity),
 })
 
-/** An incident as the API shows it, with what happened to it, oldest first. */
+/** An incident as the API shows it, with its changes, oldest first. */
 export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
 export type SimulatedIncident = typeof SimulatedIncident.Type
 
-/** A notification that would have been sent, taken as delivered by its first attempt. */
+/** A notification, taken as delivered by its first attempt. */
 export const SimulatedNotification = Schema.Struct({
   at: InstantFromString,
   notifier: NotifierName,
@@ -54,19 +54,19 @@ export const SimulatedNotification = Schema.Struct({
 })
 export type SimulatedNotification = typeof SimulatedNotification.Type
 
-/** A line that was left out, with the reason for a person. */
+/** A line that was left out, with the reason. */
 export const RefusedLine = Schema.Struct({ line: Schema.Int, reason: Schema.String })
 export type RefusedLine = typeof RefusedLine.Type
 
-/** What would have come of the lines. On the wire (JSON) moments are texts, as in the API. */
+/** The result of a simulation. In JSON, moments are texts, as in the API. */
 export const SimulationReport = Schema.Struct({
-  /** The first receipt, and the moment at which the clock stopped; null where there was nothing to simulate. */
+  /** The first receipt, and when the clock stopped; null without input. */
   from: Schema.NullOr(InstantFromString),
   until: Schema.NullOr(InstantFromString),
   agents: NonNegativeInteger,
   heartbeats: NonNegativeInteger,
   results: NonNegativeInteger,
-  /** Of the results, those that changed their check. */
+  /** The results that changed their check. */
   changes: NonNegativeInteger,
   /** In the order in which they opened. */
   incidents: Schema.Array(SimulatedIncident),

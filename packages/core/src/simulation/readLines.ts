@@ -7,12 +7,12 @@ import type { CheckResultEvent, HeartbeatRequest } from "../contract/Requests.ts
 import { StoredCheckResultEvent } from "../contract/Resources.ts"
 import type { RefusedLine } from "./SimulationReport.ts"
 
-/** Something that the service received, and when. */
+/** A request that the service received, and when. */
 export type SimulationEntry =
   | { readonly entry: "heartbeat"; readonly received_at: Instant.Instant; readonly request: HeartbeatRequest }
   | ResultsEntry
 
-/** Results of one agent that are decided together, as the service decides a batch. */
+/** Results of one agent that are decided together, as a batch. */
 export interface ResultsEntry {
   readonly entry: "results"
   readonly received_at: Instant.Instant
@@ -33,7 +33,7 @@ const NO_TIME =
 const NO_KIND =
   "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items)"
 
-/** A body of the API with the moment of its receipt beside its own fields. */
+/** A request body with `received_at` beside its own fields. */
 const readBody = <Request>(
   { received_at: time, ...body }: Fields,
   decode: (body: unknown) => Result.Result<Request, { readonly message: string }>,
@@ -59,7 +59,7 @@ const readStored = (item: unknown): Result.Result<SimulationEntry, string> =>
     onFailure: (issue) => describeIssue(issue, "the stored result"),
   })
 
-/** A page holds the newest first. */
+/** Pages list the newest first. */
 const readPage = (items: ReadonlyArray<unknown>): Entries => {
   const entries: Array<SimulationEntry> = []
   for (const [index, item] of items.entries()) {
@@ -90,14 +90,14 @@ const readFields = (fields: Fields): Entries => {
 }
 
 /**
- * Reads one line of a simulation's input: JSON as text, or the value that it stands for. One of
+ * Reads one line of input, JSON as text or its value. One of
  *
- * - the body of POST /api/v1/heartbeat, with `received_at` beside its fields: when the service got it
+ * - the body of POST /api/v1/heartbeat, with `received_at` beside its fields
  * - the body of POST /api/v1/events, likewise
- * - an item of GET /api/v1/events/query, which has its `received_at`
- * - a page of these, as that endpoint answers it
+ * - an item of GET /api/v1/events/query
+ * - a page of that endpoint
  *
- * or else the reason, a sentence, why it is none of them.
+ * Fails with one sentence if it is none of these.
  */
 const readLine = (line: unknown): Entries => {
   if (typeof line !== "string") return Predicate.isObject(line) ? readFields(line) : Result.fail(NO_KIND)
@@ -106,7 +106,7 @@ const readLine = (line: unknown): Entries => {
   return Predicate.isObject(parsed.success) ? readFields(parsed.success) : Result.fail(NO_KIND)
 }
 
-/** What was read, in the order in which the service received it, and what could not be. */
+/** The entries in the order of receipt, and the refused lines. */
 export interface ReadLines {
   readonly entries: ReadonlyArray<SimulationEntry>
   readonly refused: ReadonlyArray<RefusedLine>
@@ -115,9 +115,9 @@ export interface ReadLines {
 const BLANK = /^[\s\uFEFF]*$/
 
 /**
- * Reads lines and orders them by receipt. Those of one moment keep their order; where the input runs from the newest to the
- * oldest, as the API lists history, it is read from its end. (Of single results that all arrived at one moment it cannot be told
- * which way they run: they count as oldest first, where a page of them runs as the API has it.)
+ * Reads lines and orders them by receipt. Lines of one moment keep their order. If the input runs
+ * from the newest to the oldest, as the API lists history, it is read from its end. Single results
+ * that all arrived at one moment count as oldest first.
  */
 export const readLines = (lines: Iterable<unknown>): ReadLines => {
   const read: Array<ReadonlyArray<SimulationEntry>> = []

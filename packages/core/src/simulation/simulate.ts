@@ -11,12 +11,12 @@ import type {
 } from "./SimulationReport.ts"
 
 /**
- * Tells which incidents and notifications would have come of what a service received: recorded heartbeats and batches, or the
- * history of a service, see `readLine` for the forms of a line. Pure and synchronous: it folds the service's own decisions.
+ * Finds the incidents and notifications that recorded input would have caused: heartbeats and batches,
+ * or the history of a service (`readLine` lists the forms). Pure and synchronous: it runs the service's
+ * own decisions.
  *
- * Every agent counts as accepted. Agents of which there are heartbeats are watched for silence, from the first one on; the
- * history alone, which holds changes only, does not tell when an agent was heard of. Notifications count as delivered at
- * once; that the alert router is told the same again is left out.
+ * Every agent counts as accepted, and falls silent only after a known heartbeat: the history contains
+ * changes, not every contact. Notifications count as delivered immediately; alerts are not resent.
  */
 export const simulate = (
   lines: Iterable<unknown>,
@@ -63,7 +63,7 @@ const take = (service: SimulatedService, entry: SimulationEntry): void => {
   else service.results(entry)
 }
 
-// Ids begin with the time and are counted.
+// IDs begin with the time and a counter.
 const byId = (a: SimulatedIncident, b: SimulatedIncident): number => (a.id < b.id ? -1 : 1)
 
 const shown = ({ incident, changes }: EndedIncident): SimulatedIncident => ({

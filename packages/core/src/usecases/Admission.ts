@@ -15,8 +15,8 @@ import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 
 /**
- * How many agents one transaction of an action on all of them takes: long enough to be quick over 10,000 of them, short
- * enough that heartbeats in between wait for milliseconds.
+ * Agents per transaction of a bulk action: quick for 10,000 agents, while heartbeats in between
+ * wait only milliseconds.
  */
 const PIECE = 200
 
@@ -25,30 +25,36 @@ const hasBothKeys = ({ accepted_key_hash, pending_key_hash }: AgentRecord): bool
 
 const isBlacklistId = Schema.is(BlacklistId)
 
-/** What operators decide about agents and their keys (docs/rules.md#agent-keys, docs/rules.md#what-is-stored-of-a-key). */
+/** Operators' decisions about agents and their keys (docs/rules.md#agent-keys). */
 export class Admission extends Context.Service<
   Admission,
   {
-    /** Accepts the pending key of one agent. Idempotent: count 0 when nothing is pending. */
+    /** Accepts the pending key of one agent. Idempotent: count 0 if none is pending. */
     readonly accept: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
     /**
-     * Blocks the pending key of one agent, or else its accepted one. An agent without a usable key is deleted as by `remove`.
-     * Not safe to repeat.
+     * Blocks the pending key of one agent, or else its accepted one. Deletes an agent without a
+     * usable key. Not idempotent.
      */
     readonly block: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
-    /** Deletes one agent and all that it owns. Where more than 200 of its checks fail, these go first, in bounded pieces. */
+    /**
+     * Deletes one agent with everything it owns. If more than 200 of its checks fail, removes these
+     * first, in bounded pieces.
+     */
     readonly remove: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
-    /** Accepts all pending agents; replacement keys too when asked to. In bounded pieces; the count is exact. Like the others below passes over agents that another session holds. */
+    /**
+     * Accepts all pending agents, on request also replacement keys. Like the actions below, it
+     * works in bounded pieces, returns an exact count, and skips agents that another session locks.
+     */
     readonly acceptAll: (options: {
       readonly includeRotation: boolean
     }) => Effect.Effect<ActionCountResponse, StorageError>
-    /** Blocks all pending keys, replacement keys included. In bounded pieces; the count is exact. */
+    /** Blocks all pending keys, replacement keys included. */
     readonly blockAll: Effect.Effect<ActionCountResponse, StorageError>
-    /** Removes all pending agents; replacement keys stay. In bounded pieces; the count is exact. */
+    /** Removes all pending agents; replacement keys stay. */
     readonly removeAll: Effect.Effect<ActionCountResponse, StorageError>
-    /** Deletes one blacklist row; count 0 when there is none of that id. */
+    /** Deletes one blacklist row; count 0 if there is none of this ID. */
     readonly unblock: (keyId: string) => Effect.Effect<ActionCountResponse, StorageError>
-    /** Deletes all blacklist rows. In bounded pieces; the count is exact. */
+    /** Deletes all blacklist rows, in bounded pieces. */
     readonly unblockAll: Effect.Effect<ActionCountResponse, StorageError>
   }
 >()("@tocsin/core/usecases/Admission") {
@@ -93,7 +99,8 @@ export class Admission extends Context.Service<
       })
 
       const unblock = Effect.fnUntraced(function* (keyId: string) {
-        // Any 64 characters are a valid key_id (docs/rules.md#lists); those that are no id of ours match no row.
+        // Any 64 characters are a valid key_id (docs/rules.md#lists); one that is not an ID of ours
+        // matches no row.
         return isBlacklistId(keyId)
           ? { count: yield* storage.transact(actions.unblock([keyId])) }
           : { count: 0 }

@@ -3,18 +3,18 @@ import { HealthExamination } from "../health/HealthExamination.ts"
 import type { Health } from "../health/judgeHealth.ts"
 import { type Beat, BeatReceiver, type DeliveryResult } from "../ports/Notifiers.ts"
 
-/** What beats can be set to. */
+/** The options of beats. */
 export interface BeatOptions {
-  /** From the start of one to the start of the next. */
+  /** From the start of one beat to the start of the next. */
   readonly interval: Duration.Duration
-  /** Whether the service has been told to stop. */
+  /** Whether the service is shutting down. */
   readonly isStopping: Effect.Effect<boolean>
 }
 
-/** Trouble that is over by then, such as a database that restarts, is no news. */
+/** Trouble that is over by then, such as a restarting database, is not reported. */
 const SECOND_LOOK_AFTER = Duration.seconds(10)
 
-/** The beat that tells of a verdict; none while the service stops, because whoever stopped it knows. */
+/** The beat for a verdict; none while the service shuts down, which is intended. */
 const beatOf = (health: Health): Beat | undefined => {
   switch (health.state) {
     case "stopping":
@@ -30,8 +30,8 @@ const beatOf = (health: Health): Beat | undefined => {
 }
 
 /**
- * Sends a beat at once and then at each interval, for as long as the layer lives. When the layer closes nothing more is sent:
- * a stop is no failure. Each replica sends its own.
+ * Sends a beat immediately and then at each interval, until the layer closes. Each replica sends
+ * its own.
  */
 export const layer = ({
   interval,
@@ -58,7 +58,7 @@ export const layer = ({
     }),
   )
 
-/** Logs what has changed since the beat before: whether all is well, and whether beats arrive. */
+/** Logs changes since the previous beat: whether all is well, and whether beats arrive. */
 const onChange = () => {
   let wasWell = true
   let hadArrived = true

@@ -5,28 +5,32 @@ import { Notifiers } from "../ports/Notifiers.ts"
 import type { Storage } from "../ports/Storage.ts"
 import type { OutboxSignal } from "./OutboxSignal.ts"
 
-/** What delivery can be set to. */
+/** The options of delivery. */
 export interface DeliveryOptions {
   /** How long a claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
-  /** Attempts under way at each notifier (SERVICE_DELIVERY_CONCURRENCY): a receiver that hangs holds up its own share of them. */
+  /**
+   * Concurrent attempts at each notifier (SERVICE_DELIVERY_CONCURRENCY): a hanging receiver blocks
+   * only its own.
+   */
   readonly concurrency: number
 }
 
-/** A lease of a minute, and as many attempts as one receiver takes without being pressed. */
+/** A lease of a minute, and as many attempts as one receiver handles without strain. */
 export const defaultDelivery: DeliveryOptions = { lease: Duration.seconds(60), concurrency: 32 }
 
-/** {@link DeliveryOptions}; the defaults unless others are provided. */
+/** {@link DeliveryOptions}; the defaults unless provided. */
 export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core/usecases/DeliverySettings", {
   defaultValue: () => defaultDelivery,
 })
 
-// Of the ten seconds in which a service has to stop, attempts under way have these to end by themselves.
+// A stop may take ten seconds; running attempts get these to finish.
 const FINISH_WITHIN = Duration.seconds(4)
 
 /**
- * Delivers the outbox for as long as the layer lives, one worker for each configured notifier, so that a dead receiver
- * holds up its own items alone. When the layer closes, attempts under way end or are given back (docs/rules.md#delivery).
+ * Delivers the outbox until the layer closes, with one worker for each configured notifier, so that
+ * a dead receiver delays only its own items. On close, running attempts end or are released
+ * (docs/rules.md#delivery).
  */
 export const layer: Layer.Layer<never, never, Storage | OutboxSignal | Notifiers> = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -38,7 +42,8 @@ export const layer: Layer.Layer<never, never, Storage | OutboxSignal | Notifiers
       if (resend !== undefined)
         workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
     }
-    // Finalizers run last to first: no new claims, then time to finish; then the set interrupts what is left.
+    // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
+    // rest.
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         Fiber.interruptAll(workers),

@@ -12,7 +12,7 @@ import { Policy } from "../ports/Policy.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
 
-/** How long ended rows are kept; an absent time keeps them for ever (docs/rules.md#retention). */
+/** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
 export interface RetentionOptions {
   readonly history: Duration.Duration | undefined
   readonly incidents: Duration.Duration | undefined
@@ -20,7 +20,7 @@ export interface RetentionOptions {
   readonly pending: Duration.Duration | undefined
 }
 
-/** The times of docs/rules.md#retention. */
+/** The defaults of docs/rules.md#retention. */
 export const defaultRetention: RetentionOptions = {
   history: Duration.days(93),
   incidents: Duration.days(365),
@@ -28,12 +28,12 @@ export const defaultRetention: RetentionOptions = {
   pending: Duration.days(7),
 }
 
-/** {@link RetentionOptions}; the defaults unless others are provided. */
+/** {@link RetentionOptions}; the defaults unless provided. */
 export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/usecases/Retention", {
   defaultValue: () => defaultRetention,
 })
 
-// A piece is short enough that ingestion beside it waits for milliseconds; between pieces ingestion goes first.
+// Rows per piece: concurrent ingestion waits for milliseconds, and goes first between pieces.
 const PIECE = 500
 const BETWEEN_PIECES = Duration.millis(20)
 // A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents).
@@ -41,14 +41,17 @@ const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
 const EXPIRE_EVERY = Duration.minutes(10)
 
-/** One kind of work: a bounded piece that says whether there is more, and is repeated soon while there is. */
+/**
+ * One kind of work, in bounded pieces. A piece returns whether there is more, and is then repeated
+ * soon.
+ */
 interface Chore {
   readonly name: string
   readonly pause: Effect.Effect<void>
   readonly piece: Effect.Effect<boolean, StorageError>
 }
 
-/** Runs what nobody should have to run a job for, for as long as the layer lives; safe with several replicas. */
+/** Runs all background work until the layer closes. Safe with several replicas. */
 export const layer: Layer.Layer<never, never, Storage | Ids | Notifiers> = Layer.effectDiscard(
   Effect.gen(function* () {
     for (const chore of yield* chores) yield* Effect.forkScoped(Effect.forever(round(chore)))
@@ -58,17 +61,17 @@ export const layer: Layer.Layer<never, never, Storage | Ids | Notifiers> = Layer
 const round = ({ name, pause, piece }: Chore) =>
   piece.pipe(
     Effect.map((isMore) => (isMore ? Effect.sleep(BETWEEN_PIECES) : pause)),
-    // What a mistake makes it throw does not end it either.
+    // Bugs do not end it either.
     Effect.catchCause((cause) =>
       Effect.as(Effect.logWarning(`${name} failed; Tocsin will retry`, cause), pause),
     ),
     Effect.flatten,
   )
 
-/** Whether a piece did as much as it may, so that there may be more. */
+/** A full piece suggests that there is more. */
 const isWhole = (count: number): boolean => count >= PIECE
 
-/** Each piece of a rule starts where the one before it ended. */
+/** Each piece of a rule starts where the previous one ended. */
 const expiry = (storage: Storage["Service"], rule: RetentionName, time: Duration.Duration) => {
   let after: string | undefined
   return Effect.gen(function* () {

@@ -31,7 +31,7 @@ const MICROS_PER_SECOND = 1_000_000
 
 type IngestInstruments = Pick<Instruments, "heartbeats" | "batches" | "results" | "resultLag">
 
-/** Counts what agents send, by what became of it. */
+/** Counts heartbeats and batches by outcome. */
 class IngestMeter {
   readonly #instruments: IngestInstruments
 
@@ -43,40 +43,44 @@ class IngestMeter {
     this.#instruments.heartbeats[outcome].value += 1
   }
 
-  /** `now`: when the batch arrived. Its results' lag is counted only where they were taken. */
+  /** `now`: when the batch arrived. Lag is measured only for results that were applied. */
   batch({ events }: EventBatchRequest, result: BatchOutcome, now: Instant.Instant): void {
     const { batches, resultLag, results } = this.#instruments
     batches[result.outcome].value += 1
     if (result.outcome !== "applied") return
     for (const outcome of result.events) results[outcome].value += 1
-    // As numbers, which hold microseconds exactly for two centuries more: the difference of bigints is an object each.
+    // Numbers hold microseconds exactly for two more centuries; the difference of bigints would
+    // allocate.
     const arrived = Number(now)
     for (const { observed_at } of events)
       resultLag.observe((arrived - Number(observed_at)) / MICROS_PER_SECOND)
   }
 }
 
-// Some ten megabytes at most, whatever the number of keys and addresses that are tried.
+// At most about 10 MB, however many keys and addresses are tried.
 const BUCKETS_KEPT = 50_000
 
 const isOfAcceptedKey = (outcome: HeartbeatOutcome): boolean => outcome === "seen" || outcome === "preseeded"
 
-/** What agents send: heartbeats and batches of check results. */
+/** Takes heartbeats and batches of check results. */
 export class Ingest extends Context.Service<
   Ingest,
   {
-    /** Decides whether the body of a request is read. Asked before either of the others by whoever reads bodies. */
+    /** Decides whether to read a request's body. Ask before the other two. */
     readonly bodies: Pick<BodyAdmission, "tryEnter" | "enterHeartbeat" | "enterEvents">
     /**
-     * Takes a heartbeat; registers a key that is unknown. Safe to repeat. Durable when it succeeds. `address` names
-     * whom registrations are counted for (docs/rules.md#rate-limits); without one they are not limited by it.
+     * Takes a heartbeat; registers an unknown key. Safe to repeat. Durable when it succeeds.
+     * Registrations are limited per `address`, if given (docs/rules.md#rate-limits).
      */
     readonly heartbeat: (
       key: Redacted.Redacted,
       request: HeartbeatRequest,
       address?: string,
     ) => Effect.Effect<AcceptedResponse, AgentBlocked | KeyConflict | RateLimited | StorageError>
-    /** Takes a batch of check results, all or nothing. Safe to repeat: what is known counts as deduplicated. */
+    /**
+     * Takes a batch of check results, all or nothing. Safe to repeat: known events count as
+     * deduplicated.
+     */
     readonly events: (
       key: Redacted.Redacted,
       request: EventBatchRequest,
@@ -96,7 +100,7 @@ export class Ingest extends Context.Service<
       const registrations = new TokenBuckets(policy.registrationRate, BUCKETS_KEPT)
       const instruments = yield* CurrentInstruments
       const meter = new IngestMeter(instruments)
-      /** What agents send is safe to repeat, so nobody need be told that a commit is not known to be kept. */
+      /** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
       const transact = <A>(command: Command<A>) =>
         Effect.catchIf(
           storage.transact(command),
@@ -107,7 +111,7 @@ export class Ingest extends Context.Service<
 
       return Ingest.of({
         bodies,
-        // Few steps and no generator: what an effect does beside the transaction counts here.
+        // Few steps and no generator: this is the hot path.
         heartbeat: (presented, request, address) =>
           Effect.flatMap(Instant.now, (now) => {
             const key = hashing.identify(presented)
@@ -129,7 +133,7 @@ export class Ingest extends Context.Service<
                   ? Effect.die(new Error("a key that may be registered was refused as unknown"))
                   : reply(outcome),
               )
-            // A registration is counted when the key proves to be unknown, so that known keys cost their address nothing.
+            // Only unknown keys count against their address's registrations.
             const isCounted = address !== undefined && policy.registrationRate.perMinute > 0
             if (!isCounted) return register()
             return Effect.flatMap(decide(false), (outcome) => {

@@ -14,10 +14,10 @@ import { Policy } from "../ports/Policy.ts"
 import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
 import { explain, type Explanation } from "./explain.ts"
 
-/** What an operator asked for by its id is not there. */
+/** The requested thing does not exist. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
 
-/** What an operator asked for does not go with the state that the thing is in. */
+/** The request contradicts the state of the thing. */
 export class StateConflict extends Schema.TaggedError<StateConflict>()("StateConflict", {
   message: Schema.String,
 }) {}
@@ -28,7 +28,8 @@ export interface CheckName {
   readonly check_id: CheckId
 }
 
-// An incident can have ten thousand members; its page shows the worst and latest of them, and all changes that are kept.
+// An incident can have ten thousand members; its page shows the worst of them, and all stored
+// changes.
 const STORY = { members: 200, changes: STORY_CHANGES, outbox: 200 }
 
 const noSuchCheck = () =>
@@ -53,17 +54,20 @@ const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | Stat
   }),
 }
 
-/** What operators do beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
+/** Operators' actions beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
 export class Operations extends Context.Service<
   Operations,
   {
-    /** Gives a failed outbox item another life. Not found, or a conflict where it is not failed or came too late. */
+    /**
+     * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
+     * too old.
+     */
     readonly replay: (
       id: OutboxId,
     ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
-    /** Sends a test message now and tells what the receiver said. */
+    /** Sends a test message now and returns the receiver's answer. */
     readonly testNotifier: (kind: NotifierName) => Effect.Effect<TestReceipt, NotFound>
-    /** Releases a check that a clock in the future froze. */
+    /** Releases a check frozen by a clock in the future. */
     readonly resetClock: (
       check: CheckName,
     ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
@@ -71,9 +75,11 @@ export class Operations extends Context.Service<
     readonly removeCheck: (
       check: CheckName,
     ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
-    /** One incident with its worst members, latest changes and notifications, at most 200 of each. */
+    /**
+     * One incident with its worst members, latest changes and notifications, at most 200 of each.
+     */
     readonly incident: (id: IncidentId) => Effect.Effect<IncidentStory, NotFound | StorageError>
-    /** Why a check is in the state it is in. */
+    /** Explains a check's state. */
     readonly explain: (
       check: CheckName,
     ) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>

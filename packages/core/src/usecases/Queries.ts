@@ -25,19 +25,19 @@ import * as resources from "./toResources.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
 
-// A mark changes with the next one, and what it says over minutes.
+// Reading the mark once a second is enough: its effects last minutes.
 const MARK_KEPT_FOR = Duration.seconds(1)
 
-/** A list parameter set: paging, and what the list can be narrowed by. */
+/** The parameters of a list: paging and filters. */
 type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
 
-/** The same for lists whose order can be chosen. */
+/** The same for lists with a choice of orders. */
 type Sorted<L extends ListName> = Narrowed<L> & {
   readonly sort: ListSort<L>
   readonly direction: "asc" | "desc"
 }
 
-/** What operators read (docs/rules.md#lists, docs/rules.md#tokens). */
+/** Operators' reads (docs/rules.md#lists, docs/rules.md#tokens). */
 export class Queries extends Context.Service<
   Queries,
   {
@@ -48,9 +48,8 @@ export class Queries extends Context.Service<
     readonly incidents: (parameters: Sorted<"incidents">) => PageOf<Incident>
     readonly outbox: (parameters: Sorted<"outbox">) => PageOf<NotificationOutboxItem>
     readonly blacklist: (parameters: PageParameters) => PageOf<AgentBlacklistItem>
-    /** Counts that are current at their `generated_at`; calls that arrive together share one computation. */
+    /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
     readonly summary: Effect.Effect<SystemSummary, StorageError>
-    /** More counts, for metrics. */
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
   }
 >()("@tocsin/core/usecases/Queries") {

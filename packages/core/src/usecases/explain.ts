@@ -8,21 +8,24 @@ import type { PolicyOptions } from "../ports/Policy.ts"
 import type { Storage } from "../ports/Storage.ts"
 import * as resources from "./toResources.ts"
 
-/** Why a check is in the state it is in, for a person who wonders. */
+/** Why a check is in its state. */
 export interface Explanation {
   readonly agent: Agent
   readonly check: CheckState
-  /** One sentence each: what holds, most telling first. */
+  /** One sentence each, most important first. */
   readonly reasons: ReadonlyArray<string>
   /** When the last applied result arrived, by the server's clock. */
   readonly received_at: Instant.Instant
   /** How long ago that was, in seconds. */
   readonly age_seconds: number
-  /** Arrival minus `observed_at` of that result, in seconds: negative where the agent's clock is ahead (docs/rules.md#clocks-in-the-future). */
+  /**
+   * Arrival minus `observed_at` of that result, in seconds: negative if the agent's clock is ahead
+   * (docs/rules.md#clocks-in-the-future).
+   */
   readonly skew_seconds: number
-  /** The result that last changed (status, exit_code); null where retention removed it. */
+  /** The result that last changed (status, exit_code); null if retention removed it. */
   readonly last_change: StoredCheckResultEvent | null
-  /** The incident that the check is a member of, if it is of one. */
+  /** The open incident of the check, if any. */
   readonly incident: Incident | null
 }
 
@@ -34,13 +37,13 @@ interface Subject {
 
 const NOTHING_MORE = { members: 0, changes: 0, outbox: 0 }
 const MICROS_PER_SECOND = 1_000_000
-// A skew beyond this is worth a word: results older than the newest one are dropped as late.
+// A larger skew is worth a sentence: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60
 
 const seconds = (later: Instant.Instant, earlier: Instant.Instant): number =>
   Number(later - earlier) / MICROS_PER_SECOND
 
-/** Gathers what tells why a check is as it is. */
+/** Collects what explains a check's state. */
 export const explain = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { agent, check, policy }: Subject,

@@ -1,6 +1,6 @@
 import { Deferred, Effect } from "effect"
 
-/** Runs `effect` once for all callers that arrive while it is under way. */
+/** Runs `effect` once for all callers that arrive while it runs. */
 export const shared = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
   const scope = yield* Effect.scope
   let underWay: Deferred.Deferred<A, E> | undefined
@@ -12,7 +12,7 @@ export const shared = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A
       underWay = undefined
       return Deferred.done(deferred, exit)
     })
-    // In a fiber of its own: the caller that happens to come first may go away before the others.
+    // In a separate fiber, because the first caller may be interrupted before the others.
     return Effect.andThen(Effect.forkIn(run, scope), Deferred.await(deferred))
   })
 })

@@ -16,7 +16,7 @@ import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentStory } from "../ports/Storage.ts"
 
-/** An agent as the contract shows it; its status is that of the context. */
+/** An agent as the contract shows it. */
 export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
   agent_id: record.agent_id,
   hostname: record.hostname,
@@ -29,7 +29,6 @@ export const toAgent = (record: AgentRecord, context: StatusContext): Agent => (
   ...(record.labels !== undefined && { labels: record.labels }),
 })
 
-/** A check's present state as the contract shows it. */
 export const toCheckState = (record: CheckRecord): CheckState => ({
   agent_id: record.agent_id,
   check_id: record.check_id,
@@ -40,13 +39,15 @@ export const toCheckState = (record: CheckRecord): CheckState => ({
   ...(record.summary !== undefined && { summary: record.summary }),
 })
 
-/** A stored result as the contract shows it. */
 export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEvent => {
   const { seq: _seq, registration_id: _registration_id, ...event } = record
   return event
 }
 
-/** An incident as the contract shows it. One that says an agent is dead has no check (docs/rules.md#heartbeat-incidents). */
+/**
+ * An incident as the contract shows it. A heartbeat incident has no check
+ * (docs/rules.md#heartbeat-incidents).
+ */
 export const toIncident = (record: IncidentRecord): Incident => ({
   id: record.id,
   incident_key: record.incident_key,
@@ -59,7 +60,6 @@ export const toIncident = (record: IncidentRecord): Incident => ({
   ...(record.summary !== undefined && { summary: record.summary }),
 })
 
-/** An outbox item as the contract shows it. */
 export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
   id: record.id,
   notifier: record.notifier,
@@ -72,7 +72,6 @@ export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
   updated_at: record.updated_at,
 })
 
-/** A blocked key as the contract shows it. */
 export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem => ({
   id: record.blacklist_id,
   key_fingerprint: record.key_fingerprint,
@@ -82,7 +81,7 @@ export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem =>
   last_seen_at: record.last_seen_at,
 })
 
-/** An incident with its members and its story, as /ops/v1 shows it. */
+/** An incident with its members and changes, as /ops/v1 shows it. */
 export const toIncidentDetail = ({ incident, members, changes, outbox }: IncidentStory) => ({
   incident: toIncident(incident),
   members: members.map((member) => ({
@@ -101,12 +100,12 @@ export const toIncidentDetail = ({ incident, members, changes, outbox }: Inciden
     severity: change.severity,
     incident_severity: change.incident_severity ?? null,
   })),
-  // Changes are numbered from 1 without a gap.
+  // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   deliveries: outbox.map(toOutboxItem),
 })
 
-/** What became of a test message, as /ops/v1 shows it. */
+/** The result of a test message, as /ops/v1 shows it. */
 export const toNotifierTest = ({ result, status }: TestReceipt) => ({
   outcome: result.outcome,
   status: status ?? null,

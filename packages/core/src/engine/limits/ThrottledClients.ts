@@ -3,14 +3,16 @@ import type { Instant } from "../../contract/Instant.ts"
 import type { Instruments } from "../metrics/Instruments.ts"
 import { TokenBuckets } from "./TokenBuckets.ts"
 
-/** One line a minute for each client address: a flood of requests must not become a flood of lines. */
+/**
+ * One line a minute for each client address, so that a flood of requests does not flood the log.
+ */
 const LINES = { perMinute: 1, burst: 1 }
 const ADDRESSES_KEPT = 10_000
 
 /** Why a client is throttled. */
 export type ThrottleReason = keyof Instruments["throttled"]
 
-/** Counts the requests of throttled clients, and names the clients in the log. */
+/** Counts the requests of throttled clients, and logs their addresses. */
 export class ThrottledClients {
   readonly #counters: Instruments["throttled"]
   readonly #reason: ThrottleReason
@@ -21,7 +23,7 @@ export class ThrottledClients {
     this.#reason = reason
   }
 
-  /** Notes a request that was refused. */
+  /** Records a refused request. */
   note(address: string, now: Instant): Effect.Effect<void> {
     this.#counters[this.#reason].value += 1
     return this.#lines.take(address, now).allowed

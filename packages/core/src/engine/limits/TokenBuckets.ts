@@ -1,28 +1,31 @@
 import type { Instant } from "../../contract/Instant.ts"
 import type { RateLimit } from "../../ports/Policy.ts"
 
-/** Whether a request may go on, or after how many seconds one may. */
+/** Whether a request may proceed, or after how many seconds it may. */
 export type Permission =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterSeconds: number }
 
 interface Bucket {
-  /** What is in it, in parts of a token so small that a microsecond brings a whole number of them: the sum is exact. */
+  /**
+   * The content in parts of a token. A microsecond adds a whole number of parts, so the sum is
+   * exact.
+   */
   parts: number
   refilledAt: Instant
 }
 
-/** A rate of one a minute brings one part a microsecond. */
+/** A rate of one token a minute adds one part a microsecond. */
 const PARTS_PER_TOKEN = 60_000_000
 const MICROS_PER_SECOND = 1_000_000
 
 /**
- * Token buckets by name, in bounded memory: of more than `capacity` names the one not used for longest is forgotten, which
- * can only be generous to it. A limit of 0 a minute allows everything. Not shared between processes: each replica limits
- * what it takes itself (docs/rules.md#rate-limits).
+ * Token buckets by name, in bounded memory: beyond `capacity` names, the least recently used is
+ * forgotten, which starts it again with a full bucket. A rate of 0 allows everything. Each replica
+ * limits its own requests (docs/rules.md#rate-limits).
  */
 export class TokenBuckets {
-  // A Map keeps insertion order, so that its first entry is the one not used for longest.
+  // A Map keeps insertion order, so its first entry is the least recently used.
   readonly #buckets = new Map<string, Bucket>()
   readonly #limit: RateLimit
   readonly #capacity: number
@@ -32,7 +35,7 @@ export class TokenBuckets {
     this.#capacity = capacity
   }
 
-  /** Takes so many tokens of `name`'s bucket, all or none. */
+  /** Takes this many tokens from the bucket of `name`, all or none. */
   take(name: string, now: Instant, tokens = 1): Permission {
     const { perMinute } = this.#limit
     if (perMinute === 0) return { allowed: true }
@@ -54,7 +57,7 @@ export class TokenBuckets {
     const bucket = this.#buckets.get(name)
     const full = burst * PARTS_PER_TOKEN
     if (bucket === undefined) return { parts: full, refilledAt: now }
-    // A clock that was set back refills nothing, and takes nothing away.
+    // A clock set back adds and removes nothing.
     const elapsed = Math.max(0, Number(now - bucket.refilledAt))
     bucket.parts = Math.min(full, bucket.parts + elapsed * perMinute)
     bucket.refilledAt = now

@@ -2,20 +2,25 @@ import type { Instant } from "../../contract/Instant.ts"
 import type { RateLimit } from "../../ports/Policy.ts"
 import { type Permission, TokenBuckets } from "./TokenBuckets.ts"
 
-/** What a request costs besides its body, roughly: so that many small ones are bounded, too. */
+/**
+ * The approximate cost of a request besides its body, so that many small requests are limited too.
+ */
 const REQUEST_BYTES = 4_096
 
-/** Four bodies of the largest size, or a thousand heartbeats: one address alone cannot fill what a server takes in. */
+/**
+ * Four bodies of the largest size, or a thousand heartbeats: one address cannot fill the server's
+ * queue.
+ */
 const BYTES_AT_ONCE = 4 * 1_048_576
 
-// Some ten megabytes at most, whatever the number of addresses.
+// At most about 10 MB.
 const ADDRESSES_KEPT = 50_000
 
 const LATER: Permission = { allowed: false, retryAfterSeconds: 1 }
 
 /**
- * Bounds what client addresses send with keys that are not accepted: bytes over time, and bytes of requests that are not
- * answered yet.
+ * Limits what client addresses send with keys that are not accepted: bytes over time, and bytes of
+ * unanswered requests.
  */
 export class UnknownSenders {
   readonly #volumes: TokenBuckets
@@ -28,7 +33,10 @@ export class UnknownSenders {
     this.#isUnlimited = volume.perMinute === 0
   }
 
-  /** Asks to take in a request with a body of so many bytes. One that is allowed must be released when it is answered. */
+  /**
+   * Admits a request with a body of this size, or not. Release an admitted request once it is
+   * answered.
+   */
   take(address: string, bytes: number, now: Instant): Permission {
     const cost = bytes + REQUEST_BYTES
     const held = this.#underWay.get(address) ?? 0
@@ -38,22 +46,22 @@ export class UnknownSenders {
     return permission
   }
 
-  /** Ends a request that was allowed. */
+  /** Ends an admitted request. */
   release(address: string, bytes: number): void {
     const held = (this.#underWay.get(address) ?? 0) - bytes - REQUEST_BYTES
     if (held > 0) this.#underWay.set(address, held)
     else this.#underWay.delete(address)
   }
 
-  /** How many addresses have requests under way. */
+  /** How many addresses have unanswered requests. */
   get addressesUnderWay(): number {
     return this.#underWay.size
   }
 }
 
 /**
- * A set of the names used last, in bounded memory. Names that were not used while half of `capacity` others were are
- * forgotten. Looking one up costs no reordering: there are two generations, and the older one is dropped whole.
+ * A set of recently used names in bounded memory, as two generations: the older one is dropped
+ * whole, so that a lookup never reorders.
  */
 export class RecentNames {
   #young = new Set<string>()
@@ -79,7 +87,7 @@ export class RecentNames {
     this.#young.add(name)
   }
 
-  /** How many names it holds, at most: one that was used again may count twice. */
+  /** An upper bound: a name in both generations counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size
   }

@@ -10,7 +10,7 @@ import {
   type SortValue,
 } from "./ListDefinitions.ts"
 
-/** Which way a cursor leads: a `next_cursor` forward, a `prev_cursor` backward. */
+/** The direction of a cursor: `next_cursor` leads forward, `prev_cursor` backward. */
 export type CursorSide = "next" | "prev"
 
 const encodeBase64Url = Schema.encodeSync(Schema.StringFromBase64Url)
@@ -27,7 +27,7 @@ const CHECKSUM_DIGITS = 16
 
 const toWire = (value: SortValue): string | number => (typeof value === "bigint" ? value.toString() : value)
 
-/** Binds a cursor to its query and its own content, so that one from elsewhere, or a changed one, is refused. */
+/** Ties a cursor to its query and content, so that a foreign or changed one is refused. */
 const checksum = <L extends ListName>(
   query: ListQuery<L>,
   content: ReadonlyArray<unknown>,
@@ -42,7 +42,10 @@ const checksum = <L extends ListName>(
   )
 }
 
-/** An opaque, URL-safe cursor of at most 512 characters for a position in a query's order (docs/rules.md#lists). */
+/**
+ * An opaque, URL-safe cursor of at most 512 characters for a position in a list
+ * (docs/rules.md#lists).
+ */
 export const encodeCursor = <L extends ListName>(
   query: ListQuery<L>,
   side: CursorSide,
@@ -58,7 +61,8 @@ const REFUSED = new ValidationError({
     "cursor must be a next_cursor from the same list, sort and filter, or its prev_cursor with back=true",
 })
 
-// Anyone can make a cursor that passes its own checksum: only what a storage can compare with is let through.
+// Anyone can make a cursor with a valid checksum, so values must also be comparable in every
+// storage.
 const TEXT = plainText({ min: 1, max: 512 })
 const STORED_BITS = 64
 const toStored = (value: bigint): bigint | undefined =>
@@ -75,7 +79,10 @@ const fromWire = (column: SortColumn<never>, value: string | number | undefined)
   }
 }
 
-/** Reads a cursor back. Fails where it is malformed, was changed, or is of another query or side (docs/rules.md#lists). */
+/**
+ * Reads a cursor. Fails if it is malformed, changed, or of another query or direction
+ * (docs/rules.md#lists).
+ */
 export const decodeCursor = <L extends ListName>(
   query: ListQuery<L>,
   side: CursorSide,
@@ -88,7 +95,7 @@ export const decodeCursor = <L extends ListName>(
   const values = orderColumns(query.list, query.sort).map((column, index) => fromWire(column, wire[index]))
   if (values.includes(undefined)) return Result.fail(REFUSED)
   const position = { values: values.filter((value) => value !== undefined), isInclusive }
-  // Of all texts that decode to this position only the one that is made of it is genuine.
+  // Several texts decode to this position; only the canonical one is accepted.
   return encodeCursor(query, side, position, sha256) === cursor
     ? Result.succeed(position)
     : Result.fail(REFUSED)

@@ -12,7 +12,7 @@ import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
 import { SEVERITY_RANK } from "../../incidents/MemberRecord.ts"
 import type { OutboxRecord } from "../../notifications/OutboxRecord.ts"
 
-/** One value that rows are ordered by. Text is compared bytewise; instants and ranks as numbers. */
+/** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
 
 /** A history row with the number that its storage gave it. */
@@ -20,7 +20,7 @@ export interface StoredHistoryRecord extends HistoryRecord {
   readonly seq: number
 }
 
-/** What each list is a list of. */
+/** The row type of each list. */
 export interface ListRows {
   readonly agents: AgentRecord
   readonly checks: CheckRecord
@@ -30,7 +30,7 @@ export interface ListRows {
   readonly blacklist: BlockedKeyRecord
 }
 
-/** What each list can be narrowed by; fields that are absent narrow nothing. */
+/** The filters of each list; absent fields do not filter. */
 export interface ListFilters {
   readonly agents: Record<never, never>
   readonly checks: { readonly agent_id?: AgentId | undefined }
@@ -38,7 +38,10 @@ export interface ListFilters {
   readonly incidents: {
     readonly state?: IncidentState | undefined
     readonly severity?: Severity | undefined
-    /** Finds every incident in which such a check is or was a member, one member matching both ids (docs/rules.md#incidents). */
+    /**
+     * Finds incidents in which this check is or was a member; one member must match both IDs
+     * (docs/rules.md#incidents).
+     */
     readonly agent_id?: AgentId | undefined
     readonly check_id?: CheckId | undefined
   }
@@ -50,17 +53,16 @@ export interface ListFilters {
   readonly blacklist: Record<never, never>
 }
 
-/** The name of a list. */
 export type ListName = keyof ListRows
 
-/** One column of an order: its name in every storage, its type, and how it is read off a row. */
+/** One column of an order: its name in every storage, its type, and its value in a row. */
 export interface SortColumn<Row> {
   readonly name: string
   readonly type: "text" | "number" | "bigint"
   readonly of: (row: Row) => SortValue
 }
 
-/** Stands for a `resolved_at` that is not there, later than every instant (docs/rules.md#tokens). */
+/** Stands for an absent `resolved_at`: later than every instant (docs/rules.md#tokens). */
 export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
 
 const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })
@@ -80,8 +82,8 @@ const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opene
 const outboxId = text<OutboxRecord>("id", (row) => row.id)
 
 /**
- * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and the last one makes it total;
- * a position in it is the list of a row's values. Ranks: open above resolved, critical above unknown above warning.
+ * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and
+ * the last one makes it total. Ranks: open above resolved, critical above unknown above warning.
  */
 export const ListOrders = {
   agents: { agent_id: [text<AgentRecord>("agent_id", (row) => row.agent_id)] },
@@ -127,7 +129,8 @@ export const orderColumns = <L extends ListName>(
   list: L,
   sort: ListSort<L>,
 ): ReadonlyArray<SortColumn<ListRows[L]>> => {
-  // The table above ties each list to columns of its rows; an index by a type parameter loses that tie.
+  // The table above ties each list to columns of its rows; an index by a type parameter loses that
+  // tie.
   const orders = ListOrders[list] as unknown as Readonly<
     Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>
   >
@@ -136,7 +139,7 @@ export const orderColumns = <L extends ListName>(
   return columns
 }
 
-/** Which rows of a list are asked for, in which order. */
+/** Which rows of a list to read, in which order. */
 export interface ListQuery<L extends ListName> {
   readonly list: L
   readonly filter: ListFilters[L]
@@ -144,11 +147,11 @@ export interface ListQuery<L extends ListName> {
   readonly direction: "asc" | "desc"
 }
 
-/** A place in the order of a list: between rows, or at one that may be gone. */
+/** A place in the order of a list: between rows, or at a row that may be gone. */
 export interface Position {
   /** One value for each column of the order. */
   readonly values: ReadonlyArray<SortValue>
-  /** Whether a row exactly there belongs to the page. */
+  /** Whether a row exactly at this place belongs to the page. */
   readonly isInclusive: boolean
 }
 
@@ -156,8 +159,10 @@ export interface Position {
 export interface PageRequest<L extends ListName> extends ListQuery<L> {
   /** Where the page starts; absent for the first page. */
   readonly from: Position | undefined
-  /** Whether the page lies before `from`, to be read against the order. Its rows come nearest to `from` first. */
+  /**
+   * Whether the page lies before `from`. Its rows then come in reverse order, nearest to `from`
+   * first.
+   */
   readonly isBackward: boolean
-  /** How many rows at most. */
   readonly limit: number
 }

@@ -17,7 +17,7 @@ export interface PageParameters {
   readonly limit: number
 }
 
-/** One page of rows with the cursors of its neighbours; `null` where there is none. */
+/** One page of rows with the cursors of its neighbours; `null` if there is none. */
 export interface Page<Row> {
   readonly items: ReadonlyArray<Row>
   readonly next_cursor: string | null
@@ -25,8 +25,9 @@ export interface Page<Row> {
 }
 
 /**
- * Reads one page of a list. One row more than asked for tells whether there is another page that way; the other way
- * there is one wherever a cursor led here (`back=true` without a cursor is the first page, docs/rules.md#lists).
+ * Reads one page of a list, and one row more to see whether another page follows. In the other
+ * direction there is a page whenever a cursor led here; `back=true` without a cursor is the first
+ * page (docs/rules.md#lists).
  */
 export const readPage = Effect.fnUntraced(function* <L extends ListName>(
   storage: Storage["Service"],
@@ -44,7 +45,7 @@ export const readPage = Effect.fnUntraced(function* <L extends ListName>(
   const items = isBackward ? nearest.toReversed() : nearest
   const columns = orderColumns(query.list, query.sort)
   const at = (row: ListRows[L] | undefined): Position | undefined =>
-    // An empty page leads back to where it was asked for, that place included.
+    // An empty page leads back to where it was requested, that place included.
     row === undefined
       ? from && { values: from.values, isInclusive: !from.isInclusive }
       : { values: columns.map((column) => column.of(row)), isInclusive: false }

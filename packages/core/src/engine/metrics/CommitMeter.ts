@@ -1,7 +1,7 @@
 import type { Counter, Histogram } from "./Counters.ts"
 import type { Instruments } from "./Instruments.ts"
 
-/** Counts the commits of a storage that one way of deciding leads to, and how many commands shared each. */
+/** Measures the commits of one path through a storage: size, duration, failures. */
 export class CommitMeter {
   readonly #groupSize: Histogram
   readonly #duration: Histogram
@@ -16,26 +16,26 @@ export class CommitMeter {
     this.#failures = instruments.groupFailures.of(storage, way)
   }
 
-  /** A group was committed; `millis` since its transaction began. */
+  /** Records a commit; `millis` since its transaction began. */
   committed(commands: number, millis: number): void {
     this.#groupSize.observe(commands)
     this.#duration.observe(millis / 1_000)
   }
 
-  /** Nothing of a group was kept; its commands are decided anew. */
+  /** Records a rollback; its commands are decided again. */
   failed(): void {
     this.#failures.value += 1
   }
 }
 
-/** Counts how commands were decided. */
+/** Counts lookups in a row cache. */
 export interface CacheCounters {
   readonly hit: Counter
   readonly miss: Counter
   readonly stale: Counter
 }
 
-/** The counters of one storage's cache of rows. */
+/** The counters of one storage's row cache. */
 export const cacheCounters = ({ cacheLookups }: Instruments, storage: string): CacheCounters => ({
   hit: cacheLookups.of(storage, "hit"),
   miss: cacheLookups.of(storage, "miss"),

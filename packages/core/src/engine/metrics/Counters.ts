@@ -1,6 +1,6 @@
 import type { Distribution, MetricDefinition, MetricFamily, Reading } from "./Metric.ts"
 
-/** What is measured of one metric: an instrument for each combination of its labels' values. */
+/** The instruments of one metric, one for each combination of label values. */
 class ByLabels<Instrument extends { readonly read: () => Reading["value"] }> {
   readonly #definition: MetricDefinition
   readonly #make: () => Instrument
@@ -15,7 +15,9 @@ class ByLabels<Instrument extends { readonly read: () => Reading["value"] }> {
     if (definition.labels.length === 0) this.of()
   }
 
-  /** The instrument of these values, in the order of the definition's labels; made if there is none yet. */
+  /**
+   * The instrument for these values, in the order of the definition's labels; created if missing.
+   */
   of(...labels: ReadonlyArray<string>): Instrument {
     const name = labels.join("\0")
     const found = this.#instruments.get(name)
@@ -34,7 +36,7 @@ class ByLabels<Instrument extends { readonly read: () => Reading["value"] }> {
   }
 }
 
-/** A number that only grows. Adding to it is one addition: whoever counts often keeps it. */
+/** A number that only grows. Hot paths keep the counter and add to its field. */
 export class Counter {
   value = 0
 
@@ -43,16 +45,18 @@ export class Counter {
   }
 }
 
-/** The counters of one metric, one for each combination of its labels' values. */
+/** The counters of one metric, one for each combination of label values. */
 export class Counters extends ByLabels<Counter> {
   constructor(definition: MetricDefinition) {
     super(definition, () => new Counter())
   }
 
-  /** The counters of known values of the only label: those of what has not happened yet are 0, and so can be compared. */
+  /**
+   * The counters for all values of the only label. Those of events that have not happened are 0, so
+   * that rates work from the first event.
+   */
   forEach<const Value extends string>(values: ReadonlyArray<Value>): Readonly<Record<Value, Counter>> {
     const counters = values.map((value) => [value, this.of(value)] as const)
-    // One entry for each value.
     return Object.fromEntries(counters) as Record<Value, Counter>
   }
 }
@@ -68,11 +72,11 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1)
   }
 
-  /** Notes a value; one below 0, which only a clock that was set back makes, counts as 0. */
+  /** Records a value; one below 0, from a clock set back, counts as 0. */
   observe(value: number): void {
     const bounds = this.#bounds
     let bucket = 0
-    // Few bounds, and most values are small: faster than halving.
+    // Few bounds, and most values are small: faster than a binary search.
     while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
     if (value > 0) this.#sum += value
@@ -83,7 +87,7 @@ export class Histogram {
   }
 }
 
-/** The histograms of one metric, one for each combination of its labels' values. */
+/** The histograms of one metric, one for each combination of label values. */
 export class Histograms extends ByLabels<Histogram> {
   constructor(definition: MetricDefinition) {
     super(definition, () => new Histogram(definition.buckets))

@@ -7,7 +7,7 @@ import { Counters, Histograms } from "./Counters.ts"
 import type { MetricFamily } from "./Metric.ts"
 import { metricDefinitions as metrics } from "./metricDefinitions.ts"
 
-/** Reads what is not counted as it happens, when somebody asks. */
+/** Reads at a scrape what is not counted as it happens. */
 export type MetricSource = Effect.Effect<ReadonlyArray<MetricFamily>, unknown>
 
 type CountedHeartbeat = Exclude<HeartbeatOutcome, "unknown_key"> | "rate_limited" | "registration_limited"
@@ -40,12 +40,12 @@ const RESULTS: Readonly<Record<EventOutcome, true>> = {
 }
 
 const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): ReadonlyArray<Name> =>
-  // The keys of a record are its names.
   Object.keys(names) as Array<Name>
 
 /**
- * What the parts of one service count as they work: plain numbers, which a scrape collects. Counting is an addition to a field;
- * whoever counts often keeps the counter. Sources are asked at a scrape for all else.
+ * What the parts of one service count as they work. A count is an addition to a field (effect's
+ * Metric looks up its state in a registry by name and labels at each update). A scrape reads the
+ * fields and asks the sources.
  */
 export class Instruments {
   readonly httpRequests = new Counters(metrics.httpRequests)
@@ -83,7 +83,7 @@ export class Instruments {
   ])
   readonly #sources = new Set<MetricSource>()
 
-  /** Has a source asked at each scrape until the scope closes. */
+  /** Asks a source at each scrape until the scope closes. */
   addSource(source: MetricSource): Effect.Effect<void, never, Scope.Scope> {
     return Effect.asVoid(
       Effect.acquireRelease(
@@ -97,7 +97,7 @@ export class Instruments {
     return Array.from(this.#sources)
   }
 
-  /** All that was counted so far. */
+  /** All counts so far. */
   read(): ReadonlyArray<MetricFamily> {
     return [
       this.httpRequests,
@@ -123,7 +123,7 @@ export class Instruments {
   }
 }
 
-/** The instruments of the service at hand; of nobody's in particular unless they are provided. */
+/** The instruments of this service; unless provided, instruments that nothing reads. */
 export const CurrentInstruments = Context.Reference<Instruments>("@tocsin/core/engine/metrics/Instruments", {
   defaultValue: () => new Instruments(),
 })

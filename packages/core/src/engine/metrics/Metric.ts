@@ -1,13 +1,13 @@
-/** What a metric is: what is told of it, and what its values are told apart by. */
+/** The definition of a metric. */
 export interface MetricDefinition {
-  /** By Prometheus' conventions: base units, the unit last, `_total` for what only grows. */
+  /** By Prometheus's conventions: base units, the unit last, `_total` for counters. */
   readonly name: string
   readonly type: "counter" | "gauge" | "histogram"
   /** One sentence without a full stop. */
   readonly help: string
-  /** Names of labels. Each has few values, all known beforehand or set by whoever runs the service. */
+  /** Names of labels. Each has few values, known beforehand or set by the operator. */
   readonly labels: ReadonlyArray<string>
-  /** Upper bounds of a histogram's buckets, ascending; the last one, which takes all else, is not among them. */
+  /** Upper bounds of a histogram's buckets, ascending, without the last one, +Inf. */
   readonly buckets: ReadonlyArray<number>
 }
 
@@ -26,16 +26,16 @@ const define =
     buckets,
   })
 
-/** What only grows while the process lives. */
+/** A metric that only grows while the process lives. */
 export const counter = define("counter")
-/** What goes up and down. */
+/** A metric that goes up and down. */
 export const gauge = define("gauge")
-/** How values spread. */
+/** A distribution of values. */
 export const histogram = define("histogram")
 
-/** A histogram as it stands. */
+/** The state of a histogram. */
 export interface Distribution {
-  /** How many values each bucket holds, those of smaller ones not included; one more than there are bounds. */
+  /** Values per bucket, not cumulative; one more than there are bounds. */
   readonly counts: ReadonlyArray<number>
   readonly sum: number
 }
@@ -53,13 +53,13 @@ export interface MetricFamily {
   readonly readings: ReadonlyArray<Reading>
 }
 
-/** A metric of one value. */
+/** A metric with one value. */
 export const single = (definition: MetricDefinition, value: number): MetricFamily => ({
   definition,
   readings: [{ labels: [], value }],
 })
 
-/** A metric of one label, or of several whose values are given in their order. */
+/** A metric with values by label. */
 export const several = (
   definition: MetricDefinition,
   values: ReadonlyArray<readonly [labels: ReadonlyArray<string>, value: number]>,

@@ -9,7 +9,10 @@ import { CurrentInstruments, type Instruments } from "./Instruments.ts"
 const NANOS_PER_SECOND = 1e9
 const MICROS_PER_SECOND = 1e6
 
-/** How an attempt ended: by its result, given back because the service stops, or by a mistake of the notifier's. */
+/**
+ * How an attempt ended: its result, `released` if the service stopped, `threw` for a bug in the
+ * notifier.
+ */
 const OUTCOMES = ["delivered", "deferred", "refused", "released", "threw"] as const
 type Outcome = (typeof OUTCOMES)[number]
 
@@ -18,7 +21,7 @@ const outcomeOf = (exit: Exit.Exit<DeliveryResult>): Outcome => {
   return Exit.hasInterrupts(exit) ? "released" : "threw"
 }
 
-/** The same notifiers, whose attempts are counted and timed, and each is a span. */
+/** Counts and times the attempts of the notifiers below, and makes each a span. */
 export const layer: Layer.Layer<Notifiers, never, Notifiers> = Layer.effect(
   Notifiers,
   Effect.gen(function* () {
@@ -36,7 +39,7 @@ const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
   const duration = instruments.attemptDuration.of(kind)
   const delay = instruments.deliveryDelay.of(kind)
 
-  // Also of an attempt that is interrupted.
+  // Interrupted attempts count too.
   const note = (exit: Exit.Exit<DeliveryResult>, start: bigint, { due_at }: DeliveryAttempt) =>
     Effect.map(Clock.currentTimeNanos, (end) => {
       const outcome = outcomeOf(exit)

@@ -1,6 +1,6 @@
 import { counter, gauge, histogram } from "./Metric.ts"
 
-/** From half a millisecond, a fast heartbeat, to ten seconds: few clients wait longer. */
+/** From half a millisecond for a fast heartbeat to ten seconds, when most clients have given up. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** A disk's sync takes 0.1 ms to tens of milliseconds; a remote database takes longer. */
 export const COMMIT_SECONDS = [
@@ -138,7 +138,10 @@ const storage = {
   ),
 }
 
-/** Every metric of the service, by subject in the order of the metrics page. Adapters define their own. */
+/**
+ * Every metric of the service, by subject in the order of the metrics page. Adapters define their
+ * own.
+ */
 export const metricSubjects = {
   "Requests and ingestion": ingestion,
   Notifications: delivery,

@@ -1,12 +1,15 @@
 import type { CheckRef } from "../../checks/CheckRecord.ts"
 import type { CheckId, EventId, RegistrationId } from "../../contract/Identifiers.ts"
 
-/** Which event ids are known to be in the stored history of which check, or known not to be, per registration of an agent. */
+/**
+ * Event IDs known to be in the stored history, with their checks, or known to be absent; by
+ * registration.
+ */
 export class KnownEvents {
   #known: Map<RegistrationId, Map<EventId, CheckId | undefined>> | undefined
   #removed: Array<CheckRef> | undefined
 
-  /** Tells that these were looked up, and of which checks the history holds which of them. */
+  /** Records the answer to a lookup. */
   load(
     registrationId: RegistrationId,
     asked: ReadonlyArray<EventId>,
@@ -16,30 +19,30 @@ export class KnownEvents {
     for (const eventId of asked) {
       if (known.has(eventId)) continue
       const checkId = found.get(eventId)
-      // The storage removes the history of a check that was removed at the end of the transaction.
+      // The storage removes the history of a removed check only at the end of the transaction.
       const isGone = checkId === undefined || this.#isRemoved(registrationId, checkId)
       known.set(eventId, isGone ? undefined : checkId)
     }
   }
 
-  /** Whether the answer is known. */
+  /** Whether this event was looked up. */
   isLoaded(registrationId: RegistrationId, eventId: EventId): boolean {
     return this.#known?.get(registrationId)?.has(eventId) ?? false
   }
 
-  /** Notes a row that this transaction stores. */
+  /** Records a row that this transaction stores. */
   add(registrationId: RegistrationId, eventId: EventId, checkId: CheckId): void {
     this.#of(registrationId).set(eventId, checkId)
   }
 
-  /** Notes that the history of a check is gone. */
+  /** Records that the history of a check is removed. */
   removeCheck({ agent_id, check_id, registration_id }: CheckRef): void {
     ;(this.#removed ??= []).push({ agent_id, check_id, registration_id })
     const known = this.#of(registration_id)
     for (const [eventId, checkId] of known) if (checkId === check_id) known.set(eventId, undefined)
   }
 
-  /** Whether the history holds the event. Throws where the decision did not ask for it first. */
+  /** Whether the history has the event. Throws if the decision did not look it up first. */
   has(registrationId: RegistrationId, eventId: EventId): boolean {
     if (!this.isLoaded(registrationId, eventId))
       throw new Error(`event ${eventId} was decided on without a look into the history`)

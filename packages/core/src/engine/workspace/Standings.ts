@@ -1,12 +1,13 @@
 import { compareMembers, type MemberRecord } from "../../incidents/MemberRecord.ts"
 
 /**
- * The members of one incident as a heap, worst first. A member that changes is added again; its former self stays below
- * until it comes to the top and is dropped there. So each addition is looked at a few times, however many members there are.
+ * The members of one incident as a heap, worst first. A changed member is added again; its old
+ * version is dropped when it reaches the top. So the cost of a change does not grow with the number
+ * of members.
  */
 export class Standings {
   readonly #heap: Array<MemberRecord> = []
-  /** How many of the incident's loaded members were added so far, each once at least. */
+  /** How many of the incident's loaded members have been added. */
   taken = 0
 
   add(member: MemberRecord): void {
@@ -22,7 +23,7 @@ export class Standings {
     heap[at] = member
   }
 
-  /** The worst of the members that are current. */
+  /** The worst current member. */
   worst(isCurrent: (member: MemberRecord) => boolean): MemberRecord | undefined {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
       if (isCurrent(top)) return top

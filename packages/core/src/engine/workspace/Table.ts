@@ -1,4 +1,7 @@
-/** A row whose value a transaction changed: inserted where there was none `before`, deleted where there is none `after`. */
+/**
+ * A row changed by a transaction: inserted if there was none `before`, deleted if there is none
+ * `after`.
+ */
 export interface Change<Row> {
   readonly before: Row | undefined
   readonly after: Row | undefined
@@ -7,7 +10,7 @@ export interface Change<Row> {
 interface Entry<Row> {
   readonly before: Row | undefined
   after: Row | undefined
-  /** Whether it was put or deleted, whatever came of it. */
+  /** Whether it was put or deleted, even without effect. */
   isTouched: boolean
 }
 
@@ -18,11 +21,11 @@ export interface TableOptions<Id, Row> {
   /** For messages. */
   readonly name: string
   readonly idOf: (row: Row) => Id
-  /** Must map different ids of one part to different strings. */
+  /** Must map different IDs of one part to different strings. */
   readonly keyOf: (id: Id) => string
-  /** Parts the table by a column of its id, where joining it with the others at every look would cost the most. */
+  /** Splits the table by a column of its ID, to avoid joining the whole ID at every lookup. */
   readonly partOf?: (id: Id) => string
-  /** What {@link Table.group} finds rows by; never changes in a row's life. */
+  /** What {@link Table.group} finds rows by; constant for a row. */
   readonly groupsOf?: (row: Row) => ReadonlyArray<string>
 }
 
@@ -31,19 +34,19 @@ const NONE: ReadonlyArray<never> = []
 const isChange = ({ before, after }: Change<unknown>): boolean => before !== after
 
 /**
- * The rows of one kind that a transaction has loaded, and what it made of them. Rows are immutable: a change puts
- * another row in place. Costs next to nothing while it is empty, as most tables of most transactions are.
+ * The loaded rows of one kind and their changes. Rows are immutable: a change replaces a row. An
+ * empty table, as most are, costs next to nothing.
  */
 export class Table<Id, Row> {
   readonly #options: TableOptions<Id, Row>
   #parts: Map<string, Entries<Row>> | undefined
-  // The part looked at last: rows of one agent are looked at in a row.
+  // Consecutive lookups usually concern one agent.
   #latestPart: Entries<Row> | undefined
   #latestName: string | undefined
   #touched: Array<Entry<Row>> | undefined
-  // What rows were when a recording began, of those that were touched since.
+  // The former values of rows changed since the recording began.
   #recorded: Map<Entry<Row>, Row | undefined> | undefined
-  // Made when a group is asked for first, and kept from then on.
+  // Built when a group is first requested.
   #groups: Map<string, Array<Entry<Row>>> | undefined
 
   constructor(options: TableOptions<Id, Row>) {
@@ -55,7 +58,7 @@ export class Table<Id, Row> {
     return this.#partOf(id)?.has(this.#options.keyOf(id)) ?? false
   }
 
-  /** Tells what the storage holds for `id`. Ignored when already known: what this transaction made of it counts. */
+  /** Loads a row as stored. Ignored if already known: changes in this transaction win. */
   load(id: Id, row: Row | undefined): void {
     const part = this.#partOf(id) ?? this.#addPart(id)
     const key = this.#options.keyOf(id)
@@ -65,12 +68,15 @@ export class Table<Id, Row> {
     if (row !== undefined && this.#groups !== undefined) this.#addToGroups(this.#groups, entry, row)
   }
 
-  /** The row as it stands in this transaction. Throws where the decision did not ask for it first. */
+  /** The row as it stands in this transaction. Throws if the decision did not load it. */
   get(id: Id): Row | undefined {
     return this.#known(id).after
   }
 
-  /** Inserts or replaces a row; one that was not loaded counts as new, and storages write it over any they hold. */
+  /**
+   * Inserts or replaces a row. A row that was not loaded counts as new, and overwrites a stored
+   * one.
+   */
   put(row: Row): void {
     const id = this.#options.idOf(row)
     const part = this.#partOf(id) ?? this.#addPart(id)
@@ -84,20 +90,20 @@ export class Table<Id, Row> {
     if (isNew && this.#groups !== undefined) this.#addToGroups(this.#groups, entry, row)
   }
 
-  /** Deletes a row; nothing happens where there is none. */
+  /** Deletes a row, if there is one. */
   delete(id: Id): void {
     const entry = this.#known(id)
     const row = entry.after
     if (row === undefined) return
     this.#touch(entry)
     entry.after = undefined
-    // A row that is put under this id later is another one, which may belong to other groups.
+    // A row that is put under this ID later may belong to other groups.
     if (this.#groups !== undefined) this.#removeFromGroups(this.#groups, entry, row)
   }
 
   /**
-   * The rows of one group as they stand in this transaction, in no particular order. Where no row is ever deleted, `from`
-   * leaves out as many as an earlier look found.
+   * The rows of one group in this transaction, in no particular order. If rows are never deleted,
+   * `from` skips those that an earlier call returned.
    */
   group(name: string, from = 0): ReadonlyArray<Row> {
     if (this.#parts === undefined) return NONE
@@ -116,14 +122,14 @@ export class Table<Id, Row> {
     return this.#touched !== undefined
   }
 
-  /** The rows whose value is another than the loaded one, in the order in which they were first put or deleted. */
+  /** The rows whose value differs from the loaded one, in the order of their first change. */
   changes(): ReadonlyArray<Change<Row>> {
     return this.#touched?.filter(isChange) ?? NONE
   }
 
   /**
-   * Begins to record what one command of several changes; the result ends it and tells. Costs by that command's changes, not by
-   * those of all commands before it. A recording that begins ends the one before.
+   * Starts to record the changes of one command; call the result to end the recording and get them.
+   * The cost depends on that command's changes only. A new recording ends the previous one.
    */
   record(): () => ReadonlyArray<Change<Row>> {
     const recorded = new Map<Entry<Row>, Row | undefined>()

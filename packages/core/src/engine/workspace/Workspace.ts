@@ -17,30 +17,30 @@ import { Standings } from "./Standings.ts"
 import { Table } from "./Table.ts"
 import { WorkspaceTables } from "./WorkspaceTables.ts"
 
-/** How far down its ranking an incident's members are loaded; see `worstMember`. */
+/** How far down its ranking an incident's members are loaded. */
 export interface LoadedRanking {
-  /** How many members were asked for. */
+  /** How many members were requested. */
   readonly limit: number
-  /** The last loaded member as the storage held it: every current member that is not loaded ranks below it. */
+  /** The last loaded member as stored: every current member that is not loaded ranks below it. */
   readonly floor: MemberRecord | undefined
   /** Whether all current members are loaded. */
   readonly complete: boolean
 }
 
-/** An outbox item or alert with its incident as it stood, unlocked, when it was found. */
+/** An outbox item or alert with its incident, unlocked, as of the search. */
 export interface WithIncident<Row> {
   readonly row: Row
   readonly incident: IncidentRecord
 }
 
-/** Results of the searches of a row request, in the order in which the storage found them; a search replaces what it found before. */
+/** Results of searches, in the storage's order. Each search replaces its previous result. */
 export interface Found {
   claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
   expiredOutbox: ReadonlyArray<OutboxRecord>
   abandonedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
-  /** The storage's own clock, read by `claimableOutbox` and `claimableAlerts`. */
+  /** The storage's clock, read by `claimableOutbox` and `claimableAlerts`. */
   storageTime: Instant | undefined
 }
 
@@ -54,8 +54,8 @@ const NOTHING_FOUND: Readonly<Found> = {
 }
 
 /**
- * The rows of one transaction: what the storage loaded for the decisions, and what they made of it. Decisions change
- * nothing else, and a storage persists exactly what {@link Workspace.changes} lists.
+ * The rows of one transaction: what the storage loaded, and what the decisions changed. A storage
+ * persists exactly what {@link Workspace.changes} lists.
  */
 export class Workspace {
   readonly agents = new Table(WorkspaceTables.agents)
@@ -68,10 +68,10 @@ export class Workspace {
   readonly marks = new Table(WorkspaceTables.marks)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(WorkspaceTables.openIncidents)
-  /** Which key a blacklist row stands for. */
+  /** The key of a blacklist row. */
   readonly blacklist = new Table(WorkspaceTables.blacklist)
   readonly knownEvents = new KnownEvents()
-  /** What the searches of this transaction found; their rows are in the tables. */
+  /** What searches found; their rows are in the tables. */
   readonly found: Found = { ...NOTHING_FOUND }
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined
@@ -100,19 +100,18 @@ export class Workspace {
     return (this.#membersOfAgents ??= new Set())
   }
 
-  /** How many agents are pending in this transaction. Needs the row request `pendingAgents`. */
+  /** The number of pending agents in this transaction. Needs the row request `pendingAgents`. */
   get pendingAgents(): number {
     if (this.#pendingAgents === undefined)
       throw new Error("pending agents were decided on without being counted")
     return this.#pendingAgents.loaded + this.#pendingAgentsAdded
   }
 
-  /** Tells how many pending agents the storage holds; ignored when already known. */
+  /** Loads the stored number of pending agents; ignored if already known. */
   loadPendingAgents(loaded: number): void {
     this.#pendingAgents ??= { loaded }
   }
 
-  /** Whether the pending agents are counted. */
   get knowsPendingAgents(): boolean {
     return this.#pendingAgents !== undefined
   }
@@ -124,8 +123,8 @@ export class Workspace {
   }
 
   /**
-   * Deletes an agent's row. Its checks and history are gone from every list with it, because they belong to its
-   * registration; the storage removes them in pieces afterwards.
+   * Deletes an agent's row. Its checks and history leave every list with its registration;
+   * retention removes them later.
    */
   removeAgent(agent: AgentRecord): void {
     this.#pendingAgentsAdded -= pendingCount(agent)
@@ -139,7 +138,10 @@ export class Workspace {
     this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
   }
 
-  /** Deletes a check; the storage removes its history in the same transaction, before it stores what comes after this. */
+  /**
+   * Deletes a check. The storage removes its history in the same transaction, before it stores
+   * later rows.
+   */
   removeCheck(check: CheckRecord): void {
     const { check_id, registration_id } = check
     this.checks.delete(check)
@@ -150,14 +152,14 @@ export class Workspace {
     this.#removedChecks.push(check)
   }
 
-  /** Adds a line to an incident's story, which loses others once it is long. */
+  /** Adds a change to an incident's history, which drops older changes once it is long. */
   recordChange(change: IncidentChangeRecord): void {
     this.#incidentChanges.push(change)
     const cut = cutOf(change.incident_id, change.seq)
     if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
   }
 
-  /** Tells an incident as the storage holds it, with its outbox items but for discarded ones, and its alerts. */
+  /** Loads an incident with its alerts and its outbox items that are not discarded. */
   loadIncident(
     incident: IncidentRecord,
     outbox: Iterable<OutboxRecord>,
@@ -175,7 +177,7 @@ export class Workspace {
     return open === undefined ? undefined : this.incidents.get(open.id)
   }
 
-  /** The present members of an incident that are loaded. */
+  /** The loaded present members of an incident. */
   membersOf(incidentId: IncidentId): ReadonlyArray<MemberRecord> {
     return this.members.group(`incident/${incidentId}`).filter(isPresent)
   }
@@ -186,7 +188,7 @@ export class Workspace {
     if (isPresent(member)) this.#standings?.get(member.incident_id)?.add(member)
   }
 
-  /** Of the present members of an incident that are loaded, the one that speaks for it. */
+  /** The worst of the loaded present members of an incident. */
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
     this.#standings ??= new Map()
     const standings = this.#standings.get(incidentId) ?? new Standings()
@@ -202,20 +204,20 @@ export class Workspace {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
 
-  /** Whether anything changed that those who deliver are waiting for. */
+  /** Whether anything changed that delivery waits for. */
   get touchesOutbox(): boolean {
     return this.outbox.isChanged || this.alerts.isChanged
   }
 
   /**
-   * Whether it leaves something that any process may deliver: an item that waits, or one that another item waited for. A
-   * claim does not, and what was sent is followed up by its sender.
+   * Whether it leaves something that any process may deliver: an item that waits, or one that
+   * another item waited for. Not a claim, nor a sent item, which its sender follows up.
    */
   get leavesDelivery(): boolean {
     return this.outbox.changes().some(({ after }) => after !== undefined && isForAnyone.has(after.state))
   }
 
-  /** Everything that the storage has to write, and nothing else. */
+  /** Everything that the storage has to write. */
   changes() {
     return {
       agents: this.agents.changes(),
@@ -226,21 +228,23 @@ export class Workspace {
       outbox: this.outbox.changes(),
       alerts: this.alerts.changes(),
       marks: this.marks.changes(),
-      /** New lines of incidents' stories. */
+      /** New changes of incidents. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
-      /** What stories lose once these lines are written. */
+      /** Changes of incidents to delete once the new ones are written. */
       storyCuts: Array.from(this.#storyCuts?.values() ?? []) as ReadonlyArray<StoryCut>,
-      /** Deleted checks, whose history is to be removed now, before new rows are added: some may have been reported again. */
+      /**
+       * Deleted checks. Remove their history before adding new rows: some may have been reported
+       * again.
+       */
       removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
-      /** New history rows, in the order in which they are to be numbered. */
+      /** New history rows, in the order of their numbers. */
       history: this.#stored as ReadonlyArray<HistoryRecord>,
-      /** Deleted agents, whose registrations' checks and history are left to be purged. */
+      /** Deleted agents. Retention removes the checks and history of their registrations. */
       removedAgents: this.#removedAgents as ReadonlyArray<AgentRecord>,
     }
   }
 }
 
-/** What a transaction has to write; see {@link Workspace.changes}. */
 export type WorkspaceChanges = ReturnType<Workspace["changes"]>
 
 const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "discarded"])

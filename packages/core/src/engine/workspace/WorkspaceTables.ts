@@ -7,12 +7,12 @@ import type { MarkRecord } from "../../liveness/MarkRecord.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 import type { TableOptions } from "./Table.ts"
 
-/** How a row of the index of open incidents reads. */
+/** A row of the index of open incidents. */
 export interface OpenIncident extends IncidentRef {
   readonly id: IncidentId
 }
 
-/** Which key a blacklist row stands for. */
+/** The key of a blacklist row. */
 export interface BlacklistRow {
   readonly id: BlacklistId
   readonly key_hash: KeyHash
@@ -36,7 +36,7 @@ const keys: TableOptions<KeyHash, AgentKeyRecord> = {
 const checks: TableOptions<CheckRef, CheckRecord> = {
   name: "check",
   idOf: (row) => row,
-  // A registration is of one agent.
+  // A registration belongs to one agent.
   partOf: (ref) => ref.registration_id,
   keyOf: (ref) => ref.check_id,
 }
@@ -88,7 +88,7 @@ const blacklist: TableOptions<BlacklistId, BlacklistRow> = {
   keyOf: itself,
 }
 
-/** How the rows of each kind are named and grouped. Ids are joined with slashes, which no id and no kind contains. */
+/** How rows are named and grouped. Slashes join IDs, since no ID and no kind contains one. */
 export const WorkspaceTables = {
   agents,
   keys,

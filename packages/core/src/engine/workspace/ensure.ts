@@ -2,10 +2,10 @@ import type { Decision } from "./Decision.ts"
 import type { RowRequest } from "./RowRequest.ts"
 import type { Workspace } from "./Workspace.ts"
 
-/** Parts of a request that are searches: they are always read anew, by yielding the request itself. */
+/** Searches are never cached: yield the request itself. */
 type Searches = "claimableOutbox" | "abandonedOutbox" | "claimableAlerts" | "idlePendingAgents" | "passesHeld"
 
-/** Asks for those rows of `request` that the workspace does not hold yet; goes straight on when it holds them all. */
+/** Requests the rows that the workspace does not have yet, if any. */
 export function* ensure(workspace: Workspace, request: Omit<RowRequest, Searches>): Decision<void> {
   const missing = missingFrom(workspace, request)
   if (Object.values(missing).some((part) => part !== undefined)) yield missing
@@ -65,7 +65,7 @@ const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>):
     blacklist: unless((id) => workspace.blacklist.isLoaded(id), request.blacklist),
     checks: request.checks && missingChecks(workspace, request.checks),
     history: request.history && missingHistory(workspace, request.history),
-    // Of the other parts callers name each row once; of incidents, which many checks share, they need not.
+    // Callers name rows once, except incidents, which many checks share.
     incidents: distinct(unless((id) => workspace.incidents.isLoaded(id), request.incidents)),
     openIncidents: unless((ref) => workspace.openIncidents.isLoaded(ref), request.openIncidents),
     members: unless((ref) => workspace.members.isLoaded(ref), request.members),
@@ -76,6 +76,6 @@ const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>):
     mark: request.mark && !workspace.marks.isLoaded("service") ? true : undefined,
     pendingAgents: request.pendingAgents && !workspace.knowsPendingAgents ? true : undefined,
   }
-  // RowRequest has optional parts and no undefined ones; for its readers the two mean the same.
+  // RowRequest has optional parts and no undefined ones; readers treat the two alike.
   return missing as RowRequest
 }
