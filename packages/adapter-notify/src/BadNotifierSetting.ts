@@ -2,8 +2,8 @@ import { NotifierKind } from "@tocsin/core/contract/Status"
 import { Schema } from "effect"
 
 /**
- * A notifier cannot be made of what it was given. `message` completes a sentence that begins with the setting's name
- * ("… must be …") and never repeats what the setting holds.
+ * A setting of a notifier is invalid. `message` completes a sentence that begins with the setting's
+ * name ("… must be …"), without its value.
  */
 export class BadNotifierSetting extends Schema.TaggedError<BadNotifierSetting>()("BadNotifierSetting", {
   notifier: NotifierKind,

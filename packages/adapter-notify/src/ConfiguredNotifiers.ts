@@ -4,15 +4,14 @@ import { type Duration, Effect, Layer, Result, Schema, type Scope } from "effect
 import { alertRouter, type AlertRouterOptions } from "./alertrouter/alertRouter.ts"
 import { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { debug } from "./debug/debug.ts"
-import type { PostingOptions } from "./http/HttpPost.ts"
+import { DEFAULT_SEND_TIMEOUT, type PostingOptions, sendTimeout } from "./http/HttpPost.ts"
 import { messengerSlack, type MessengerSlackOptions } from "./messenger/messengerSlack.ts"
 import { messengerTelegram, type MessengerTelegramOptions } from "./messenger/messengerTelegram.ts"
-import { DEFAULT_SEND_TIMEOUT, sendTimeout } from "./sendTimeout.ts"
 import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
 
 type Own<Options> = Omit<Options, keyof PostingOptions>
 
-/** What is told and how: a notifier is there when its options are. */
+/** A notifier is made if its options are given. */
 export interface NotifiersOptions {
   readonly debug: boolean
   readonly webhook?: Own<WebhookOptions> | undefined
@@ -21,13 +20,13 @@ export interface NotifiersOptions {
     | ({ readonly form: "telegram" } & Own<MessengerTelegramOptions>)
     | undefined
   readonly alertRouter?: Own<AlertRouterOptions> | undefined
-  /** Refuses private addresses; they are allowed unless this is set (docs/rules.md#targets). */
+  /** Refuses private addresses (docs/rules.md#targets). */
   readonly denyPrivateTargets?: boolean | undefined
-  /** Length of a claim: attempts end before it (docs/rules.md#delivery). */
+  /** Attempts end within the lease (docs/rules.md#delivery). */
   readonly lease?: Duration.Duration | undefined
 }
 
-/** Some notifiers cannot be made: all that is wrong, at once. */
+/** All invalid settings of notifiers. */
 export class BadNotifierSettings extends Schema.TaggedError<BadNotifierSettings>()("BadNotifierSettings", {
   problems: Schema.Array(BadNotifierSetting),
 }) {
@@ -65,6 +64,6 @@ const make = Effect.fnUntraced(function* (
   )
 })
 
-/** The notifiers of `options`; their connections close with the layer. */
+/** The notifiers of `options`. Their connections close with the layer. */
 export const layer = (options: NotifiersOptions): Layer.Layer<Notifiers, BadNotifierSettings, Ids> =>
   Layer.effect(Notifiers, make(options))

@@ -5,7 +5,7 @@ import { Duration, Effect, Fiber, Logger, Queue, Redacted, type Scope } from "ef
 import { TestClock } from "effect/testing"
 import { alertRouter } from "../src/alertrouter/alertRouter.ts"
 import type { BadNotifierSetting } from "../src/BadNotifierSetting.ts"
-import { NameLookup } from "../src/http/NameLookup.ts"
+import { NameLookup } from "../src/http/checkedLookup.ts"
 import { messengerSlack } from "../src/messenger/messengerSlack.ts"
 import { messengerTelegram } from "../src/messenger/messengerTelegram.ts"
 import { webhook } from "../src/webhook/webhook.ts"

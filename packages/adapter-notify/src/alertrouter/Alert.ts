@@ -1,7 +1,11 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Severity } from "@tocsin/core/contract/Status"
 import { timestamp } from "@tocsin/core/contract/Fields"
-import { Schema } from "effect"
+import { Duration, Schema } from "effect"
+import { checkIdOf, type NotifiedIncident, whereText } from "../text/incidentText.ts"
+import { plainLine } from "../text/plainLine.ts"
 
-/** One alert as Alertmanager's v2 API takes it (postableAlert); the format is Alertmanager's. */
+/** An alert of Alertmanager's v2 API (postableAlert), in Alertmanager's format. */
 export const Alert = Schema.Struct({
   labels: Schema.Record(Schema.String, Schema.String),
   annotations: Schema.Record(Schema.String, Schema.String),
@@ -9,3 +13,51 @@ export const Alert = Schema.Struct({
   endsAt: timestamp("When it counts as resolved unless it is sent again before."),
 })
 export type Alert = typeof Alert.Type
+
+/** An incident at one severity. */
+export interface AlertFacts {
+  readonly severity: Severity
+  readonly summary: string | undefined
+  readonly incident: NotifiedIncident
+}
+
+/** More than three of the minutes after which a firing alert is resent (docs/rules.md#alertmanager). */
+const FIRING_SPAN = Duration.minutes(4)
+
+/** Until when an alert sent at `now` counts as firing (docs/rules.md#alertmanager). */
+export const firingUntil = (now: Instant.Instant): Instant.Instant => Instant.plus(now, FIRING_SPAN)
+
+/**
+ * The identity of an alert (docs/rules.md#alertmanager). The incident's opener and key never change,
+ * so only another severity makes another alert.
+ */
+const alertLabels = ({ severity, incident }: AlertFacts): Alert["labels"] => {
+  const check = checkIdOf(incident.opener_check_id)
+  return {
+    alertname: check ?? "AgentDead",
+    severity,
+    agent_id: incident.opener_agent_id,
+    ...(check !== undefined && { check_id: check }),
+    incident_key: incident.incident_key,
+    source: "tocsin",
+  }
+}
+
+const alertAnnotations = ({ severity, summary, incident }: AlertFacts): Alert["annotations"] => {
+  const line = plainLine(summary ?? "")
+  return {
+    summary: line === "" ? `${whereText(incident)} is ${severity}` : line,
+    where: whereText(incident),
+    members: incident.members.toString(),
+    incident_id: incident.id,
+  }
+}
+
+/** The alert of an incident; `endsAt` is {@link firingUntil}, or the end of the incident. */
+export const alertOf = (facts: AlertFacts, endsAt: Instant.Instant): Alert => ({
+  labels: alertLabels(facts),
+  annotations: alertAnnotations(facts),
+  startsAt: facts.incident.opened_at,
+  // After a clock was set back, the end could precede the start, which Alertmanager refuses.
+  endsAt: Instant.max(endsAt, facts.incident.opened_at),
+})

@@ -4,13 +4,11 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { testText } from "../text/testText.ts"
-import { Alert } from "./Alert.ts"
-import { alertOf, firingUntil } from "./alertOf.ts"
+import { testText } from "../text/incidentText.ts"
+import { Alert, alertOf, firingUntil } from "./Alert.ts"
 
-/** What an alert router needs to know. */
 export interface AlertRouterOptions extends PostingOptions {
-  /** Base address of an Alertmanager. */
+  /** Base address of the Alertmanager. */
   readonly url: Redacted.Redacted
 }
 
@@ -30,7 +28,7 @@ const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant
   return alertOf(notification, notification.event_type === "firing" ? firingUntil(now) : ended)
 }
 
-/** The last of one label set is what Alertmanager keeps: of several incidents that share one, that is the newest. */
+/** Ordered by age: Alertmanager keeps the last alert of a label set, so the newest incident counts. */
 const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Instant): ReadonlyArray<Alert> =>
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))
@@ -51,18 +49,12 @@ export const alertRouter = Effect.fnUntraced(function* (
   })
   const post = (alertsAt: (now: Instant.Instant) => ReadonlyArray<Alert>) =>
     Effect.flatMap(Instant.now, (now) => httpPost(encode(alertsAt(now))))
+  const send = (alertsAt: (now: Instant.Instant) => ReadonlyArray<Alert>) =>
+    Effect.map(post(alertsAt), ({ result }) => result)
   return {
     kind: "alert_router",
-    send: (notification) =>
-      Effect.map(
-        post((now) => [alertOfNotification(notification, now)]),
-        ({ result }) => result,
-      ),
-    resend: (claimed) =>
-      Effect.map(
-        post((now) => alertsOfClaims(claimed, now)),
-        ({ result }) => result,
-      ),
+    send: (notification) => send((now) => [alertOfNotification(notification, now)]),
+    resend: (claimed) => send((now) => alertsOfClaims(claimed, now)),
     test: post((now) => [testAlert(now)]),
   }
 })

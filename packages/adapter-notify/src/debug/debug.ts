@@ -1,9 +1,27 @@
+import { NotificationType, Severity } from "@tocsin/core/contract/Status"
+import { timestamp } from "@tocsin/core/contract/Fields"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Schema } from "effect"
+import { testText } from "../text/incidentText.ts"
 import { plainLine } from "../text/plainLine.ts"
-import { testText } from "../text/testText.ts"
-import { DebugNotification } from "./DebugNotification.ts"
+
+/** The fields of the line that the debug notifier logs, version 1. */
+export const DebugNotification = Schema.Struct({
+  version: Schema.Literal(1),
+  notification_id: Schema.String,
+  event_type: NotificationType,
+  severity: Severity,
+  incident_id: Schema.String,
+  incident_key: Schema.String,
+  agent_id: Schema.optionalKey(Schema.String),
+  check_id: Schema.optionalKey(Schema.String),
+  opened_at: timestamp("When the incident's first member turned not ok."),
+  resolved_at: Schema.optionalKey(timestamp("When no member was left; absent while it is open.")),
+  members: Schema.Int,
+  summary: Schema.optionalKey(Schema.String),
+  attempt: Schema.Int,
+})
 
 const encode = Schema.encodeSync(DebugNotification)
 
@@ -16,7 +34,7 @@ const lineOf = ({ incident, ...notification }: DeliveryAttempt) =>
     event_type: notification.event_type,
     severity: notification.severity,
     incident_id: incident.id,
-    // Logs are read on terminals too, where an escape sequence of a check's output would act.
+    // A terminal that shows the log would act on escape sequences of a check's output.
     incident_key: plainLine(incident.incident_key),
     ...(incident.agent_id !== undefined && { agent_id: incident.agent_id }),
     ...(incident.check_id !== undefined && { check_id: incident.check_id }),
@@ -27,7 +45,7 @@ const lineOf = ({ incident, ...notification }: DeliveryAttempt) =>
     attempt: notification.attempt,
   })
 
-/** Logs one structured line at info (docs/rules.md#notifiers): what would have been sent, on a server that tells nobody yet. */
+/** Logs one structured line at info instead of notifying (docs/rules.md#notifiers). */
 export const debug: Notifier = {
   kind: "debug",
   send: (notification) =>

@@ -1,80 +1,71 @@
+import type { NotifierKind } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
-import { Duration, Effect, Option, type Redacted, type Scope } from "effect"
+import { Duration, Effect, type Redacted, type Scope, Tracer } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import { below } from "./below.ts"
-import { resultOfFailure, resultOfStatus } from "./deliveryResult.ts"
-import { type Answer, makeExchange, type NoAnswer } from "./exchange.ts"
+import { receiptOf, resultOfStatus } from "./deliveryResult.ts"
+import { type Answer, makeExchange } from "./exchange.ts"
 import type { TargetPolicy } from "./RefusedAddresses.ts"
 import { parseRetryAfter } from "./retryAfter.ts"
-import { parseTarget } from "./Target.ts"
-import { traceContext } from "./traceContext.ts"
+import { below, parseTarget } from "./Target.ts"
 
-/** What notifiers that post have in common. */
+/** The longest attempt (docs/rules.md#delivery). */
+export const DEFAULT_SEND_TIMEOUT: Duration.Duration = Duration.seconds(15)
+
+/** The longest attempt under a lease: two thirds of a lease below 15 s (docs/rules.md#delivery). */
+export const sendTimeout = (lease: Duration.Duration): Duration.Duration =>
+  Duration.isLessThan(lease, DEFAULT_SEND_TIMEOUT)
+    ? Duration.millis((Duration.toMillis(lease) * 2) / 3)
+    : DEFAULT_SEND_TIMEOUT
+
+/** The common options of notifiers that post. */
 export interface PostingOptions extends TargetPolicy {
-  /** From the start of an attempt to its result: see `sendTimeout`. */
+  /** From the start of an attempt to its result: see {@link sendTimeout}. */
   readonly timeout: Duration.Duration
 }
 
-/** How one receiver is posted to. */
 export interface HttpPostOptions extends PostingOptions {
   readonly notifier: NotifierKind
-  /** Which setting holds the address, for a problem with it. */
+  /** The setting of the address, for messages. */
   readonly setting: BadNotifierSetting["setting"]
   readonly address: Redacted.Redacted
-  /** A path below the address, which then is a base address. */
+  /** A path below the address, if that is a base address. */
   readonly path?: string
-  /** Finds in an answer's body how many seconds the receiver asks to wait, for those that do not say it in a header. */
+  /** Reads the seconds to wait from an answer's body, for receivers that send no Retry-After. */
   readonly retryAfterOf?: (body: string) => number | undefined
 }
 
-/** Makes one attempt to post a JSON text; what goes wrong is a result. */
+/** Makes one attempt to post a JSON text. Never fails: an error is a result. */
 export type HttpPost = (
   json: string,
   headers?: Readonly<Record<string, string>>,
 ) => Effect.Effect<TestReceipt>
 
-/** A poster to one receiver, with connections of its own that close with the scope (docs/rules.md#outbox, docs/rules.md#notifiers). */
+/** The trace of the attempt, for the receiver (W3C Trace Context); empty unless traces are exported. */
+const traceContext = Effect.withFiber((fiber) => {
+  const { span, tracer } = fiber.cache
+  const isKept = tracer !== undefined && tracer !== Tracer.nativeTracer
+  if (span === undefined || !isKept) return Effect.succeed({})
+  const flags = span.sampled ? "01" : "00"
+  return Effect.succeed({ traceparent: `00-${span.traceId.padStart(32, "0")}-${span.spanId}-${flags}` })
+})
+
+/** A client of one receiver; its connections close with the scope (docs/rules.md#notifiers). */
 export const makeHttpPost = Effect.fnUntraced(function* (
   options: HttpPostOptions,
 ): Effect.fn.Return<HttpPost, BadNotifierSetting, Scope.Scope> {
-  const { notifier, setting } = options
+  const { notifier, setting, path, timeout } = options
   const target = yield* Effect.fromResult(parseTarget(options.address, options)).pipe(
     Effect.mapError((message) => new BadNotifierSetting({ notifier, setting, message })),
   )
-  const exchange = yield* makeExchange(
-    options.path === undefined ? target : below(target, options.path),
-    options,
-  )
-  const answered = ({ status, retryAfter, body }: Answer) =>
-    Effect.map(Instant.now, (now): TestReceipt => {
-      const seconds = parseRetryAfter(retryAfter, now) ?? options.retryAfterOf?.(body)
-      return { status, result: resultOfStatus(status, seconds) }
-    })
-  const failed = ({ code }: NoAnswer): TestReceipt => ({ status: undefined, result: resultOfFailure(code) })
-  const silent: TestReceipt = {
-    status: undefined,
-    result: {
-      outcome: "deferred",
-      error: `The receiver did not answer within ${Duration.format(options.timeout)}.`,
-    },
-  }
-  return (json, headers = {}) =>
-    traceContext.pipe(
-      Effect.flatMap((trace) =>
-        exchange({
-          body: json,
-          headers: {
-            ...headers,
-            ...trace,
-            "content-type": "application/json",
-            "content-length": Buffer.byteLength(json).toString(),
-            "user-agent": "Tocsin",
-          },
-        }),
-      ),
-      Effect.flatMap(Option.match({ onNone: () => Effect.succeed(silent), onSome: answered })),
-      Effect.catch((failure) => Effect.succeed(failed(failure))),
+  const exchange = yield* makeExchange(path === undefined ? target : below(target, path), options)
+  const judge = ({ status, retryAfter, body }: Answer) =>
+    Effect.map(Instant.now, (now) =>
+      resultOfStatus(status, parseRetryAfter(retryAfter, now) ?? options.retryAfterOf?.(body)),
     )
+  return (json, headers) =>
+    Effect.flatMap(traceContext, (trace) => {
+      const content = { type: "application/json", text: json }
+      return receiptOf(exchange({ content, headers: { ...headers, ...trace } }), timeout, judge)
+    })
 })

@@ -2,24 +2,24 @@ import { isIP } from "node:net"
 import { Redacted, Result } from "effect"
 import { isRefusedAddress, type TargetPolicy } from "./RefusedAddresses.ts"
 
-/** Where a notifier posts to. Beyond its origin it is as secret as a password: never shown or logged. */
+/** The address of a receiver. All but its origin is secret and never shown or logged. */
 export interface Target {
   /** Without userinfo and fragment. */
   readonly url: URL
-  /** The Authorization header that the address's userinfo asks for. */
+  /** The Authorization header for the address's userinfo. */
   readonly authorization: string | undefined
 }
 
 const MUST_BE_HTTP = "must be a URL that begins with http:// or https://"
 
-/** Reads an address; a failure completes "… must be …" and does not repeat it. Names are checked when they are resolved. */
+/** Reads an address. A failure completes "… must be …" without it. Names are checked when resolved. */
 export const parseTarget = (
   address: Redacted.Redacted,
   policy: TargetPolicy,
 ): Result.Result<Target, string> => {
   const url = URL.parse(Redacted.value(address))
   if (url === null || !/^https?:$/.test(url.protocol)) return Result.fail(MUST_BE_HTTP)
-  // What looks like an address in any notation, URL has brought to its usual one by now.
+  // URL has normalized every notation of an address.
   const host = hostOf(url)
   if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
     return Result.fail(
@@ -47,4 +47,11 @@ const authorizationOf = (url: URL): Result.Result<string | undefined, string> =>
     },
     catch: () => "must have a percent-encoded user name and password (write % as %25)",
   })
+}
+
+/** A target at a path below another, with the same query. */
+export const below = (base: Target, path: string): Target => {
+  const url = new URL(base.url)
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`
+  return { ...base, url }
 }

@@ -1,8 +1,21 @@
+import { lookup, type LookupAddress, type LookupAllOptions } from "node:dns"
 import type { LookupFunction } from "node:net"
-import type { ResolveName } from "./NameLookup.ts"
+import { Context } from "effect"
 import { isRefusedAddress, type TargetPolicy } from "./RefusedAddresses.ts"
 
-/** `code` of the error of a connection whose name leads nowhere but to refused addresses. */
+/** Resolves a name to all its addresses, as `node:dns` does. */
+export type ResolveName = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: ReadonlyArray<LookupAddress>) => void,
+) => void
+
+/** The resolver of target names: the system's unless another is provided. */
+export const NameLookup = Context.Reference<ResolveName>("@tocsin/adapter-notify/http/NameLookup", {
+  defaultValue: () => (hostname, options, callback) => lookup(hostname, options, callback),
+})
+
+/** `code` of the error for a name whose addresses are all refused. */
 export const TARGET_REFUSED = "ERR_TARGET_REFUSED"
 
 class TargetRefused extends Error {
@@ -10,8 +23,8 @@ class TargetRefused extends Error {
 }
 
 /**
- * A lookup for sockets that hands out allowed addresses only. The socket connects to exactly these without asking again, so
- * a name that changes its address between check and use gains nothing (DNS rebinding).
+ * A lookup for sockets that returns allowed addresses only. The socket connects to exactly these, so
+ * a name that changes between check and use gains nothing (DNS rebinding).
  */
 export const checkedLookup =
   (resolve: ResolveName, policy: TargetPolicy): LookupFunction =>

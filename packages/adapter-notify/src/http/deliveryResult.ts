@@ -1,6 +1,8 @@
 import { STATUS_CODES } from "node:http"
-import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryResult, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Duration, Effect, Option } from "effect"
 import { TARGET_REFUSED } from "./checkedLookup.ts"
+import type { Answer, NoAnswer } from "./exchange.ts"
 
 const ADVICE: ReadonlyMap<number, string> = new Map([
   [401, "check the credentials in the notifier's settings"],
@@ -13,7 +15,7 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
 /** Statuses below 500 that are worth another attempt (docs/rules.md#delivery). */
 const DEFERRED = new Set([408, 425, 429])
 
-/** What a receiver's answer means (docs/rules.md#delivery). `retryAfterSeconds`: what it asked for, if it did. */
+/** The result of an answer (docs/rules.md#delivery); `retryAfterSeconds` if the receiver asked to wait. */
 export const resultOfStatus = (status: number, retryAfterSeconds: number | undefined): DeliveryResult => {
   if (status >= 200 && status < 300) return { outcome: "delivered" }
   const phrase = STATUS_CODES[status]
@@ -32,7 +34,7 @@ export const resultOfStatus = (status: number, retryAfterSeconds: number | undef
   return { outcome: "refused", error: `${answered}: ${advice}.` }
 }
 
-/** Sentences for the error codes of Node.js, first match first; what is not listed is told by its code. */
+/** Sentences for error codes of Node.js; the first match counts. */
 const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
   [/^ECONNREFUSED$/, "The receiver refused the connection: check that it is running, and check its port."],
   [
@@ -52,10 +54,10 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
 ]
 
 /**
- * What a failure to get an answer means, by the `code` of the error: always worth another attempt, but for a target that
- * must not be called. The error's message is not used: it names addresses.
+ * The result without an answer, by the error's `code`; its message is not used because it contains
+ * addresses. Only a refused target is not worth a retry.
  */
-export const resultOfFailure = (code: string | undefined): DeliveryResult => {
+const resultOfFailure = (code: string | undefined): DeliveryResult => {
   if (code === TARGET_REFUSED) {
     const error = "Tocsin does not call the receiver's address: it is link-local, cloud metadata, or denied."
     return { outcome: "refused", error }
@@ -63,4 +65,23 @@ export const resultOfFailure = (code: string | undefined): DeliveryResult => {
   const known = FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]
   const shown = code !== undefined && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : ""
   return { outcome: "deferred", error: known ?? `The request failed${shown}.` }
+}
+
+/** Turns an exchange into a receipt; `judge` decides on an answer. */
+export const receiptOf = (
+  exchange: Effect.Effect<Option.Option<Answer>, NoAnswer>,
+  timeout: Duration.Duration,
+  judge: (answer: Answer) => Effect.Effect<DeliveryResult>,
+): Effect.Effect<TestReceipt> => {
+  const without = (result: DeliveryResult): TestReceipt => ({ status: undefined, result })
+  const error = `The receiver did not answer within ${Duration.format(timeout)}.`
+  return exchange.pipe(
+    Effect.flatMap(
+      Option.match({
+        onNone: () => Effect.succeed(without({ outcome: "deferred", error })),
+        onSome: (answer) => Effect.map(judge(answer), (result) => ({ status: answer.status, result })),
+      }),
+    ),
+    Effect.catch(({ code }) => Effect.succeed(without(resultOfFailure(code)))),
+  )
 }

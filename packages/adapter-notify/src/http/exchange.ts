@@ -6,12 +6,11 @@ import {
 } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
-import { checkedLookup } from "./checkedLookup.ts"
-import { NameLookup } from "./NameLookup.ts"
+import { checkedLookup, NameLookup } from "./checkedLookup.ts"
 import type { TargetPolicy } from "./RefusedAddresses.ts"
 import { hostOf, type Target } from "./Target.ts"
 
-/** What a receiver answered. */
+/** The answer of a receiver. */
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
@@ -19,35 +18,36 @@ export interface Answer {
   readonly body: string
 }
 
-/** No answer came: the `code` of Node's error, where it has one. Its message, which names addresses, is left behind. */
+/** No answer arrived: the `code` of Node's error, if any, without its message, which contains addresses. */
 export interface NoAnswer {
   readonly code: string | undefined
 }
 
-/** Sends one message: fails with {@link NoAnswer}, `none` where no status came in time. */
-export type Exchange = (message: {
-  /** POST unless given. */
-  readonly method?: "GET" | undefined
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-}) => Effect.Effect<Option.Option<Answer>, NoAnswer>
+/** A request: POST with content, GET without. */
+export interface Message {
+  readonly content?: { readonly type: string; readonly text: string }
+  readonly headers?: Readonly<Record<string, string>>
+}
 
-/** More than enough for what a receiver has to say (docs/rules.md#notifiers). */
+/** Sends one message. `none` if no status arrives in time. */
+export type Exchange = (message: Message) => Effect.Effect<Option.Option<Answer>, NoAnswer>
+
+/** Enough for the answer of a receiver (docs/rules.md#notifiers). */
 const MAX_BODY_BYTES = 64 * 1024
-/** The status has decided by then; a body that is sent at all comes with it. */
+/** The status decides; most bodies arrive with it. */
 const BODY_PATIENCE = Duration.seconds(2)
 const MAX_IDLE_CONNECTIONS = 4
-/** Below the 5 s after which many servers close an idle connection, so that a request seldom meets one that is closing. */
+/** Less than the 5 s after which many servers close an idle connection. */
 const IDLE_MILLIS = 4_000
 
-/** A client of one target, with connections of its own that are kept for a while and close with the scope. */
+/** A client of one target. Its connections are kept for a while and close with the scope. */
 export const makeExchange = Effect.fnUntraced(function* (
   target: Target,
   options: TargetPolicy & { readonly timeout: Duration.Duration },
 ): Effect.fn.Return<Exchange, never, Scope.Scope> {
   const lookup = checkedLookup(yield* NameLookup, options)
   const isSecure = target.url.protocol === "https:"
-  // Delivery bounds the attempts under way, each of which needs a connection: a limit here would make one wait for another.
+  // Delivery limits concurrent attempts; a limit on connections would only delay some of them.
   const agent = yield* Effect.acquireRelease(
     Effect.sync(
       () =>
@@ -60,23 +60,28 @@ export const makeExchange = Effect.fnUntraced(function* (
     ),
     (opened) => Effect.sync(() => opened.destroy()),
   )
-  const open = (method: string, headers: Readonly<Record<string, string>>): ClientRequest =>
+  const open = ({ content, headers }: Message): ClientRequest =>
     (isSecure ? httpsRequest : httpRequest)({
       agent,
-      method,
+      method: content === undefined ? "GET" : "POST",
       hostname: hostOf(target.url),
       port: target.url.port,
       path: `${target.url.pathname}${target.url.search}`,
       headers: {
         ...headers,
+        "user-agent": "Tocsin",
+        ...(content !== undefined && {
+          "content-type": content.type,
+          "content-length": Buffer.byteLength(content.text).toString(),
+        }),
         ...(target.authorization !== undefined && { authorization: target.authorization }),
       },
     })
-  return ({ method = "POST", body, headers }) =>
+  return (message) =>
     Effect.acquireUseRelease(
-      Effect.sync(() => start(open(method, headers), body)),
+      Effect.sync(() => start(open(message), message.content?.text ?? "")),
       ({ head }) => receive(head, options.timeout),
-      // Of no effect on a connection that has gone back to the agent after a complete answer.
+      // After a complete answer the connection is back with the agent, and this has no effect.
       ({ request }) => Effect.sync(() => request.destroy()),
     )
 })
@@ -84,7 +89,7 @@ export const makeExchange = Effect.fnUntraced(function* (
 const start = (request: ClientRequest, body: string) => {
   const head = Deferred.makeUnsafe<IncomingMessage, NoAnswer>()
   request.on("response", (response) => {
-    // A body that breaks off is told by its end as well; unheard, the error would end the process.
+    // Its `close` event suffices; without a listener, the error would end the process.
     response.on("error", () => {})
     Deferred.doneUnsafe(head, Effect.succeed(response))
   })
@@ -114,7 +119,7 @@ const receive = Effect.fnUntraced(function* (
   })
 })
 
-/** The body up to its end, its limit, or where it breaks off. */
+/** The body up to its end, the limit, or the end of the connection. */
 const readBody = (response: IncomingMessage): Effect.Effect<string> =>
   Effect.callback((resume) => {
     const chunks: Array<Buffer> = []
@@ -125,7 +130,7 @@ const readBody = (response: IncomingMessage): Effect.Effect<string> =>
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
       else finish()
     })
-    // Comes after the end of a complete body too, and by then its connection is free for the next request.
+    // Also follows a complete body, when its connection is free for the next request.
     response.on("close", finish)
     if (response.closed) finish()
   })

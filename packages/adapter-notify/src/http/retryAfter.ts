@@ -19,7 +19,7 @@ const parseHttpDate = (text: string, now: Instant.Instant): Instant.Instant | un
     const { day, month, year, time } = form.exec(text)?.groups ?? {}
     if (day === undefined || month === undefined || year === undefined) continue
     const monthNumber = (MONTHS.indexOf(month) + 1).toString().padStart(2, "0")
-    // Two digits are taken as of this century: no receiver asks to wait for a year of another one.
+    // A year of two digits is in this century.
     const century = Instant.format(now).slice(0, 2)
     return Instant.parse(
       `${year.padStart(4, century)}-${monthNumber}-${day.trim().padStart(2, "0")}T${time}Z`,
@@ -29,8 +29,8 @@ const parseHttpDate = (text: string, now: Instant.Instant): Instant.Instant | un
 }
 
 /**
- * Seconds that a Retry-After header asks to wait from `now`: its delay, or until its date, at least 0 (RFC 9110 §10.2.3).
- * `undefined` where there is none or it is neither.
+ * The seconds that a Retry-After header asks to wait from `now`, at least 0 (RFC 9110 §10.2.3);
+ * `undefined` without a valid one.
  */
 export const parseRetryAfter = (header: string | undefined, now: Instant.Instant): number | undefined => {
   const text = header?.trim() ?? ""

@@ -2,19 +2,37 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { incidentText } from "../text/incidentText.ts"
-import { testText } from "../text/testText.ts"
-import { SlackMessage, slackMedium } from "./SlackMessage.ts"
+import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
 
-/** What a Slack-compatible messenger needs to know. */
 export interface MessengerSlackOptions extends PostingOptions {
-  /** Of the incoming webhook; its path is the credential. */
+  /** The incoming webhook; its path is the credential. */
   readonly url: Redacted.Redacted
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
+
+/** The start of a mention in Mattermost and Rocket.Chat: `@channel`, `@all`, `@alice`. */
+const MENTION = /(?<!\w)@(?=\w)/g
+/** Invisible, and ends the mention. */
+const ZERO_WIDTH_SPACE = "\u200b"
+
+/** Slack's limit, and escapes that prevent links and mentions. */
+export const slackMedium: TextMedium = {
+  limit: 3_000,
+  escape: (text) =>
+    text
+      .replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
+      .replace(MENTION, `@${ZERO_WIDTH_SPACE}`),
+}
+
+/** The body of an incoming webhook, in Slack's format. */
+export const SlackMessage = Schema.Struct({
+  text: Schema.NonEmptyString.check(Schema.isMaxLength(slackMedium.limit)),
+})
+
 const encode = Schema.encodeSync(Schema.fromJsonString(SlackMessage))
 
-/** Writes to a channel through an incoming webhook of Slack, or of what takes the same (docs/rules.md#notifiers). */
+/** Writes to a channel through a Slack-compatible incoming webhook (docs/rules.md#notifiers). */
 export const messengerSlack = Effect.fnUntraced(function* (
   options: MessengerSlackOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {

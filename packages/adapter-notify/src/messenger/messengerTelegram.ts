@@ -1,23 +1,40 @@
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
-import { Effect, Redacted, Schema, type Scope } from "effect"
+import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { incidentText } from "../text/incidentText.ts"
-import { testText } from "../text/testText.ts"
-import { TelegramMessage, telegramMedium, telegramRetryAfter } from "./TelegramMessage.ts"
+import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
 
-/** What a Telegram messenger needs to know. */
 export interface MessengerTelegramOptions extends PostingOptions {
-  /** Of the bot, as BotFather gave it. */
+  /** The bot's token from BotFather. */
   readonly token: Redacted.Redacted
-  /** Id of a chat, or `@name` of a public channel. */
+  /** ID of a chat, or `@name` of a public channel. */
   readonly chat: string
-  /** Base address of the Bot API; that of Telegram unless one runs its own server. */
+  /** Base address of the Bot API; Telegram's unless you run your own server. */
   readonly apiUrl?: Redacted.Redacted | undefined
 }
 
 const TELEGRAM = Redacted.make("https://api.telegram.org")
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
+
+/** Telegram's limit; plain text needs no escapes (docs/rules.md#notifiers). */
+export const telegramMedium: TextMedium = { limit: 4_096, escape: (text) => text }
+
+/** The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning. */
+export const TelegramMessage = Schema.Struct({
+  chat_id: Schema.NonEmptyString,
+  text: Schema.NonEmptyString.check(Schema.isMaxLength(telegramMedium.limit)),
+  link_preview_options: Schema.Struct({ is_disabled: Schema.Literal(true) }),
+})
+
+const TelegramRefusal = Schema.fromJsonString(
+  Schema.Struct({
+    parameters: Schema.Struct({ retry_after: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
+  }),
+)
+
+/** The seconds that Telegram asks to wait, if any (docs/rules.md#notifiers). */
+const retryAfterOf = (body: string): number | undefined =>
+  Option.getOrUndefined(Schema.decodeOption(TelegramRefusal)(body))?.parameters.retry_after
 
 const encode = Schema.encodeSync(Schema.fromJsonString(TelegramMessage))
 
@@ -39,7 +56,7 @@ export const messengerTelegram = Effect.fnUntraced(function* (
     setting: "apiUrl",
     address: options.apiUrl ?? TELEGRAM,
     path: `/bot${encodeURIComponent(token).replaceAll("%3A", ":")}/sendMessage`,
-    retryAfterOf: telegramRetryAfter,
+    retryAfterOf,
   })
   const write = (text: string) =>
     post(encode({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } }))

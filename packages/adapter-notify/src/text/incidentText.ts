@@ -1,45 +1,72 @@
 import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { HEARTBEAT } from "@tocsin/core/incidents/MemberRecord"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
-import { checkIdOf } from "./checkIdOf.ts"
-import { cutText } from "./cutText.ts"
-import { plainLine } from "./plainLine.ts"
-import { spanText } from "./spanText.ts"
+import { cutText, plainLine } from "./plainLine.ts"
 
 /** The incident of a notification. */
 export type NotifiedIncident = DeliveryAttempt["incident"]
 
+/** The text of a test message. */
+export const testText = "TEST: Tocsin reaches you here. Nothing is wrong."
+
 /** How a text is fitted to its medium. */
 export interface TextMedium {
-  /** At most so many UTF-16 units, escapes included. */
+  /** The longest text in UTF-16 units, escapes included. */
   readonly limit: number
   readonly escape: (text: string) => string
 }
+
+/** The check for receivers; a heartbeat incident has none (docs/rules.md#heartbeat-incidents). */
+export const checkIdOf = (id: CheckId | undefined): CheckId | undefined => (id === HEARTBEAT ? undefined : id)
 
 const placeOf = (agent: string, check: CheckId): string => {
   const shown = checkIdOf(check)
   return shown === undefined ? agent : `${agent}/${shown}`
 }
 
-/** Keys that nobody chose: the check's own, as text or, where that is too long, as its hash. */
-const isAutomatic = ({ incident_key, opener_agent_id, opener_check_id }: NotifiedIncident): boolean =>
+/** Default keys: the check's own, as text or, if that is too long, as its hash. */
+const isDefaultKey = ({ incident_key, opener_agent_id, opener_check_id }: NotifiedIncident): boolean =>
   incident_key === `${opener_agent_id}/${opener_check_id}` || /^sha256:[0-9a-f]{64}$/.test(incident_key)
 
-/** What the incident is called for its whole life: the check that opened it, or the key that checks share. */
+/** The incident's name for its whole life: the check that opened it, or the key that checks share. */
 export const whereText = (incident: NotifiedIncident): string =>
-  isAutomatic(incident)
+  isDefaultKey(incident)
     ? placeOf(incident.opener_agent_id, incident.opener_check_id)
     : plainLine(incident.incident_key)
 
 /** The only check of a shared key. */
 const checkOf = (incident: NotifiedIncident): string | undefined => {
   const { agent_id, check_id } = incident
-  return isAutomatic(incident) || agent_id === undefined || check_id === undefined
+  return isDefaultKey(incident) || agent_id === undefined || check_id === undefined
     ? undefined
     : placeOf(agent_id, check_id)
 }
 
-/** An instant to the second, for people: `2026-01-31 08:30:00 UTC`. */
+const MICROS_PER_SECOND = 1_000_000n
+
+const UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+]
+
+/** The time between two instants, cut to seconds, in its two largest units: `2 h 5 min`. */
+const spanText = (from: Instant.Instant, to: Instant.Instant): string => {
+  let seconds = to > from ? Number(to / MICROS_PER_SECOND - from / MICROS_PER_SECOND) : 0
+  const parts = UNITS.map(([name, size]) => {
+    const count = Math.floor(seconds / size)
+    seconds -= count * size
+    return { name, count }
+  })
+  const first = parts.findIndex(({ count }) => count > 0)
+  if (first === -1) return "0 s"
+  const shown = parts.slice(first, first + 2).filter(({ count }) => count > 0)
+  return shown.map(({ name, count }) => `${count} ${name}`).join(" ")
+}
+
+/** An instant to the second: `2026-01-31 08:30:00 UTC`. */
 const momentText = (instant: Instant.Instant): string =>
   `${Instant.format(instant).slice(0, 19).replace("T", " ")} UTC`
 
@@ -65,13 +92,11 @@ const factsOf = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   ]
 }
 
-/**
- * What a person woken at night needs: how bad and where, what the check said, since when, and the id to look it up by. Where
- * the whole is too long, what the check said is cut.
- */
+/** A notification as text: severity and place, the check's summary, the time and the incident's ID. */
 export const incidentText = (notification: DeliveryAttempt, { limit, escape }: TextMedium): string => {
   const title = escape(titleOf(notification))
   const facts = escape(factsOf(notification).join("\n"))
+  // Only the summary is cut.
   const room = limit - title.length - facts.length - 2
   const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })
   return [title, ...(summary === "" ? [] : [summary]), facts].join("\n")

@@ -1,9 +1,37 @@
-/** What moves a cursor, breaks a line or turns the direction of writing round: control, separator and bidi characters. */
+/** Control, separator and bidi characters: they move a cursor, break a line or reverse text. */
 const DISRUPTIVE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
-/** `text` as one line that is safe to show among others, on a terminal too; lone surrogates become U+FFFD. */
+/** `text` as one line that is safe on a terminal; lone surrogates become U+FFFD. */
 export const plainLine = (text: string): string =>
   text
     .replace(DISRUPTIVE, " ")
     .replace(/\p{Cs}/gu, "\ufffd")
     .trim()
+
+const ELLIPSIS = "…"
+
+/** At most `length` UTF-16 units, without half a character. */
+const beginning = (text: string, length: number): string =>
+  /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
+
+/**
+ * The longest beginning of `text` that, escaped, has at most `limit` UTF-16 units, with an ellipsis
+ * if it is cut. Never cuts within a character or its escape.
+ */
+export const cutText = (
+  text: string,
+  options: { readonly limit: number; readonly escape: (text: string) => string },
+): string => {
+  const { limit, escape } = options
+  const whole = escape(text)
+  if (whole.length <= limit) return whole
+  // An escape may depend on its neighbours, so each candidate is escaped as a whole.
+  let fits = 0
+  let tooLong = text.length + 1
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (escape(beginning(text, middle)).length + ELLIPSIS.length <= limit) fits = middle
+    else tooLong = middle
+  }
+  return limit < ELLIPSIS.length ? "" : `${escape(beginning(text, fits))}${ELLIPSIS}`
+}

@@ -1,11 +1,14 @@
+import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import { NotificationType, Severity } from "@tocsin/core/contract/Status"
 import { timestamp } from "@tocsin/core/contract/Fields"
+import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Schema } from "effect"
+import { checkIdOf, incidentText, type NotifiedIncident } from "../text/incidentText.ts"
 
-/** Grows with a change that a receiver could trip over; a new field is none. */
+/** Grows with an incompatible change; a new field is compatible. */
 const version = Schema.Literal(1)
 
-const text = Schema.String.annotate({ description: "The same for people: several lines of plain text." })
+const text = Schema.String.annotate({ description: "The message for people: several lines of plain text." })
 
 const WebhookIncident = Schema.Struct({
   id: Schema.String,
@@ -14,24 +17,26 @@ const WebhookIncident = Schema.Struct({
     description: "The agent of the only member; absent with several.",
   }),
   check_id: Schema.optionalKey(Schema.String).annotateKey({
-    description: "The check of the only member; absent with several, and where an agent is not heard of.",
+    description: "The check of the only member; absent with several, and for a heartbeat incident.",
   }),
   opened_by: Schema.Struct({
     agent_id: Schema.String,
     check_id: Schema.optionalKey(Schema.String),
-  }).annotate({ description: "What opened it; the same for the incident's life." }),
+  }).annotate({ description: "The opener of the incident; it never changes." }),
   opened_at: timestamp("When its first member turned not ok."),
   resolved_at: Schema.optionalKey(timestamp("When no member was left; absent while it is open.")),
-  members: Schema.Int.annotate({ description: "How many checks are in it now." }),
+  members: Schema.Int.annotate({ description: "How many checks are in the incident now." }),
 })
 
-/** What a webhook says of an incident. Its ids and keys are those of the v1 API. */
+/** The message about an incident. IDs and keys are those of the v1 API. */
 export const IncidentMessage = Schema.Struct({
   type: Schema.TemplateLiteral(["incident.", NotificationType]),
   version,
   timestamp: timestamp("When the notification was made; the same for every attempt."),
   data: Schema.Struct({
-    id: Schema.String.annotate({ description: "Of the outbox item, as webhook-id: deduplicate on it." }),
+    id: Schema.String.annotate({
+      description: "ID of the outbox item, also in webhook-id: deduplicate by it.",
+    }),
     severity: Severity,
     summary: Schema.optionalKey(
       Schema.String.annotate({
@@ -44,7 +49,7 @@ export const IncidentMessage = Schema.Struct({
 })
 export type IncidentMessage = typeof IncidentMessage.Type
 
-/** What a webhook says when an operator tries it. */
+/** The message of an operator's test. */
 const TestMessage = Schema.Struct({
   type: Schema.Literal("test"),
   version,
@@ -52,6 +57,37 @@ const TestMessage = Schema.Struct({
   data: Schema.Struct({ id: Schema.String, text }),
 })
 
-/** The body of a webhook, version 1 (docs/rules.md#notifiers): type, timestamp and data as Standard Webhooks recommends. */
+/** The body of a webhook, version 1, as Standard Webhooks recommends (docs/rules.md#notifiers). */
 export const WebhookMessage = Schema.Union([IncidentMessage, TestMessage])
 export type WebhookMessage = typeof WebhookMessage.Type
+
+const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (text: string) => text }
+
+/** The body of a notification. Attempts differ only if the incident has changed. */
+export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
+  type: `incident.${notification.event_type}`,
+  version: 1,
+  timestamp: notification.created_at,
+  data: {
+    id: notification.id,
+    severity: notification.severity,
+    ...(notification.summary !== undefined && { summary: notification.summary }),
+    text: incidentText(notification, UNLIMITED),
+    incident: incidentOf(notification.incident),
+  },
+})
+
+const incidentOf = (incident: NotifiedIncident): IncidentMessage["data"]["incident"] => ({
+  id: incident.id,
+  incident_key: incident.incident_key,
+  ...placeOf(incident.agent_id, incident.check_id),
+  opened_by: { agent_id: incident.opener_agent_id, ...placeOf(undefined, incident.opener_check_id) },
+  opened_at: incident.opened_at,
+  ...(incident.resolved_at !== undefined && { resolved_at: incident.resolved_at }),
+  members: incident.members,
+})
+
+const placeOf = (agent_id: AgentId | undefined, checkId: CheckId | undefined) => {
+  const check_id = checkIdOf(checkId)
+  return { ...(agent_id !== undefined && { agent_id }), ...(check_id !== undefined && { check_id }) }
+}

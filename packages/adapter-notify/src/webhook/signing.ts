@@ -6,13 +6,13 @@ import { Redacted, Result } from "effect"
 export type SigningKey = Redacted.Redacted<Uint8Array>
 
 const PREFIX = "whsec_"
-/** What Standard Webhooks asks for: a shorter key can be guessed from one message. */
+/** Required by Standard Webhooks: one message suffices to guess a shorter key. */
 const KEY_BYTES = { least: 24, most: 64 }
 const MICROS_PER_SECOND = 1_000_000n
 
 /**
- * Reads secrets of Standard Webhooks: base64 with or without `whsec_`. Strict, because what one side reads leniently and
- * the other does not are two keys. A failure completes "… must …" and repeats no secret.
+ * Reads secrets of Standard Webhooks: base64 with or without `whsec_`. Strict, because a lenient
+ * reading could differ from the receiver's. A failure completes "… must …" without a secret.
  */
 export const parseSecrets = (
   secrets: ReadonlyArray<Redacted.Redacted>,
@@ -36,7 +36,7 @@ const keyOf = (secret: string): SigningKey | undefined => {
   return isLongEnough && key.toString("base64") === base64 ? Redacted.make(key) : undefined
 }
 
-/** The headers that sign a body (Standard Webhooks, docs/rules.md#notifiers): one `v1` signature for each key, in their order. */
+/** The signature headers of Standard Webhooks, with a `v1` signature for each key in order. */
 export const signatureHeaders = (
   keys: ReadonlyArray<SigningKey>,
   message: { readonly id: string; readonly at: Instant; readonly body: string },

@@ -4,15 +4,13 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Effect, type Redacted, Schema, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { testText } from "../text/testText.ts"
-import { incidentMessage } from "./incidentMessage.ts"
+import { testText } from "../text/incidentText.ts"
 import { parseSecrets, signatureHeaders } from "./signing.ts"
-import { WebhookMessage } from "./WebhookMessage.ts"
+import { incidentMessage, WebhookMessage } from "./WebhookMessage.ts"
 
-/** What a webhook needs to know. */
 export interface WebhookOptions extends PostingOptions {
   readonly url: Redacted.Redacted
-  /** At least one, each `whsec_` and base64; several while one is being replaced (docs/rules.md#notifiers). */
+  /** At least one `whsec_` and base64; several during a rotation (docs/rules.md#notifiers). */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Schema } from "effect"
-import { debug } from "../../src/debug/debug.ts"
-import { DebugNotification } from "../../src/debug/DebugNotification.ts"
+import { debug, DebugNotification } from "../../src/debug/debug.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 
 const logged = <A, E>(effect: Effect.Effect<A, E>) =>

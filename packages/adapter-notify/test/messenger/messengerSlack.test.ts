@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
-import { messengerSlack } from "../../src/messenger/messengerSlack.ts"
+import { messengerSlack, slackMedium } from "../../src/messenger/messengerSlack.ts"
 import { incidentText } from "../../src/text/incidentText.ts"
-import { slackMedium } from "../../src/messenger/SlackMessage.ts"
 import { shared } from "../notifications.ts"
 import { answering, startReceiver } from "../Receiver.ts"
 

@@ -1,5 +1,4 @@
-import { incidentMessage } from "@tocsin/adapter-notify/webhook/incidentMessage"
-import { IncidentMessage } from "@tocsin/adapter-notify/webhook/WebhookMessage"
+import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/WebhookMessage"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Schema } from "effect"
 import type { NotificationType, Severity } from "@tocsin/client/Resources"

@@ -1,6 +1,5 @@
-import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
-import { sendTimeout } from "@tocsin/adapter-notify/sendTimeout"
+import { type PostingOptions, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { type Duration, Effect, Layer, Result } from "effect"

@@ -1,4 +1,4 @@
-import { testText } from "@tocsin/adapter-notify/text/testText"
+import { testText } from "@tocsin/adapter-notify/text/incidentText"
 import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Cause, Duration, Effect, Option } from "effect"
 import type { CustomNotifier, SendContext, SendResult } from "./CustomNotifier.ts"

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
 import { makeHttpPost } from "../../src/http/HttpPost.ts"
-import { NameLookup, type ResolveName } from "../../src/http/NameLookup.ts"
+import { NameLookup, type ResolveName } from "../../src/http/checkedLookup.ts"
 import { answering, startReceiver } from "../Receiver.ts"
 
 /** A resolver that gives one answer after another, the last one for ever, and counts. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
-import { sendTimeout } from "../src/sendTimeout.ts"
+import { sendTimeout } from "../../src/http/HttpPost.ts"
 
 describe("the send time-out", () => {
   it.each([
