@@ -61,7 +61,7 @@ const TestMessage = Schema.Struct({
 export const WebhookMessage = Schema.Union([IncidentMessage, TestMessage])
 export type WebhookMessage = typeof WebhookMessage.Type
 
-const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (text: string) => text }
+const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (line: string) => line }
 
 /** The body of a notification. Attempts differ only if the incident has changed. */
 export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
