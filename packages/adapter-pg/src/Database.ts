@@ -10,6 +10,6 @@ export interface Database {
 
 /** One pool on a database for commands. */
 export interface CommandDatabase extends Database {
-  /** That of the process. */
+  /** The announcer of this process. */
   readonly announcer: Announcer
 }

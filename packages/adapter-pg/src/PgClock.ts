@@ -7,22 +7,23 @@ import { readStorageTime } from "./readStorageTime.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
-/** Machines' clocks drift apart by some milliseconds in that time (decisions, "Now"). */
+/** Clocks of machines drift apart by a few milliseconds in this time. */
 const MEASURE_EVERY = Duration.minutes(1)
 
-/** The quickest of these answers tells the most: the error is at most half of its round trip. */
+/** The fastest of these answers is the most exact: its error is at most half of its round trip. */
 const SAMPLES = 5
 
-/** People should hear of an offset that agents' and their own clocks do not share. */
+/** Operators should know about an offset that other clocks do not share. */
 const WORTH_A_WORD_NANOS = 1_000_000_000n
 
 const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
 
 /**
- * Effect's clock, corrected by its offset from the database's clock: measured when the layer is built, then every minute, so
- * that replicas agree on liveness, due times and retention. What measures durations is not touched. Fails when the database
- * does not answer at first; later it keeps the offset it has. Keeps a pool of its own, of one connection.
+ * Effect's clock, corrected by its offset from the database's clock, so that replicas agree on
+ * liveness, due times and retention. It measures the offset when the layer is built, then every
+ * minute, on a connection of its own. The monotonic time stays uncorrected. The layer fails if the
+ * database does not answer; later failures keep the last offset.
  */
 export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> =>
   Layer.effect(
@@ -86,12 +87,12 @@ class CorrectedClock implements Clock.Clock {
   }
 }
 
-/** How far the database's clock is ahead: what it says, against the moment half-way between question and answer. */
+/** How far the database's clock is ahead of the moment half-way between query and answer. */
 const measureOffset = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   base: Clock.Clock,
 ): Effect.fn.Return<bigint, SqlError.SqlError> {
-  // The first question waits for a connection.
+  // The first query waits for a connection.
   yield* readStorageTime(pg)
   let best: { readonly roundTrip: bigint; readonly offset: bigint } | undefined
   for (let sample = 0; sample < SAMPLES; sample++) {

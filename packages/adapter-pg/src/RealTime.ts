@@ -1,18 +1,18 @@
 import { Clock, Duration, Effect } from "effect"
 
-/** Waiting for a network is no rule of the service: it takes real time, also where the time of the rules stands still. */
+/** Waiting for a network takes real time, also in tests whose clock stands still. */
 const clock = Clock.Clock.defaultValue()
 
 /** Pauses in real time. */
 export const pause = (duration: Duration.Duration): Effect.Effect<void> => clock.sleep(duration)
 
-/** Starts a stopwatch in real time: tells whether `duration` has passed since. */
+/** Starts a stopwatch in real time: the result says whether `duration` has passed. */
 export const stopwatch = (duration: Duration.Duration): Effect.Effect<() => boolean> =>
   Effect.sync(() => {
     const end = clock.monotonicTimeNanosUnsafe() + Duration.toNanosUnsafe(duration)
     return () => clock.monotonicTimeNanosUnsafe() >= end
   })
 
-/** Lets an effect measure its time, and wait, in real time. */
+/** Runs an effect with the real clock. */
 export const inRealTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, Clock.Clock, clock)

@@ -17,7 +17,7 @@ export const poolMetricDefinitions = {
   ),
 }
 
-/** Reports the connections of pools, each by its name. */
+/** Counts the connections of pools, by the pools' names. */
 export const poolMetrics = (pools: Readonly<Record<string, Database>>): MetricSource =>
   Effect.gen(function* () {
     const known = yield* Effect.forEach(Object.entries(pools), ([name, { pg }]) =>

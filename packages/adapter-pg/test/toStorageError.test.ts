@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageFailure } from "@tocsin/core/ports/Storage"
 import { SqlError } from "effect/sql"
-import { PgFailure } from "../src/client/PgFailure.ts"
-import { sqlError } from "../src/client/toSqlError.ts"
+import { PgFailure, sqlError } from "../src/client/toSqlError.ts"
 import { toStorageError } from "../src/toStorageError.ts"
 
 /** What PostgreSQL says, in words that must not reach a person who only uses the service. */

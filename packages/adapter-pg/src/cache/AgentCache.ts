@@ -10,7 +10,7 @@ export interface Versioned<Row> {
   readonly version: RowVersion
 }
 
-/** An agent and those of its checks that are known, as they were when this process last saw or wrote them. */
+/** An agent and the checks of it that this process knows, as it last read or wrote them. */
 export interface CachedAgent {
   readonly agent: AgentRecord
   readonly version: RowVersion
@@ -22,20 +22,22 @@ interface Entry extends CachedAgent {
   readonly knownAt: number
 }
 
-/** What a committed transaction left of one agent, and of those checks of it that it saw; `undefined` where there is none. */
+/**
+ * An agent after a committed transaction, with the checks that it looked at; `undefined` if absent.
+ */
 export interface KnownAgent {
   readonly agent: Versioned<AgentRecord>
-  /** The version of the agent that the transaction found, whose checks it found with it. */
+  /** The version of the agent when the transaction loaded it and its checks. */
   readonly found: RowVersion
   readonly checks: Iterable<readonly [CheckId, Versioned<CheckRecord> | undefined]>
 }
 
-/** Ids of transactions come again after 2³² of them, which takes longer than this at a million a second. */
+/** Transaction ids repeat after 2³², which takes longer than this at a million per second. */
 const LONGEST_REST_MILLIS = 3_600_000
 
 /**
- * Rows of agents that this process may decide on, provided that the statement that writes the decision verifies their
- * versions. At most `maxRows` agents and checks; those that were not used for longest make room.
+ * Rows that this process may decide on, since the statement that writes the decision verifies their
+ * versions. It keeps at most `maxRows` agents and checks, and drops the least recently used.
  */
 export class AgentCache {
   readonly #maxRows: number
@@ -50,14 +52,14 @@ export class AgentCache {
   }
 
   /**
-   * In which run of the server the versions were read. After a crash it may give the id of a transaction that was lost to
-   * another one, so versions of different runs are not compared.
+   * The run of the server in which the versions were read. After a crash the server may reuse the
+   * id of a lost transaction, so versions of different runs are not compared.
    */
   get serverRun(): string | null {
     return this.#serverRun ?? null
   }
 
-  /** What is known of an agent. */
+  /** The cached rows of an agent. */
   find(agentId: AgentId): CachedAgent | undefined {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return undefined
@@ -69,8 +71,8 @@ export class AgentCache {
   }
 
   /**
-   * Notes what a transaction left of an agent, in that run of the server. Checks that it did not look at stay known only where
-   * it found the agent as it was known: every change of a check changes its agent too.
+   * Keeps the rows of a committed transaction. Checks that it did not look at stay only if it
+   * loaded the cached version of the agent, since every change of a check changes its agent too.
    */
   keep({ agent, checks, found }: KnownAgent, serverRun: string | null): void {
     if (this.#maxRows === 0) return
@@ -110,23 +112,23 @@ export class AgentCache {
     for (const agentId of agentIds) this.#beingWritten.delete(agentId)
   }
 
-  /** Forgets an agent whose rows turned out to be others: somebody else changes them too. */
+  /** Drops an agent whose rows another process changed. */
   dropStale(agentId: AgentId): void {
     this.#contested.note(agentId)
     this.drop(agentId)
   }
 
-  /** Notes that an agent's rows turned out to be those that were known. */
+  /** Notes that an agent's cached rows were current. */
   confirm(agentId: AgentId): void {
     this.#contested.clear(agentId)
   }
 
-  /** Forgets an agent. */
+  /** Drops an agent. */
   drop(agentId: AgentId): void {
     this.#remove(agentId)
   }
 
-  /** Forgets all. */
+  /** Drops all agents. */
   clear(): void {
     this.#entries.clear()
     this.#rows = 0

@@ -37,15 +37,17 @@ const firstParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
   outbox: new Set(["outboxItems"]),
 }
 
-/** Other agents would be locked out of order, and incidents are locked before their outbox items. */
+/**
+ * Other agents would be locked out of order, and incidents are locked before their outbox items.
+ */
 const furtherParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
   agent: new Set(["history", "incidents", "openIncidents", "members", "worstMembers"]),
   outbox: new Set(),
 }
 
 /**
- * The scope of a command by its first request. `undefined` for all others: they are rare, may search, and run in a
- * transaction of their own.
+ * The scope of a command by its first request. `undefined` for all others: they are rare, may
+ * search, and run in a transaction of their own.
  */
 export const commandScopeOf = (request: RowRequest): CommandScope | undefined => {
   const { agents = [], checks, outboxItems: outbox_ids = [] } = request

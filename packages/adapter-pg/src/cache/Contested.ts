@@ -1,12 +1,15 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 
-/** Stale in a row so often, an agent is likely served by another replica in turn: guessing costs more than it gains. */
+/**
+ * An agent that is stale this often in a row is probably served by several replicas in turn:
+ * caching costs more than it saves.
+ */
 const STALE_TIMES = 2
 
-/** For so many transactions such an agent is decided on locked rows; then the cache is tried once more. */
+/** Such an agent is decided on locked rows for this many transactions, and then cached again. */
 const SHUNNED_FOR = 32
 
-/** Agents that are noted at most; the oldest are forgotten, which costs them two wasted guesses. */
+/** The most agents noted. Dropping the oldest costs two stale decisions. */
 const NOTED = 10_000
 
 interface Note {
@@ -14,7 +17,9 @@ interface Note {
   readonly shunned: number
 }
 
-/** Which agents are not worth caching, because others change them between two commands of this process. */
+/**
+ * Agents not worth caching, because other processes change them between two commands of this one.
+ */
 export class Contested {
   readonly #notes = new Map<AgentId, Note>()
 
@@ -24,12 +29,12 @@ export class Contested {
     this.#set(agentId, { stale, shunned: stale >= STALE_TIMES ? SHUNNED_FOR : 0 })
   }
 
-  /** Notes that they were not. */
+  /** Notes that they were current. */
   clear(agentId: AgentId): void {
     this.#notes.delete(agentId)
   }
 
-  /** Whether the rows that a transaction brings are not to be kept; counts the transaction. */
+  /** Whether to leave an agent uncached after a transaction; counts the transaction. */
   isShunned(agentId: AgentId): boolean {
     const note = this.#notes.get(agentId)
     if (note === undefined || note.shunned === 0) return false

@@ -29,9 +29,14 @@ export type Tried =
   | { readonly kind: "unshareable" }
   /** Some of its rows are not known. */
   | { readonly kind: "unknown" }
-  /** It asks for more, or changes more than the verifying statement can write; then it asks for nothing. */
+  /**
+   * It asks for more, or changes more than the verifying statement can write; then it asks for
+   * nothing.
+   */
   | { readonly kind: "more"; readonly next: RowRequest }
-  /** It changes nothing but the moving columns of the agent and of every check that it looked at. */
+  /**
+   * It changes nothing but the moving columns of the agent and of every check that it looked at.
+   */
   | {
       readonly kind: "decided"
       readonly reply: unknown
@@ -57,8 +62,9 @@ export const beginCommand = (command: Command<unknown>, now: Instant): Begun | u
   }, undefined)
 
 /**
- * Continues a command on rows that may be stale. What it decides holds only if the statement that writes it finds the
- * versions of these rows unchanged. So a decision that read a row without writing it is not taken.
+ * Continues a command on rows that may be stale. What it decides holds only if the statement that
+ * writes it finds the versions of these rows unchanged. So a decision that read a row without
+ * writing it is not taken.
  */
 export const decideOnRows = (begun: Begun, scope: AgentScope, rows: KnownRows): Tried =>
   unlessThrown(() => attempt(begun, scope, rows), UNSHAREABLE)

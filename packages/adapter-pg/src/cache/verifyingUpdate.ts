@@ -11,26 +11,30 @@ import { SERVER_RUN } from "../tables/TableShape.ts"
 import type { RowVersion } from "../transactions/Loading.ts"
 import type { Versioned } from "./AgentCache.ts"
 
-/** What a group of decisions made of one agent, and the versions they rely on. */
+/** What a group of decisions changed of one agent, with the versions that they rely on. */
 export interface AgentUpdate {
   readonly agent: Versioned<AgentRecord>
   readonly checks: ReadonlyArray<Versioned<CheckRecord>>
 }
 
 /**
- * Writes what was decided on cached rows, if they still are what they were; a transaction of one statement and one trip.
+ * Writes what was decided on cached rows if these are unchanged: a transaction of one statement and
+ * one trip.
  *
- * It locks the agents whose row is of the given version and that nobody holds, so it waits for no agent and cannot be part
- * of a deadlock over them. An agent's lock guards its checks, and each transaction that changes checks changes their agent
- * too, so an agent that is fresh has fresh checks, unless somebody wrote past this service. Their versions are compared
- * nevertheless: where one differs although the agent did not, the division by zero ends the statement, and nothing is kept.
- * One agent that is stale is left out, with its checks, and does not disturb the others.
+ * It locks the agents that have the given version and that no other transaction holds. So it waits
+ * for no agent and takes part in no deadlock over agents. Agents that are stale or held are left
+ * out with their checks.
  *
- * At READ COMMITTED a row that was changed since the statement began is looked at again once it is locked, as it is by
- * then: in `locked` the agents, by the condition on their version; in `checks` the checks, likewise.
+ * Each transaction that changes a check changes its agent too, so a fresh agent has fresh checks
+ * unless another program wrote them. The statement compares their versions nevertheless: if one
+ * differs, the division by zero ends it and nothing is written.
  *
- * A check names its agent by its place among the given ones. `registrations` holds at each place that of an agent which is
- * fresh, and NULL, which equals none, at that of a stale one. Arrays, because a join would meet each check with each agent.
+ * At READ COMMITTED PostgreSQL evaluates the condition on the version again once it has locked a
+ * row that changed since the statement began, for agents in `locked` and for checks in `checks`.
+ *
+ * A check names its agent by its place among the given ones. `registrations` is an array with the
+ * registration of a fresh agent, or NULL, at each place. A join would compare each check with each
+ * agent.
  */
 const updateIfFresh: PgStatement = {
   name: "update_if_fresh",
@@ -75,13 +79,13 @@ const updateIfFresh: PgStatement = {
          FROM written`,
 }
 
-/** Which agents were written, and the version that their rows have now. */
+/** The agents that were written, and the version that their rows have now. */
 export interface Written {
   readonly version: RowVersion
   readonly isFresh: (agentId: AgentId) => boolean
 }
 
-/** The version of rows that a transaction wrote. */
+/** The version of the rows that a transaction wrote. */
 export const versionOf = (transactionId: bigint): RowVersion => Number(BigInt.asUintN(32, transactionId))
 
 /** The row of {@link updateIfFresh}. */
@@ -91,7 +95,7 @@ interface Told {
   readonly fresh: ReadonlyArray<AgentId> | null
 }
 
-/** Writes those updates whose agents are fresh, each agent's all or none; see {@link updateIfFresh}. */
+/** Writes the updates of fresh agents; see {@link updateIfFresh}. */
 export const writeIfFresh = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   updates: ReadonlyArray<AgentUpdate>,
@@ -106,10 +110,10 @@ export const writeIfFresh = Effect.fnUntraced(function* (
   return { version: versionOf(transaction_id), isFresh }
 })
 
-// Written out instead of derived by `columnArrays`, since every unchanged result passes here: it takes a quarter of the
-// time.
+// Written out instead of derived by `columnArrays`, since every unchanged result passes here: it
+// takes a quarter of the time.
 
-/** The columns of the agents of updates as array literals, in the order of the verifying statement's parameters. */
+/** The columns of agents as array literals, in the order of the statement's parameters. */
 const agentArrays = (updates: ReadonlyArray<AgentUpdate>): ReadonlyArray<string> => {
   let agentIds = ""
   let versions = ""
@@ -126,7 +130,7 @@ const agentArrays = (updates: ReadonlyArray<AgentUpdate>): ReadonlyArray<string>
   return [agentIds, versions, observed, seen, counts].map(literal)
 }
 
-/** The columns of their checks, each with the place of its agent among the updates, from 1 on. */
+/** The columns of checks, each with the place of its agent, from 1. */
 const checkArrays = (updates: ReadonlyArray<AgentUpdate>): ReadonlyArray<string> => {
   let places = ""
   let checkIds = ""
@@ -154,7 +158,7 @@ const checkArrays = (updates: ReadonlyArray<AgentUpdate>): ReadonlyArray<string>
 
 const literal = (elements: string): string => `{${elements.slice(1)}}`
 
-/** The digits of an instant; those of the last one are at hand, because results of a batch are received at once. */
+/** The digits of an instant. It keeps the last ones, since the results of a batch share one. */
 const rememberingDigits = () => {
   let last: Instant | undefined
   let digits = ""
@@ -167,6 +171,6 @@ const rememberingDigits = () => {
   }
 }
 
-/** Event ids as JSON in an element of an array literal. They are UUIDs: nothing in them needs an escape. */
+/** Event ids as JSON in an element of an array literal. UUIDs need no escapes. */
 const jsonOf = (eventIds: ReadonlyArray<EventId>): string =>
   `"[${eventIds.map((id) => `\\"${id}\\"`).join(",")}]"`

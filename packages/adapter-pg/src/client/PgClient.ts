@@ -11,12 +11,12 @@ import { makeWithTransaction } from "./upstreamDefects.ts"
 
 const spanAttributes = [["db.system.name", "postgresql"]] as const
 
-/** Two pools in one fiber must not take each other's transactions for their own: each has a key. */
+/** Each pool has its own key, so that two pools in one fiber do not share a transaction. */
 let clients = 0
 
 /**
- * What the PostgreSQL adapter needs beyond `SqlClient`: prepared statements for its hot paths, without the cost of
- * a template and a span a call. Both run in the current transaction of `SqlClient.withTransaction`, if there is one.
+ * Prepared statements for hot paths, without the cost of a template and a span for each call.
+ * Queries run in the current transaction of `SqlClient.withTransaction`, if there is one.
  */
 export class PgClient extends Context.Service<
   PgClient,
@@ -27,30 +27,36 @@ export class PgClient extends Context.Service<
       parameters: ReadonlyArray<unknown>,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
     /**
-     * Runs a prepared statement whose only parameter, `$1`, is a value as JSON text, for `json_to_recordset($1)`:
-     * faster than arrays that the driver encodes. A 64-bit integer goes in as a string of its digits.
+     * Runs a prepared statement whose only parameter, `$1`, is a value as JSON text, for
+     * `json_to_recordset($1)`: faster than arrays that the driver encodes. A 64-bit integer goes in
+     * as a string of its digits.
      */
     readonly queryJson: (
       statement: PgStatement,
       value: Schema.Json,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
-    /** Takes a connection for itself and listens on a channel: succeeds with the payloads from now on. */
+    /** Listens on a channel, on a connection of its own. Succeeds with the payloads from now on. */
     readonly listen: (
       channel: string,
     ) => Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope>
     readonly poolStatus: Effect.Effect<PgPoolStatus>
-    /** Fails where a connection that nobody uses has no server at its other end; then those like it are given up. */
+    /**
+     * Fails if the server of an idle connection does not answer; then the pool closes connections
+     * that are as old.
+     */
     readonly sound: Effect.Effect<void, SqlError.SqlError>
   }
 >()("@tocsin/adapter-pg/client/PgClient") {
   /**
    * A pool on one database as `SqlClient` and `PgClient`, closed with the layer's scope.
-   *
-   * - Connects when first used, so it is built also while the database is away; a URL that cannot be used fails it.
-   * - Errors are `SqlError`s by SQLSTATE with a `PgFailure` as cause. A `ConnectionError` with operation `commit` leaves
-   *   open whether the transaction committed; with any other, it did not. One outside a transaction may have been done.
-   * - An interrupted statement is cancelled on the server and its transaction rolled back before interruption ends.
-   * - COMMIT of a transaction in which a statement had failed fails, where PostgreSQL would quietly roll back.
+   * - It connects on first use, so it is built while the database is down. An invalid URL fails it.
+   * - Errors are `SqlError`s by SQLSTATE with a `PgFailure` as cause. After a `ConnectionError`
+   *   with operation `commit` the transaction may have committed; after any other it has not. A
+   *   statement outside a transaction may have run.
+   * - An interrupted statement is cancelled on the server, and its transaction rolled back, before
+   *   interruption ends.
+   * - COMMIT fails if a statement of the transaction had failed, where PostgreSQL would quietly
+   *   roll back.
    */
   static readonly layer = (
     options: PgPoolOptions,
@@ -67,7 +73,7 @@ const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
     compiler: Driver.makeCompiler(),
     driver: "pg",
     spanAttributes,
-    // A service of PgConnections is one of Connections for all that SqlClient does with it: it only reads it.
+    // SqlClient only reads this service, so a service of PgConnections is one of Connections.
     transactionService: transaction as unknown as SqlClient.SqlClient["transactionService"],
   })
   const withTransaction = makeWithTransaction(transaction, pool.acquire, spanAttributes)

@@ -2,50 +2,51 @@ import type * as Session from "@effect/sql-pg/PgConnection"
 import { type Context, Effect, Scope, Stream } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { outlivesStatement } from "./sqlStates.ts"
-import { type PgOperation, toSqlError } from "./toSqlError.ts"
+import { PgFailure, type PgOperation, toSqlError } from "./toSqlError.ts"
 import { asTexts } from "./upstreamDefects.ts"
-import { PgFailure } from "./PgFailure.ts"
 
-/** The time of one statement. */
+/** Limits the time of one statement. */
 export interface Watch {
   readonly sentAt: number
-  /** Whether it is over. */
+  /** Whether the time is over. */
   readonly isLate: boolean
   readonly stop: () => void
 }
 
-/** One user's hold of a connection. */
+/** A connection lent to one user. */
 export interface PgLease {
-  /** Begins the time of a statement: `replyTimeout`, or less where that is given. */
+  /** Starts the time of a statement: `replyTimeout`, or the given one. */
   readonly expectAnswer: (withinMillis?: number) => Watch
-  /** Keeps the connection from being lent again. */
+  /** Closes the connection when it is returned. */
   readonly discard: () => void
   readonly close: Effect.Effect<void>
 }
 
 /** A statement of fixed text, prepared on the first use on each connection. */
 export interface PgStatement {
-  /** What errors call it. */
+  /** Its name in errors. */
   readonly name: string
   /** One command with `$1` placeholders. */
   readonly text: string
 }
 
-/** Where the connection of the transaction that is open in a fiber is kept, and how deep its savepoints are. */
+/**
+ * Holds the connection of the transaction that a fiber has open, and the depth of its savepoints.
+ */
 export type PgTransaction = Context.Service<
   SqlClient.TransactionConnection,
   readonly [connection: PgConnection, depth: number]
 >
 
-/** What costs nothing is answered at once, or not at all. */
+/** A statement that does nothing is answered within milliseconds, or not at all. */
 const SOUND_MILLIS = 500
 
 type Rows = ReadonlyArray<SqlConnection.Row>
 type TransformRows = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * A connection that is lent to one user: the driver's, with a limit to the time of each answer, parameters whose types
- * the server decides, and errors that hold no secret.
+ * A connection lent to one user: the driver's, with a time limit for each answer, parameters whose
+ * types the server decides, and errors without secrets.
  */
 export class PgConnection implements SqlConnection.Connection {
   readonly #session: Session.PgConnection
@@ -57,8 +58,9 @@ export class PgConnection implements SqlConnection.Connection {
   }
 
   /**
-   * Runs a statement within its time. Interrupted, the driver cancels it on the server; after `replyTimeout` the
-   * connection is given up, whether the statement runs or is being cancelled.
+   * Runs a statement within its time. If it is interrupted, the driver cancels it on the server.
+   * After `replyTimeout` the connection is closed, whether the statement runs or is being
+   * cancelled.
    */
   #run<A>(
     operation: PgOperation,
@@ -121,26 +123,26 @@ export class PgConnection implements SqlConnection.Connection {
     return this.#values(text, parameters, false)
   }
 
-  /** A stream has no answer whose time could be limited. */
+  /** Refused: a stream has no single answer whose time could be limited. */
   executeStream(): Stream.Stream<never> {
     return Stream.die(new TypeError("Read large results piece by piece, by a cursor"))
   }
 
-  /** Runs BEGIN, COMMIT and the like, unprepared, and tells what PostgreSQL says that it did. */
+  /** Runs BEGIN, COMMIT and the like, unprepared. Returns the command that PostgreSQL reports. */
   control(text: string, operation: PgOperation): Effect.Effect<string, SqlError.SqlError> {
     return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
   }
 
   /**
-   * Listens on a channel until the scope closes, and gives the connection back then. What is returned are the payloads
-   * from now on; it fails when the connection is lost.
+   * Listens on a channel until the scope closes, which returns the connection. The stream has the
+   * payloads from now on, and fails when the connection is lost.
    */
   listen(
     channel: string,
   ): Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope> {
     return Effect.gen({ self: this }, function* () {
-      // The driver would end it by UNLISTEN, and wait for an answer without a limit. A lease that ends first spares that: the
-      // connection is closed.
+      // The driver ends it by UNLISTEN and waits for the answer without a limit. Ending the lease
+      // first closes the connection instead.
       const listening = yield* Scope.make()
       yield* Effect.addFinalizer((exit) => Effect.andThen(this.close, Scope.close(listening, exit)))
       const notifications = yield* this.#run(
@@ -154,17 +156,17 @@ export class PgConnection implements SqlConnection.Connection {
     })
   }
 
-  /** Finds out whether there is a server at its other end. */
+  /** Succeeds if a server answers. */
   get sound(): Effect.Effect<void, SqlError.SqlError> {
     return Effect.asVoid(this.#run("execute", this.#session.query("SELECT", [], true), SOUND_MILLIS))
   }
 
-  /** Gives the connection back. */
+  /** Returns the connection. */
   get close(): Effect.Effect<void> {
     return this.#lease.close
   }
 }
 
-/** Whether the connection would go on failing. */
+/** Whether later statements on the connection would fail too. */
 const isLasting = ({ reason }: SqlError.SqlError): boolean =>
   reason.cause instanceof PgFailure && outlivesStatement(reason.cause.code, reason.cause.routine)

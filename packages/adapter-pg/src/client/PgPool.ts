@@ -1,10 +1,9 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import * as Sessions from "@effect/sql-pg/PgPool"
-import { Duration, Effect, Exit, Scope } from "effect"
+import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
-import { counted, type Opened } from "./Opened.ts"
 import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
 import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
 import { settingStatement } from "./script.ts"
@@ -21,34 +20,61 @@ const defaults = {
 
 const IDLE_TIMEOUT = Duration.seconds(30)
 
-/** A connection that says nothing for so long is asked, once a second, and lost after ten questions. */
+/**
+ * After this silence the system probes a connection, once a second, and closes it after ten
+ * failures.
+ */
 const KEEP_ALIVE = Duration.seconds(2)
 
-/** What was heard of within this time of a loss is there still. */
+/** A connection that answered this recently is not lost with the others of its host. */
 const HEARD_LATELY_MILLIS = 500
 
-/** Each is a plan kept on every connection: some tens of kB, so all of them are a few MB a connection. */
+/** Each keeps a plan of some tens of kB, so a connection needs a few MB for all. */
 const PREPARED_STATEMENTS = 200
 
-/** Connections of a pool, counted. */
+/** The connections of a pool, counted. */
 export interface PgPoolStatus {
   readonly total: number
   readonly idle: number
   /** Callers that wait for a connection. */
   readonly waiting: number
-  /** For how long the statement that was sent first has waited for its answer; 0 where none waits. */
+  /** How long the oldest statement has waited for its answer; 0 if none waits. */
   readonly waitedMillis: number
 }
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** What is known of an open connection. */
+/** An open connection: when it answered last, and whether it has its settings. */
 interface Known {
   heardAt: number
   isSetUp: boolean
 }
 
-// PostgreSQL takes whole milliseconds, and 0 for none: a bound below one millisecond must not become none.
+/**
+ * How many connections of a pool are open, and when the last one was begun, by `performance.now`.
+ */
+interface Opened {
+  count: number
+  lastAt: number
+}
+
+/** Counts the connection that lives in the current scope. */
+const countIn = (open: Opened): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        open.count++
+        open.lastAt = performance.now()
+      }),
+      () =>
+        Effect.sync(() => {
+          open.count--
+        }),
+    ),
+  )
+
+// PostgreSQL takes whole milliseconds, and 0 for none: a bound below one millisecond must not
+// become none.
 const millis = (duration: Duration.Input): string => String(Math.ceil(Duration.toMillis(duration)))
 
 const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> => {
@@ -64,9 +90,10 @@ const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> =>
 }
 
 /**
- * Connections to one database: the driver's pool, which is not told to count its connections, to end a wait for one, to
- * set up a new one, or to give up one whose server has fallen silent. Its timers are real ones: they bound the network,
- * not a rule of the service.
+ * The connections to one database. It adds to the driver's pool what that cannot do: count
+ * connections, limit the wait for one, apply settings to a new one, and close those whose server
+ * has fallen silent. Its timers run in real time, since they bound the network, not a rule of the
+ * service.
  */
 export class PgPool {
   readonly #sessions: Sessions.PgPool
@@ -95,8 +122,8 @@ export class PgPool {
   }
 
   /**
-   * A pool, closed with the scope: it waits for connections in use, for `replyTimeout` at most. Nothing is connected before
-   * the first use; fails only when the URL cannot be used at all.
+   * A pool that closes with the scope, after a wait of at most `replyTimeout` for connections in
+   * use. It connects on first use, and fails only if the URL is invalid.
    */
   static readonly make = Effect.fnUntraced(function* (
     options: PgPoolOptions,
@@ -107,8 +134,9 @@ export class PgPool {
       Sessions.make({
         url,
         ssl,
-        // The driver asks for it at the start of each connection, in the scope that the connection lives in.
-        password: Effect.as(counted(open), password),
+        // The driver runs this for each connection, in the connection's scope, which its type does
+        // not say.
+        password: Effect.as(countIn(open), password) as Effect.Effect<Redacted.Redacted>,
         applicationName: options.applicationName ?? defaults.applicationName,
         connectTimeout: options.connectTimeout ?? defaults.connectTimeout,
         keepAlive: KEEP_ALIVE,
@@ -180,7 +208,7 @@ export class PgPool {
     return connection
   })
 
-  /** Waits for a connection. Where one is there, or may be opened, the driver limits the time. */
+  /** Waits for a connection. The driver limits the time only if one is free or may be opened. */
   readonly #wait: Effect.Effect<Session.PgConnection, SqlError.SqlError, Scope.Scope> = Effect.suspend(() => {
     const isFull = this.#leases.size + this.#waiting >= this.#maxConnections
     this.#waiting++
@@ -209,7 +237,7 @@ export class PgPool {
           if (!watch.isLate) known.heardAt = performance.now()
         },
       }
-      // A connection that is taken from a user who waits for an answer is closed at once.
+      // The driver closes a connection whose lease ends under a running statement.
       const timer = setTimeout(() => {
         watch.isLate = true
         const lately = performance.now() - HEARD_LATELY_MILLIS

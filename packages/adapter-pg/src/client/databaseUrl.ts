@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import type { SqlError } from "effect/sql"
 import { sqlError } from "./toSqlError.ts"
 
-/** The parameters of a URL that name files, by what the files hold. */
+/** The parameters of a URL that name files, with the TLS option that each file sets. */
 const CERTIFICATES = { sslrootcert: "ca", sslcert: "cert", sslkey: "key" } as const
 
 const SSL_MODES: ReadonlySet<string> = new Set([
@@ -17,12 +17,12 @@ const SSL_MODES: ReadonlySet<string> = new Set([
   "no-verify",
 ])
 
-/** A database's URL as the driver takes it. */
+/** A database's URL in the parts that the driver takes. */
 export interface DatabaseUrl {
-  /** Without the password, and without what `ssl` says. */
+  /** Without the password, and without `sslmode` if `ssl` is set. */
   readonly url: Redacted.Redacted
   readonly password: Redacted.Redacted
-  /** `undefined` where the URL's `sslmode`, which the driver reads, says it all. */
+  /** `undefined` if the driver can read all of it from the URL's `sslmode`. */
   readonly ssl: ConnectionOptions | undefined
 }
 
@@ -37,7 +37,7 @@ const tlsOf = ({ searchParams }: URL): ConnectionOptions | undefined => {
   return { ...Object.fromEntries(files), rejectUnauthorized: mode !== "no-verify" }
 }
 
-/** Whether a text is a URL that names several hosts, which is not always one that `URL` can parse. */
+/** Whether a URL names several hosts. `URL` cannot parse all of these. */
 const hasSeveralHosts = (text: string): boolean => {
   const [, authority = ""] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
   const hosts = authority.slice(authority.lastIndexOf("@") + 1)
@@ -68,17 +68,18 @@ const read = (given: Redacted.Redacted): DatabaseUrl => {
 }
 
 /**
- * Reads a URL, and the certificates it names, once, so that what is wrong with them shows at the start. Fails when it is
- * no URL of PostgreSQL's, names a file that cannot be read, or asks for what would be ignored.
+ * Reads a URL and the certificates that it names, once, so that mistakes show at the start. Fails
+ * if it is not a PostgreSQL URL, if it names an unreadable file, or if it asks for what the driver
+ * would ignore.
  */
 export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseUrl, SqlError.SqlError> => {
   const text = Redacted.value(url)
-  // What libpq does with these this driver would leave undone, without a word.
+  // The driver ignores these, unlike libpq.
   if (hasSeveralHosts(text)) return severalHosts
   if (/[?&]target_session_attrs=/.test(text)) return sessionAttributes
   return Effect.try({
     try: () => read(url),
-    // What was thrown may quote the URL.
+    // The thrown error may quote the URL.
     catch: () =>
       sqlError("UnknownError", {
         message:

@@ -2,13 +2,13 @@ import type { SqlError } from "effect/sql"
 
 type ReasonTag = SqlError.SqlErrorReason["_tag"]
 
-/** SQLSTATEs that mean something else than their class does. */
+/** SQLSTATEs whose meaning differs from that of their class. */
 const exactReasons: ReadonlyMap<string, ReasonTag> = new Map([
   ["23505", "UniqueViolation"],
   // idle_in_transaction_session_timeout: PostgreSQL has closed the connection.
   ["25P03", "ConnectionError"],
   ["25P04", "StatementTimeoutError"],
-  // A server that was demoted to a standby: only another connection can reach the one that takes writes.
+  // The server became a standby: only another connection can reach the primary.
   ["25006", "ConnectionError"],
   ["40002", "ConstraintError"],
   ["40P01", "DeadlockError"],
@@ -29,13 +29,13 @@ const classReasons: ReadonlyMap<string, ReasonTag> = new Map([
   ["57", "ConnectionError"],
 ])
 
-/** The kind of `SqlError` that a SQLSTATE stands for; `UnknownError` when it is none that a caller acts on. */
+/** The kind of `SqlError` for a SQLSTATE; `UnknownError` if callers need not distinguish it. */
 export const reasonOfSqlState = (sqlState: string): ReasonTag =>
   exactReasons.get(sqlState) ?? classReasons.get(sqlState.slice(0, 2)) ?? "UnknownError"
 
 /**
- * Whether a SQLSTATE says that this connection will go on failing where a new one would not: its prepared statement
- * is gone (26000) or was planned for columns that have changed since, or its server takes no writes any more (25006).
+ * Whether the connection keeps failing where a new one would not: its prepared statement is gone
+ * (26000) or was planned for columns that have changed, or its server takes no more writes (25006).
  */
 export const outlivesStatement = (sqlState: string | undefined, routine: string | undefined): boolean =>
   sqlState === "25006" ||

@@ -1,69 +1,72 @@
-import { Predicate } from "effect"
+import { Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { PgFailure } from "./PgFailure.ts"
 import { outlivesStatement, reasonOfSqlState } from "./sqlStates.ts"
 
-/** What was being done, as the `operation` of a `SqlError` names it. A lost `commit` is an unknown outcome. */
+/**
+ * The cause inside every `SqlError` of this client. It has a few named fields of the driver's error
+ * and no others: the driver adds clients and addresses to its errors, and PostgreSQL repeats whole
+ * rows in `detail` and `where`.
+ */
+export class PgFailure extends Schema.TaggedError<PgFailure>()("PgFailure", {
+  message: Schema.String,
+  /**
+   * The SQLSTATE when PostgreSQL answered (`53100`: disk full), otherwise the code of Node.js
+   * (`ECONNREFUSED`).
+   */
+  code: Schema.optionalKey(Schema.String),
+  hint: Schema.optionalKey(Schema.String),
+  schema: Schema.optionalKey(Schema.String),
+  table: Schema.optionalKey(Schema.String),
+  column: Schema.optionalKey(Schema.String),
+  constraint: Schema.optionalKey(Schema.String),
+  routine: Schema.optionalKey(Schema.String),
+}) {}
+
+/**
+ * What failed, as the `operation` of a `SqlError` names it. A lost `commit` is an unknown outcome.
+ */
 export type PgOperation = "connect" | "begin" | "execute" | "commit" | "rollback"
 
 interface Circumstances {
   readonly operation: PgOperation
-  /** Whether the answer did not come within its time. */
+  /** Whether the answer did not come in time. */
   readonly isLate: boolean
 }
 
-const reasons = {
-  ConnectionError: SqlError.ConnectionError,
-  AuthenticationError: SqlError.AuthenticationError,
-  AuthorizationError: SqlError.AuthorizationError,
-  SqlSyntaxError: SqlError.SqlSyntaxError,
-  ConstraintError: SqlError.ConstraintError,
-  DeadlockError: SqlError.DeadlockError,
-  SerializationError: SqlError.SerializationError,
-  LockTimeoutError: SqlError.LockTimeoutError,
-  StatementTimeoutError: SqlError.StatementTimeoutError,
-  UnknownError: SqlError.UnknownError,
-}
+type Tag = Exclude<SqlError.SqlErrorReason["_tag"], "UniqueViolation">
 
-/** A `SqlError` of this client's own making. */
+const sqlErrorOf = (tag: Tag, cause: PgFailure, operation: PgOperation): SqlError.SqlError =>
+  new SqlError.SqlError({ reason: new SqlError[tag]({ cause, message: cause.message, operation }) })
+
+/** A `SqlError` that this client itself raises. */
 export const sqlError = (
-  tag: keyof typeof reasons,
+  tag: Tag,
   { message, operation }: { readonly message: string; readonly operation: PgOperation },
-): SqlError.SqlError =>
-  new SqlError.SqlError({
-    reason: new reasons[tag]({ cause: new PgFailure({ message }), message, operation }),
-  })
+): SqlError.SqlError => sqlErrorOf(tag, new PgFailure({ message }), operation)
 
 const failureFields = ["code", "hint", "schema", "table", "column", "constraint", "routine"] as const
 
-/** The driver hangs the fields of a server's answer on the cause of its error. */
+/** The driver adds the fields of a server's answer to the cause of its error. */
 type Answer = Error & Readonly<Partial<Record<(typeof failureFields)[number], string>>>
 
-/** Nothing but a server's answer has a severity. */
+/** Only a server's answer has a severity. */
 const isAnswer = (cause: unknown): cause is Answer =>
   cause instanceof Error && Predicate.hasProperty(cause, "severity")
 
-const failureOfAnswer = (answer: Answer): PgFailure => {
-  const { message } = answer
-  const fields: Partial<Record<(typeof failureFields)[number], string>> = {}
-  for (const field of failureFields) {
-    const value = answer[field]
-    if (value !== undefined) fields[field] = value
-  }
-  return new PgFailure({ message, ...fields })
-}
-
 const fromAnswer = (answer: Answer, operation: PgOperation): SqlError.SqlError => {
-  const cause = failureOfAnswer(answer)
-  const properties = { cause, message: cause.message, operation }
-  const tag = reasonOfSqlState(answer.code ?? "")
+  const { code = "", constraint = "unknown", message, routine } = answer
+  const fields = failureFields.flatMap((field) =>
+    answer[field] === undefined ? [] : [[field, answer[field]]],
+  )
+  const cause = new PgFailure({ message, ...Object.fromEntries(fields) })
+  const tag = reasonOfSqlState(code)
   if (tag === "UniqueViolation") {
-    const constraint = answer.constraint ?? "unknown"
-    return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ ...properties, constraint }) })
+    return new SqlError.SqlError({
+      reason: new SqlError.UniqueViolation({ cause, message, operation, constraint }),
+    })
   }
-  const isLost = operation === "connect" || outlivesStatement(answer.code, answer.routine)
-  const reason = isLost && tag === "UnknownError" ? reasons.ConnectionError : reasons[tag]
-  return new SqlError.SqlError({ reason: new reason(properties) })
+  const isLost = operation === "connect" || outlivesStatement(code, routine)
+  return sqlErrorOf(isLost && tag === "UnknownError" ? "ConnectionError" : tag, cause, operation)
 }
 
 const unanswered = (operation: PgOperation) =>
@@ -72,7 +75,7 @@ const unanswered = (operation: PgOperation) =>
     operation,
   })
 
-/** Where the driver says no more than that there is no connection: by its own words. */
+/** Translates a driver error that only says, in its own words, that there is no connection. */
 const noConnection = (words: string, operation: PgOperation): SqlError.SqlError => {
   switch (words) {
     case "Connection timed out":
@@ -92,8 +95,8 @@ const noConnection = (words: string, operation: PgOperation): SqlError.SqlError 
 }
 
 /**
- * A socket's own message holds the address that was tried, which is a part of the database's URL and may hold a part
- * of a password that was not percent-encoded. Its code says as much.
+ * A socket's own message contains the address, which is a part of the database's URL and may
+ * contain a part of a password that was not percent-encoded. Its code says enough.
  */
 const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOperation): SqlError.SqlError => {
   if (_tag === "AuthenticationError") {
@@ -114,15 +117,12 @@ const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOpera
   const message =
     `The connection to PostgreSQL failed (${code}): check that the server is running, check the ` +
     "host and port in the database URL and, with TLS, check that the certificate is trusted"
-  const failure = new PgFailure({ message, code })
-  return new SqlError.SqlError({
-    reason: new SqlError.ConnectionError({ cause: failure, message, operation }),
-  })
+  return sqlErrorOf("ConnectionError", new PgFailure({ message, code }), operation)
 }
 
 /**
- * The `SqlError` of this client for one of the driver's. Neither the database's URL, nor its password, nor the values of a
- * row are anywhere in it.
+ * This client's `SqlError` for one of the driver's. It contains neither the database's URL or
+ * password, nor the values of a row.
  */
 export const toSqlError = (
   { reason }: SqlError.SqlError,

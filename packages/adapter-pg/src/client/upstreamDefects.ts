@@ -1,6 +1,6 @@
 /**
- * What `@effect/sql-pg` 4.0.5 and `effect/sql` 4.1.0 do wrong for us, and what we do instead. When one of them is put
- * right, its part here goes. Record 0020 describes each.
+ * Workarounds for defects of `@effect/sql-pg` 4.0.5 and `effect/sql` 4.1.0. Record 0020 describes
+ * each; remove its part when it is fixed upstream.
  */
 import { Buffer } from "node:buffer"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
@@ -8,7 +8,7 @@ import { type Context, Effect, Result } from "effect"
 import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
 import { type PgOperation, sqlError } from "./toSqlError.ts"
 
-/** Object identifiers of types (pg_type.dat), which never change once assigned. */
+/** Type OIDs (pg_type.dat), which never change. */
 const OID = { xid: 28, xid8: 5069 }
 
 const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -21,7 +21,7 @@ const readOnly = <A>(decode: (bytes: Uint8Array) => A): PgTypes.Codec<A> => ({
 let seen: Uint8Array | undefined
 let seenAsBuffer: Buffer = Buffer.alloc(0)
 
-/** Many texts are parts of the same bytes. */
+/** Reads texts, many of which are parts of the same bytes. */
 const textIn = (bytes: Uint8Array, offset: number, size: number): string => {
   if (bytes !== seen) {
     seen = bytes
@@ -30,15 +30,15 @@ const textIn = (bytes: Uint8Array, offset: number, size: number): string => {
   return seenAsBuffer.toString("utf8", offset, offset + size)
 }
 
-/** Defect 4: a text that begins with U+FEFF and contains U+FFFD comes out without the former. */
+/** Defect 4: the driver drops a leading U+FEFF from a text that also contains U+FFFD. */
 const text: PgTypes.Codec<string> = {
   ...readOnly((bytes) => textIn(bytes, 0, bytes.byteLength)),
   read: (bytes, offset, size) => Result.succeed(textIn(bytes, offset, size)),
 }
 
 /**
- * Defect 1: a type without a codec comes out as its binary form read as UTF-8, which is noise, instead of failing. Of
- * those the service reads: `xid` as number, `xid8` as bigint.
+ * Defect 1: the driver reads the binary form of a type without a codec as UTF-8. These are codecs
+ * for the ones that we read: `xid` as number, `xid8` as bigint.
  */
 export const makeTypes = (): PgTypes.Registry => {
   const types = PgTypes.makeRegistry()
@@ -86,10 +86,10 @@ const parameterOf = (value: unknown, path: string): unknown => {
 }
 
 /**
- * Defect 2: the type of a parameter is guessed from its value. So 1 and 2³¹ make two prepared statements of one text,
- * an array of both fails, one of nothing but NULL too, and `undefined` is sent as NULL. A text has no guessed type: the
- * server takes the one that the statement asks for. `undefined` is a defect that names its place (`$2[17]`), since a
- * forgotten value must not become a stored one.
+ * Defect 2: the driver guesses the type of a parameter from its value. So 1 and 2³¹ make two
+ * prepared statements of one text, an array of both fails, an array of NULLs fails, and `undefined`
+ * becomes NULL. We send text, which the server reads as the type that the statement asks for.
+ * `undefined` is a defect whose message names its place (`$2[17]`).
  */
 export const asTexts = (parameters: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   const texts: Array<unknown> = []
@@ -116,10 +116,10 @@ const commit = Effect.fnUntraced(function* (connection: Controlled) {
 })
 
 /**
- * Defect 3: in the `withTransaction` of `SqlClient.make` a ROLLBACK or RELEASE that fails is a defect that hides the
- * error before it. Here such a failure is left out, for it loses nothing: the lost connection is discarded, which rolls
- * back, and a transaction that goes on nevertheless fails at its next statement or at COMMIT. Nor does it tell COMMIT
- * from other statements, where only a COMMIT without an answer leaves open what became of the transaction.
+ * Defect 3: in the `withTransaction` of `SqlClient.make` a failed ROLLBACK or RELEASE is a defect
+ * that hides the error before it. Here it is ignored: the lost connection is closed, which rolls
+ * back, and a transaction that continues fails at its next statement or at COMMIT. It also treats
+ * COMMIT like other statements, although only an unanswered COMMIT has an unknown outcome.
  */
 export const makeWithTransaction = <Connection extends Controlled>(
   transaction: Context.Service<

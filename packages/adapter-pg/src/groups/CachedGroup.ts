@@ -1,26 +1,12 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { Effect } from "effect"
 import type { AgentCache, CachedAgent } from "../cache/AgentCache.ts"
 import { beginCommand, decideOnRows, type KnownRows } from "../cache/decideOnRows.ts"
 import type { AgentUpdate, Written } from "../cache/verifyingUpdate.ts"
 import type { RowVersion } from "../transactions/Loading.ts"
-import {
-  type Alone,
-  type Arrived,
-  type Cached,
-  decided,
-  type Early,
-  foundEarly,
-  type Locked,
-  momentOf,
-  refused,
-  sentToLock,
-  setApart,
-  type Submission,
-  unverified,
-  verified,
-} from "./Submission.ts"
+import { momentOf, moved, refused, type Submission } from "./Submission.ts"
 
 /** Beyond these the cost of a commit is shared by so many that more of them only wait longer. */
 const MAX_COMMANDS = 256
@@ -30,7 +16,7 @@ const MAX_CHECKS = 800
 class Draft implements KnownRows {
   readonly #cached: CachedAgent
   readonly #checks = new Map<CheckId, CheckRecord>()
-  readonly members: Array<Cached> = []
+  readonly members: Array<Submission<"cached">> = []
   agent: AgentRecord
 
   constructor(cached: CachedAgent) {
@@ -42,7 +28,7 @@ class Draft implements KnownRows {
     return this.#checks.get(checkId) ?? this.#cached.checks.get(checkId)?.row
   }
 
-  add(member: Cached, agent: AgentRecord, checks: ReadonlyArray<CheckRecord>): void {
+  add(member: Submission<"cached">, agent: AgentRecord, checks: ReadonlyArray<CheckRecord>): void {
     this.agent = agent
     for (const check of checks) this.#checks.set(check.check_id, check)
     this.members.push(member)
@@ -69,8 +55,9 @@ class Draft implements KnownRows {
 }
 
 /**
- * Commands that were decided on cached rows and are written together. The commands of one agent succeed or fail
- * together. An agent is in one group at a time, because the next group needs the versions that this one writes.
+ * Commands that were decided on cached rows and are written together. The commands of one agent
+ * succeed or fail together. An agent is in one group at a time, because the next group needs the
+ * versions that this one writes.
  */
 export class CachedGroup {
   readonly #cache: AgentCache
@@ -91,25 +78,28 @@ export class CachedGroup {
     return this.#commands >= MAX_COMMANDS || this.#checks >= MAX_CHECKS
   }
 
-  /** Decides a command on the cached rows, as earlier commands of the group left them. A `cached` one is in the group. */
-  add(arrived: Arrived): Early | Cached | Locked | Alone {
+  /**
+   * Decides a command on the cached rows, as earlier commands of the group left them. A `cached`
+   * one is in the group.
+   */
+  add(arrived: Submission<"arrived">): Submission<"early" | "cached" | "locked" | "alone"> {
     const begun = beginCommand(arrived.caller.command, momentOf(arrived))
-    if (begun === undefined) return setApart(arrived)
+    if (begun === undefined) return moved(arrived, "set_apart", {})
     const { scope } = begun
-    if (scope.kind === "outbox") return sentToLock(arrived, { scope, next: {} })
-    if (this.#cache.isBeingWritten(scope.agent_id)) return foundEarly(arrived)
+    if (scope.kind === "outbox") return moved(arrived, "sent_to_lock", { scope, next: {} })
+    if (this.#cache.isBeingWritten(scope.agent_id)) return moved(arrived, "found_early", {})
     const draft = this.#draftOf(scope.agent_id)
-    if (draft === undefined) return sentToLock(arrived, { scope, next: undefined })
+    if (draft === undefined) return moved(arrived, "sent_to_lock", { scope, next: undefined })
     const tried = decideOnRows(begun, scope, draft)
     switch (tried.kind) {
       case "unshareable":
-        return setApart(arrived)
+        return moved(arrived, "set_apart", {})
       case "unknown":
-        return sentToLock(arrived, { scope, next: undefined })
+        return moved(arrived, "sent_to_lock", { scope, next: undefined })
       case "more":
-        return sentToLock(arrived, { scope, next: tried.next })
+        return moved(arrived, "sent_to_lock", { scope, next: tried.next })
       case "decided": {
-        const member = decided(arrived, { scope, reply: tried.reply })
+        const member = moved(arrived, "decided", { scope, reply: tried.reply })
         draft.add(member, tried.agent, tried.checks)
         this.#drafts.set(scope.agent_id, draft)
         this.#commands += 1
@@ -125,23 +115,31 @@ export class CachedGroup {
     return Array.from(this.#drafts.values(), (draft) => draft.update())
   }
 
-  /** After the statement: updates the cache. Commands of agents that were not written are to be decided on locked rows. */
+  /**
+   * After the statement: updates the cache. Commands of agents that were not written are to be
+   * decided on locked rows.
+   */
   settle({ isFresh, version }: Written): ReadonlyArray<Submission> {
     this.#cache.endWriting(this.#drafts.keys())
     return Array.from(this.#drafts).flatMap(([agentId, draft]) => {
       if (!isFresh(agentId)) {
         this.#cache.dropStale(agentId)
-        return draft.members.map((member): Submission => unverified(member, "found_stale"))
+        return draft.members.map((member): Submission => moved(member, "found_stale", lockedParts(member)))
       }
       this.#cache.confirm(agentId)
       draft.keepIn(this.#cache, version)
-      return draft.members.map(verified)
+      return draft.members.map((member) =>
+        moved(member, "verified", { answer: Effect.succeed(member.reply) }),
+      )
     })
   }
 
-  /** After a failure: nothing was written, or nobody knows. Deciding again has the outcome of a repeated request. */
+  /**
+   * After a failure, which may have come after the commit. Deciding again has the outcome of a
+   * repeated request.
+   */
   giveUp(): ReadonlyArray<Submission> {
-    return this.#forget().map((member) => unverified(member, "unwritten"))
+    return this.#forget().map((member) => moved(member, "unwritten", lockedParts(member)))
   }
 
   /** When the storage closes. */
@@ -149,7 +147,7 @@ export class CachedGroup {
     return this.#forget().map(refused)
   }
 
-  #forget(): ReadonlyArray<Cached> {
+  #forget(): ReadonlyArray<Submission<"cached">> {
     this.#cache.endWriting(this.#drafts.keys())
     for (const agentId of this.#drafts.keys()) this.#cache.drop(agentId)
     return Array.from(this.#drafts.values()).flatMap(({ members }) => members)
@@ -162,3 +160,5 @@ export class CachedGroup {
     return cached && new Draft(cached)
   }
 }
+
+const lockedParts = ({ scope }: Submission<"cached">) => ({ scope, next: undefined })

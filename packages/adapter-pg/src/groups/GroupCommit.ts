@@ -16,13 +16,9 @@ import { Lane, type LaneWidth } from "./Lane.ts"
 import { lockedGroup } from "./lockedGroup.ts"
 import {
   type Answer,
-  type Arrived,
   type Caller,
-  type Early,
-  ended,
-  failed,
-  type Locked,
-  recalled,
+  groupFailed,
+  moved,
   refused,
   type Submission,
   submitted,
@@ -33,12 +29,15 @@ const MAX_COMMANDS = 64
 const MAX_ROWS = 1_600
 
 /**
- * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits for the other. More
- * than two only share the same processors.
+ * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits
+ * for the other. More than two only share the same processors.
  */
 export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 8 }
 
-/** How long a closing storage still works on earlier commands: one group, and the one that gathered meanwhile. */
+/**
+ * How long a closing storage still works on earlier commands: one group, and the one that gathered
+ * meanwhile.
+ */
 const FINISH_FOR = Duration.seconds(10)
 
 interface GroupCommitOptions {
@@ -46,15 +45,19 @@ interface GroupCommitOptions {
   readonly database: CommandDatabase
   /** For groups, which never wait for other users of a connection; its plans use indexes. */
   readonly groupDatabase: CommandDatabase
-  /** How many groups are decided on locked rows at a time. The commands of one agent are always in the same lane. */
+  /**
+   * How many groups are decided on locked rows at a time. The commands of one agent are always in
+   * the same lane.
+   */
   readonly lanes: number
   readonly cachedRows: number
   readonly instruments: Instruments
 }
 
 /**
- * Group commit: commands that arrive during a commit share the next one, and each is answered after it. An idle storage
- * commits immediately; there is no timer. `SubmissionTransitions` lists the states of a command and their owners.
+ * Group commit: commands that arrive during a commit share the next one, and each is answered after
+ * it. An idle storage commits immediately; there is no timer. `SubmissionTransitions` lists the
+ * states of a command and their owners.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
@@ -62,10 +65,10 @@ export class GroupCommit {
   readonly #cachedMeter: CommitMeter
   readonly #lockedMeter: CommitMeter
   readonly #lookups: ReturnType<typeof cacheCounters>
-  readonly #arrivals = new Lane<Arrived>(CACHED_GROUPS)
-  readonly #early = new Map<Caller, Early>()
-  readonly #agents: ReadonlyArray<Lane<Locked>>
-  readonly #outbox = new Lane<Locked>()
+  readonly #arrivals = new Lane<Submission<"arrived">>(CACHED_GROUPS)
+  readonly #early = new Map<Caller, Submission<"early">>()
+  readonly #agents: ReadonlyArray<Lane<Submission<"locked">>>
+  readonly #outbox = new Lane<Submission<"locked">>()
   #isClosed = false
 
   private constructor(options: GroupCommitOptions) {
@@ -75,10 +78,13 @@ export class GroupCommit {
     this.#cachedMeter = new CommitMeter(instruments, { storage: "postgres", way: "cached" })
     this.#lockedMeter = new CommitMeter(instruments, { storage: "postgres", way: "locked" })
     this.#lookups = cacheCounters(instruments, "postgres")
-    this.#agents = Array.from({ length: lanes }, () => new Lane<Locked>())
+    this.#agents = Array.from({ length: lanes }, () => new Lane<Submission<"locked">>())
   }
 
-  /** Runs groups until the scope closes. Then it finishes the commands that it has, and refuses those that remain. */
+  /**
+   * Runs groups until the scope closes. Then it finishes the commands that it has, and refuses
+   * those that remain.
+   */
   static readonly start = (options: GroupCommitOptions): Effect.Effect<GroupCommit, never, Scope.Scope> =>
     Effect.gen(function* () {
       const groups = new GroupCommit(options)
@@ -89,7 +95,10 @@ export class GroupCommit {
       return groups
     })
 
-  /** Runs a command; see `Storage.transact`. Interruption withdraws it until a group has begun with it. */
+  /**
+   * Runs a command; see `Storage.transact`. Interruption withdraws it until a group has begun with
+   * it.
+   */
   transact<A>(command: Command<A>): Effect.Effect<A, StorageError> {
     return Clock.clockWith((clock) =>
       Effect.callback<A, StorageError>((resume) => {
@@ -118,7 +127,11 @@ export class GroupCommit {
         this.#laneOf(submission.scope).add(submission)
         break
       case "alone":
-        this.#place(ended(submission, transactAlone(this.#options.database, submission.caller.command)))
+        this.#place(
+          moved(submission, "ended", {
+            answer: transactAlone(this.#options.database, submission.caller.command),
+          }),
+        )
         break
       case "answered":
         submission.caller.resume(submission.answer)
@@ -174,11 +187,11 @@ export class GroupCommit {
 
   #recallEarly(): void {
     if (this.#early.size === 0) return
-    this.#arrivals.putBack(Array.from(this.#early.values(), recalled))
+    this.#arrivals.putBack(Array.from(this.#early.values(), (early) => moved(early, "recalled", {})))
     this.#early.clear()
   }
 
-  #runLocked(lane: Lane<Locked>): Effect.Effect<void> {
+  #runLocked(lane: Lane<Submission<"locked">>): Effect.Effect<void> {
     return Effect.suspend(() => {
       const members = takeMembers(lane)
       const startedAt = performance.now()
@@ -193,7 +206,7 @@ export class GroupCommit {
           onFailure: (cause) => {
             this.#lockedMeter.failed()
             const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-            this.#placeAll(members.map((member) => failed(member, error)))
+            this.#placeAll(members.map((member) => groupFailed(member, error)))
           },
         }),
         Effect.onInterrupt(() => Effect.sync(() => this.#placeAll(members.map(refused)))),
@@ -201,11 +214,11 @@ export class GroupCommit {
     })
   }
 
-  get #lanes(): ReadonlyArray<Lane<Locked>> {
+  get #lanes(): ReadonlyArray<Lane<Submission<"locked">>> {
     return [...this.#agents, this.#outbox]
   }
 
-  #laneOf(scope: CommandScope): Lane<Locked> {
+  #laneOf(scope: CommandScope): Lane<Submission<"locked">> {
     if (scope.kind === "outbox") return this.#outbox
     return this.#agents[hashOf(scope.agent_id) % this.#agents.length] ?? this.#outbox
   }
@@ -233,8 +246,8 @@ const hashOf = (agentId: AgentId): number => {
   return hash
 }
 
-const takeMembers = (lane: Lane<Locked>): ReadonlyArray<Locked> => {
-  const members: Array<Locked> = []
+const takeMembers = (lane: Lane<Submission<"locked">>): ReadonlyArray<Submission<"locked">> => {
+  const members: Array<Submission<"locked">> = []
   let rows = 0
   while (members.length < MAX_COMMANDS && rows < MAX_ROWS) {
     const member = lane.take()

@@ -3,7 +3,10 @@ import { Effect } from "effect"
 /** How many groups of a lane run at a time. */
 export interface LaneWidth {
   readonly groups: number
-  /** How many items must wait for a group to begin beside another one. The first group begins with one. */
+  /**
+   * How many items must wait for a group to begin beside another one. The first group begins with
+   * one.
+   */
   readonly besideFrom: number
 }
 
@@ -15,9 +18,9 @@ interface Called {
 }
 
 /**
- * Items that wait to be done in groups, first come, first served. There is no timer: an idle lane starts with the first
- * item, and items that arrive while its groups run wait for the next one. The lane is as long as the number of requests
- * that adapter-http admits.
+ * Items that wait to be done in groups, first come, first served. There is no timer: an idle lane
+ * starts with the first item, and items that arrive while its groups run wait for the next one. The
+ * lane is as long as the number of requests that adapter-http admits.
  */
 export class Lane<Item extends Called> {
   readonly #width: LaneWidth

@@ -1,13 +1,13 @@
 import * as Instant from "@tocsin/core/contract/Instant"
-import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import { move } from "@tocsin/core/engine/TransitionTable"
+import { move, type Transition } from "@tocsin/core/engine/TransitionTable"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"
 import type { CommandScope } from "../cache/CommandScope.ts"
 import { type SubmissionState, SubmissionTransitions } from "./SubmissionTransitions.ts"
 
-/** The outcome of a command, for its caller's fiber to continue with. */
+/** The outcome of a command, with which its caller's fiber continues. */
 export type Answer = Effect.Effect<unknown, StorageError>
 
 /** A command and its caller; the same object in every state. */
@@ -17,42 +17,55 @@ export interface Caller {
   readonly resume: (answer: Answer) => void
 }
 
-interface In<State extends SubmissionState> {
-  readonly state: State
-  readonly caller: Caller
+/** What a submission has in each state besides its caller. */
+interface Parts {
+  readonly arrived: object
+  readonly early: object
+  readonly cached: { readonly scope: CommandScope; readonly reply: unknown }
+  /** `next` is what it will probably ask for after its first request; `undefined` if not known. */
+  readonly locked: { readonly scope: CommandScope; readonly next: RowRequest | undefined }
+  readonly alone: object
+  readonly answered: { readonly answer: Answer }
 }
 
-export type Arrived = In<"arrived">
-export type Early = In<"early">
+/** A command on its way from `Storage.transact` to its reply, in one of some states. */
+export type Submission<State extends SubmissionState = SubmissionState> = {
+  [In in State]: { readonly state: In; readonly caller: Caller } & Parts[In]
+}[State]
 
-/** Decided on cached rows, and not written yet. */
-export interface Cached extends In<"cached"> {
-  readonly scope: CommandScope
-  readonly reply: unknown
-}
+type Row = (typeof SubmissionTransitions)[number]
+type Trigger<From> = Extract<Row, { readonly from: From }>["trigger"]
+type To<From, By> = Extract<Row, { readonly from: From; readonly trigger: By }>["to"]
 
-/** To be decided on locked rows. */
-export interface Locked extends In<"locked"> {
-  readonly scope: CommandScope
-  /** What it will probably ask for next; `undefined` if nobody knows yet. */
-  readonly next: RowRequest | undefined
-}
+/** A new submission. */
+export const submitted = (caller: Caller): Submission<"arrived"> => ({
+  state: move(SubmissionTransitions, "absent", "submitted"),
+  caller,
+})
 
-export type Alone = In<"alone">
+/** Without its types, which {@link moved} has checked. */
+const rows: ReadonlyArray<Transition> = SubmissionTransitions
 
-export interface Answered extends In<"answered"> {
-  readonly answer: Answer
-}
+/** The submission in its next state, by the transition table, with the parts of that state. */
+export const moved = <From extends Exclude<SubmissionState, "answered">, By extends Trigger<From>>(
+  { caller, state }: { readonly state: From; readonly caller: Caller },
+  trigger: By,
+  parts: Parts[To<From, By>],
+): Submission<To<From, By>> =>
+  // The table names a state of this type, to which these parts belong.
+  ({ ...parts, state: move(rows, state, trigger), caller }) as Submission<To<From, By>>
 
-/** A command on its way from `Storage.transact` to its reply; see {@link SubmissionTransitions}. */
-export type Submission = Arrived | Early | Cached | Locked | Alone | Answered
-
-const table = SubmissionTransitions
-
-const NANOS_PER_MICRO = 1_000n
-
-/** Says nothing about a command: its neighbours, and itself alone, would fail for the same reason. */
+/** Reasons of all commands alike: each would fail again alone. */
 const reasonsOfAll: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "full", "damaged"])
+
+/** After a failure of its group: it tries alone unless that cannot help. */
+export const groupFailed = (
+  locked: Submission<"locked">,
+  error: StorageError | undefined,
+): Submission<"alone" | "answered"> =>
+  error !== undefined && reasonsOfAll.has(error.reason)
+    ? moved(locked, "failed", { answer: Effect.fail(error) })
+    : moved(locked, "rolled_back", {})
 
 const closed = Effect.fail(
   new StorageError({
@@ -61,77 +74,11 @@ const closed = Effect.fail(
   }),
 )
 
-export const submitted = (caller: Caller): Arrived => ({
-  state: move(table, "absent", "submitted"),
-  caller,
-})
+/** After the storage has closed. */
+export const refused = (submission: Submission<"arrived" | "cached" | "locked">): Submission<"answered"> =>
+  moved(submission, "refused", { answer: closed })
 
-export const decided = (
-  { caller, state }: Arrived,
-  { reply, scope }: Pick<Cached, "reply" | "scope">,
-): Cached => ({ state: move(table, state, "decided"), caller, reply, scope })
-
-export const foundEarly = ({ caller, state }: Arrived): Early => ({
-  state: move(table, state, "found_early"),
-  caller,
-})
-
-export const sentToLock = (
-  { caller, state }: Arrived,
-  { next, scope }: Pick<Locked, "next" | "scope">,
-): Locked => ({ state: move(table, state, "sent_to_lock"), caller, scope, next })
-
-export const setApart = ({ caller, state }: Arrived): Alone => ({
-  state: move(table, state, "set_apart"),
-  caller,
-})
-
-export const recalled = ({ caller, state }: Early): Arrived => ({
-  state: move(table, state, "recalled"),
-  caller,
-})
-
-export const verified = ({ caller, reply, state }: Cached): Answered => ({
-  state: move(table, state, "verified"),
-  caller,
-  answer: Effect.succeed(reply),
-})
-
-export const unverified = (
-  { caller, scope, state }: Cached,
-  trigger: "found_stale" | "unwritten",
-): Locked => ({ state: move(table, state, trigger), caller, scope, next: undefined })
-
-export const committed = ({ caller, state }: Locked, reply: unknown): Answered => ({
-  state: move(table, state, "committed"),
-  caller,
-  answer: Effect.succeed(reply),
-})
-
-export const leftOut = ({ caller, state }: Locked): Alone => ({
-  state: move(table, state, "left_out"),
-  caller,
-})
-
-/** After its group failed: it tries alone, unless that cannot help. */
-export const failed = ({ caller, state }: Locked, error: StorageError | undefined): Alone | Answered =>
-  error !== undefined && reasonsOfAll.has(error.reason)
-    ? { state: move(table, state, "failed"), caller, answer: Effect.fail(error) }
-    : { state: move(table, state, "rolled_back"), caller }
-
-/** `answer` runs the command in a transaction of its own, in its caller's fiber. */
-export const ended = ({ caller, state }: Alone, answer: Answer): Answered => ({
-  state: move(table, state, "ended"),
-  caller,
-  answer,
-})
-
-/** The storage has closed. */
-export const refused = ({ caller, state }: Arrived | Cached | Locked): Answered => ({
-  state: move(table, state, "refused"),
-  caller,
-  answer: closed,
-})
+const NANOS_PER_MICRO = 1_000n
 
 /** The moment of a decision, by the clock of its caller. */
 export const momentOf = ({ caller: { clock } }: Submission): Instant.Instant =>

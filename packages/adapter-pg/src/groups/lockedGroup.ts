@@ -16,20 +16,23 @@ import { commandTransaction, decide, type Decided } from "../transactions/comman
 import { transaction } from "../transactions/indexedTransaction.ts"
 import type { Loading } from "../transactions/Loading.ts"
 import { loadRows } from "../transactions/loadRows.ts"
-import { type Alone, type Answered, committed, leftOut, type Locked, momentOf } from "./Submission.ts"
+import { momentOf, moved, type Submission } from "./Submission.ts"
 
-/** What became of the members of a group. */
+type Locked = Submission<"locked">
+
+/** The members of a group after its commit. */
 interface Outcome {
-  readonly answered: ReadonlyArray<Answered>
-  readonly leftOut: ReadonlyArray<Alone>
+  readonly answered: ReadonlyArray<Submission<"answered">>
+  readonly leftOut: ReadonlyArray<Submission<"alone">>
 }
 
 /**
- * Decides commands on locked rows, one after the other, in one transaction. Succeeds once it is durable, and then updates
- * the cache.
+ * Decides commands on locked rows, one after the other, in one transaction. Succeeds once it is
+ * durable, and then updates the cache.
  *
- * The group locks all agents in one statement that waits for none, then the incidents that its members will probably ask
- * for, in the order of their ids. A member whose agent is absent or held by another transaction is left out.
+ * The group locks all agents in one statement that waits for none, then the incidents that its
+ * members will probably ask for, in the order of their ids. A member whose agent is absent or held
+ * by another transaction is left out.
  */
 export const lockedGroup = (
   database: CommandDatabase,
@@ -62,13 +65,15 @@ const decideAll = Effect.fnUntraced(function* (
     requests.flatMap(([, next]) => next ?? []),
   )
   const staying = requests.flatMap(([member, next]) => (next === undefined ? [] : member))
-  const answered: Array<Answered> = []
+  const answered: Array<Submission<"answered">> = []
   for (const member of staying) {
     const decision = member.caller.command(workspace, momentOf(member))
     const reply = yield* decide(decision, (request) => loadShared(loading, member.scope, request))
-    answered.push(committed(member, reply))
+    answered.push(moved(member, "committed", { answer: Effect.succeed(reply) }))
   }
-  const others = requests.flatMap(([member, next]) => (next === undefined ? leftOut(member) : []))
+  const others = requests.flatMap(([member, next]) =>
+    next === undefined ? moved(member, "left_out", {}) : [],
+  )
   return { answered, leftOut: others, staying }
 })
 

@@ -4,12 +4,12 @@ import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
 
-/** The channel on which processes announce what they leave to deliver. The payload names the process. */
+/** The channel on which processes announce new deliveries. The payload names the process. */
 export const CHANNEL = "tocsin_outbox"
 
 /**
- * From one announcement of a process to its next. PostgreSQL commits transactions that notify one after the other, so
- * they must stay few, however much is enqueued.
+ * The time between two announcements of a process. PostgreSQL commits transactions that notify one
+ * after the other, so there must be few of them.
  */
 export const ANNOUNCE_EVERY = Duration.seconds(1)
 
@@ -18,8 +18,9 @@ const notify: PgStatement = { name: "announce", text: "SELECT pg_notify($1, $2)"
 type Announce = (pg: PgClient["Service"]) => Effect.Effect<void, SqlError.SqlError>
 
 /**
- * Tells the other processes, within the transaction that leaves something to deliver: a process that dies after its commit
- * has announced it. An announcement also stands for all that its process commits within the following second.
+ * Announces new deliveries to the other processes, in the transaction that enqueues them, so that a
+ * crash after the commit loses no announcement. One announcement covers everything that its process
+ * commits within the following second.
  */
 export class Announcer {
   /** Names this process in its announcements. */
@@ -27,8 +28,8 @@ export class Announcer {
   #silentUntilNanos: bigint | undefined
 
   /**
-   * Attempts a transaction, which runs `announce` as its last statement where it has something to announce. An attempt that
-   * fails has announced nothing, so the next one may.
+   * Runs a transaction, which calls `announce` as its last statement if it enqueued deliveries. A
+   * failed transaction has announced nothing, so the next one may announce.
    */
   attempt<A, E>(transaction: (announce: Announce) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Clock.clockWith((clock) => {

@@ -4,8 +4,8 @@ import * as RealTime from "../RealTime.ts"
 import { ANNOUNCE_EVERY, CHANNEL } from "./Announcer.ts"
 
 /**
- * After an announcement its sender is silent for a second, and may die in it. By then all that it committed meanwhile can
- * be seen, unless a COMMIT took longer than the difference.
+ * An announcement covers the following second, in which its sender may die. After this time
+ * everything committed in that second is visible, unless a COMMIT took longer than the difference.
  */
 const LOOK_AGAIN_AFTER = Duration.sum(ANNOUNCE_EVERY, Duration.millis(500))
 
@@ -14,9 +14,10 @@ const CONNECT_AGAIN_AFTER = Duration.seconds(1)
 const HINT = Stream.make(undefined)
 
 /**
- * What other processes than `self` announce, as hints: each at once, and once more when its sender may announce again.
- * Listens on one connection while somebody takes them. Each time that it begins to, it emits a hint, for it may have missed
- * announcements. A connection that is lost is replaced.
+ * The announcements of processes other than `self`, as hints: one immediately, and one more when
+ * its sender may announce again. It listens on one connection while there are consumers, and
+ * reconnects if that is lost. It emits a hint whenever it starts to listen, since it may have
+ * missed announcements.
  */
 export const hintsOfOthers = (
   pg: PgClient["Service"],

@@ -22,8 +22,9 @@ export interface Decided<A> extends Loading {
 }
 
 /**
- * Loads, decides and persists in one transaction. If the connection is lost during COMMIT, it asks PostgreSQL whether the
- * transaction committed: then it succeeds, otherwise it fails like any transaction that was rolled back.
+ * Loads, decides and persists in one transaction. If the connection is lost during COMMIT, it asks
+ * PostgreSQL whether the transaction committed: then it succeeds, otherwise it fails like any
+ * transaction that was rolled back.
  */
 export const commandTransaction = <A>(
   database: CommandDatabase,

@@ -6,9 +6,10 @@ import { settingStatement } from "../client/script.ts"
 import type { Database } from "../Database.ts"
 
 /**
- * Settings with which prepared statements find rows by index. A connection keeps a plan for its whole life: one made while
- * a table was small would still read all of it after it has grown. A generic plan expects few given rows, so it looks
- * each of them up. None of them is worth compiling.
+ * Settings with which prepared statements find rows by index. A connection keeps a plan for its
+ * whole life: one made while a table was small would still read all of it after it has grown. A
+ * generic plan expects few given rows, so it looks each of them up. None of them is worth
+ * compiling.
  */
 export const indexSettings = {
   enable_seqscan: "off",
@@ -23,7 +24,9 @@ const setIndexSettings: PgStatement = {
   text: settingStatement(indexSettings, "transaction ends"),
 }
 
-/** Runs an effect in a transaction in which each statement sees what is committed when it begins. */
+/**
+ * Runs an effect in a transaction in which each statement sees what is committed when it begins.
+ */
 export const transaction = <A, E, R>(
   { sql }: Database,
   effect: Effect.Effect<A, E, R>,

@@ -8,27 +8,36 @@ import { SERVER_RUN } from "../tables/TableShape.ts"
 import { sqlStateOf } from "../toStorageError.ts"
 import type { TransactionMark } from "./persistChanges.ts"
 
-/** A server that lost a client ends its transaction within milliseconds, unless COMMIT waits for a standby. */
+/**
+ * A server ends the transaction of a lost client within milliseconds, unless COMMIT waits for a
+ * standby.
+ */
 const ASK_EVERY = Duration.millis(100)
 
 /** About as long as callers wait. */
 const ASK_FOR = Duration.seconds(8)
 
-/** Tells what became of a transaction, and which run of the server answers; a standby does not know (yet). */
+/**
+ * The state of a transaction, and the run of the server that answers. A standby does not know it
+ * yet.
+ */
 const findTransactionStatus: PgStatement = {
   name: "find_transaction_status",
   text: `SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status,
                 ${SERVER_RUN} AS server_run`,
 }
 
-/** `pg_xact_status` of an id that the server has not given out (yet, or not since it lost the end of its log). */
+/**
+ * Answer of `pg_xact_status` for an id that the server has not assigned, or not since it lost the
+ * end of its log.
+ */
 const NOT_GIVEN_OUT = "22023"
 
 type Answer = "committed" | "aborted" | "in progress" | "unknown"
 
 /**
- * Finds out, on another connection, whether a transaction committed whose connection was lost during COMMIT. Fails when
- * that cannot be known in time.
+ * Finds out, on another connection, whether a transaction committed whose connection was lost
+ * during COMMIT. Fails if there is no answer in time.
  */
 export const settleCommit = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
@@ -54,7 +63,7 @@ const ask = Effect.fnUntraced(function* (pg: PgClient["Service"], mark: Transact
   if (Result.isFailure(result)) return answerOfFailure(result.failure)
   const status = result.success[0]?.["status"]
   if (status === "aborted" || status === "in progress") return status
-  // In another run the id may be that of another transaction. Had ours been kept, it would never be given out again.
+  // In another run the id may belong to another transaction. A committed id is never reused.
   const isSameRun = result.success[0]?.["server_run"] === mark.server_run
   return status === "committed" && isSameRun ? "committed" : "unknown"
 })

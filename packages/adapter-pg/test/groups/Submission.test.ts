@@ -10,16 +10,9 @@ import { AgentCache } from "../../src/cache/AgentCache.ts"
 import { CachedGroup } from "../../src/groups/CachedGroup.ts"
 import {
   type Answer,
-  type Arrived,
-  type Cached,
   type Caller,
-  committed,
-  type Early,
-  ended,
-  failed,
-  leftOut,
-  type Locked,
-  recalled,
+  groupFailed,
+  moved,
   refused,
   type Submission,
   submitted,
@@ -49,6 +42,8 @@ const commandOf = (kind: Kind, agent_id: AgentId): Command<string> =>
 /** How the step of an owner ends. */
 const ends = ["well", "badly", "closed"] as const
 type End = (typeof ends)[number]
+
+const REPLY: Answer = Effect.succeed("a reply")
 
 const AGENTS = ["a", "b", "c"]
 
@@ -81,7 +76,7 @@ class Life {
   /** Decides all that have arrived on cached rows. Meanwhile others may be written. */
   decideCached(): CachedGroup {
     const group = new CachedGroup(this.#cache)
-    for (const arrived of this.#in<Arrived>("arrived")) this.#move(group.add(arrived))
+    for (const arrived of this.#in("arrived")) this.#move(group.add(arrived))
     group.begin()
     return group
   }
@@ -93,14 +88,15 @@ class Life {
       closed: () => group.refuse(),
     }
     for (const submission of submissions[how]()) this.#move(submission)
-    for (const early of this.#in<Early>("early")) this.#move(recalled(early))
+    for (const early of this.#in("early")) this.#move(moved(early, "recalled", {}))
   }
 
   decideLocked(how: End, isOther: boolean): void {
-    for (const locked of this.#in<Locked>("locked")) {
+    for (const locked of this.#in("locked")) {
       const outcomes = {
-        well: () => (isOther ? leftOut(locked) : committed(locked, "a reply")),
-        badly: () => failed(locked, errorOf(isOther)),
+        well: (): Submission =>
+          isOther ? moved(locked, "left_out", {}) : moved(locked, "committed", { answer: REPLY }),
+        badly: () => groupFailed(locked, errorOf(isOther)),
         closed: () => refused(locked),
       }
       this.#move(outcomes[how]())
@@ -108,19 +104,19 @@ class Life {
   }
 
   close(): void {
-    for (const arrived of this.#in<Arrived>("arrived")) this.#move(refused(arrived))
+    for (const arrived of this.#in("arrived")) this.#move(refused(arrived))
     this.decideLocked("closed", false)
   }
 
-  get cachedOnes(): ReadonlyArray<Cached> {
-    return this.#in<Cached>("cached")
+  get cachedOnes(): ReadonlyArray<Submission<"cached">> {
+    return this.#in("cached")
   }
 
-  #in<In extends Submission>(state: In["state"]): ReadonlyArray<In> {
-    // Of the union, that one has this state.
-    return Array.from(this.#at.values()).filter(
-      (at) => at.state === state,
-    ) as ReadonlyArray<Submission> as ReadonlyArray<In>
+  #in<State extends Submission["state"]>(state: State): ReadonlyArray<Submission<State>> {
+    // Those of the union that are in this state.
+    return Array.from(this.#at.values()).filter((at) => at.state === state) as unknown as ReadonlyArray<
+      Submission<State>
+    >
   }
 
   #move(submission: Submission): void {
@@ -128,7 +124,7 @@ class Life {
     const from = this.#at.get(caller)?.state ?? "absent"
     this.#at.set(caller, submission)
     this.moves.push(`${from} ${state}`)
-    if (submission.state === "alone") this.#move(ended(submission, Effect.succeed("a reply")))
+    if (submission.state === "alone") this.#move(moved(submission, "ended", { answer: REPLY }))
     if (submission.state === "answered") caller.resume(submission.answer)
   }
 }
