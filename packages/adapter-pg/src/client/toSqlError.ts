@@ -33,10 +33,23 @@ interface Circumstances {
   readonly isLate: boolean
 }
 
-type Tag = Exclude<SqlError.SqlErrorReason["_tag"], "UniqueViolation">
+const reasons = {
+  ConnectionError: SqlError.ConnectionError,
+  AuthenticationError: SqlError.AuthenticationError,
+  AuthorizationError: SqlError.AuthorizationError,
+  SqlSyntaxError: SqlError.SqlSyntaxError,
+  ConstraintError: SqlError.ConstraintError,
+  DeadlockError: SqlError.DeadlockError,
+  SerializationError: SqlError.SerializationError,
+  LockTimeoutError: SqlError.LockTimeoutError,
+  StatementTimeoutError: SqlError.StatementTimeoutError,
+  UnknownError: SqlError.UnknownError,
+}
+
+type Tag = keyof typeof reasons
 
 const sqlErrorOf = (tag: Tag, cause: PgFailure, operation: PgOperation): SqlError.SqlError =>
-  new SqlError.SqlError({ reason: new SqlError[tag]({ cause, message: cause.message, operation }) })
+  new SqlError.SqlError({ reason: new reasons[tag]({ cause, message: cause.message, operation }) })
 
 /** A `SqlError` that this client itself raises. */
 export const sqlError = (
