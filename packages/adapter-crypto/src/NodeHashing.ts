@@ -5,7 +5,9 @@ import { Layer, Redacted } from "effect"
 
 const FINGERPRINT_DIGITS = 16
 
-/** {@link Hashing} on node:crypto. `pepper`: SERVICE_KEY_PEPPER, if it is set (docs/rules.md#what-is-stored-of-a-key). */
+/**
+ * {@link Hashing} on node:crypto, with SERVICE_KEY_PEPPER (docs/rules.md#what-is-stored-of-a-key).
+ */
 export const layer = (
   options: { readonly pepper?: Redacted.Redacted | undefined } = {},
 ): Layer.Layer<Hashing> =>
@@ -16,12 +18,12 @@ export const layer = (
     const identityOf = (key: string): KeyIdentity => {
       const digest = hash("sha256", key)
       return {
-        // So many lower-case hex digits are what these brands stand for; the schemas would look again at every request.
+        // A digest satisfies these brands; decoding would check it again on every request.
         key_hash: (peppered(key) ?? digest) as KeyHash,
         key_fingerprint: digest.slice(0, FINGERPRINT_DIGITS) as KeyFingerprint,
       }
     }
-    // A connection presents the same key with each request. What is kept goes with the key.
+    // A connection presents the same key with each request. An entry lives as long as its key.
     const identities = new WeakMap<Redacted.Redacted, KeyIdentity>()
     return Hashing.of({
       identify: (key) => {

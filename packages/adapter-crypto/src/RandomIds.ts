@@ -7,11 +7,11 @@ const DIGITS_PER_ID = 2 * RANDOM_BYTES_PER_ID
 const IDS_PER_REFILL = 256
 const MICROS_PER_MILLI = 1_000n
 
-/** The counter fills the third group and the fourth, but for version and variant. */
+/** The counter fills the third and fourth group, except for version and variant. */
 const LOW_BITS = 14
 const COUNTER_LIMIT = 2 ** (12 + LOW_BITS)
 
-/** A counter starts in its lower half, so that at least as many ids fit into one millisecond. */
+/** The counter starts in its lower half, so that the upper half is left for one millisecond. */
 const SEED_LIMIT = COUNTER_LIMIT / 2
 const SEED_DIGITS = 7
 
@@ -21,7 +21,7 @@ const timeOf = (millis: bigint): string => {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
-/** The next two groups: version 7 and the upper bits of a counter, variant 10 and the lower ones. */
+/** The next two groups: version 7 and the counter's upper bits, variant 10 and its lower bits. */
 const countOf = (counter: number): string => {
   const upper = 0x7000 | (counter >> LOW_BITS)
   const lower = 0x8000 | (counter & (2 ** LOW_BITS - 1))
@@ -29,9 +29,10 @@ const countOf = (counter: number): string => {
 }
 
 /**
- * {@link Ids} from node:crypto: UUIDv7 with a counter of 26 bits and 48 random ones (RFC 9562 §6.2, method 1). The counter
- * starts anew, at random, with each millisecond; where the clock stands still or goes back, time stays and the counter goes
- * on. Random bytes are drawn, and turned into digits, for many ids at once: that costs the same for one as for hundreds.
+ * {@link Ids} from node:crypto: UUIDv7 with a counter of 26 bits and 48 random bits (RFC 9562 §6.2,
+ * method 1). The counter starts at random in each millisecond. If the clock stands still or goes
+ * back, the time stays and the counter increases. Random digits are drawn for many IDs at a time,
+ * which costs as much as for one.
  */
 export const layer: Layer.Layer<Ids> = Layer.sync(Ids, () => {
   const pool = Buffer.alloc(RANDOM_BYTES_PER_ID * IDS_PER_REFILL)

@@ -34,7 +34,7 @@ describe("NodeHashing", () => {
       }),
   )
 
-  it.effect("tells peppers apart, and none from any, without showing one", () =>
+  it.effect("distinguishes peppers, and none from any, without showing one", () =>
     Effect.gen(function* () {
       const checks = yield* Effect.forEach(["a", "b", undefined, "a"], (pepper) =>
         Effect.map(hashing(pepper), ({ pepperCheck }) => pepperCheck),

@@ -46,7 +46,7 @@ describe("the configured notifiers", () => {
     ),
   )
 
-  it.effect("tell all that is wrong at once, and nothing of what it is", () =>
+  it.effect("report every invalid setting at the same time, without its value", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         withNotifiers(

@@ -17,12 +17,15 @@ export interface Receiver {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
   readonly port: number
-  /** The requests that nobody took yet, in order; waits for one. */
+  /** The next request; waits for one. */
   readonly requests: Queue.Dequeue<Received>
   readonly connections: () => number
 }
 
-/** Starts a receiver that answers as `answer` does; it ends with the scope, whoever is still connected. */
+/**
+ * Starts a receiver that answers as `answer` does; it ends with the scope, whoever is still
+ * connected.
+ */
 export const startReceiver = (answer: (response: ServerResponse, request: Received) => void) =>
   Effect.gen(function* () {
     const requests = yield* Queue.unbounded<Received>()

@@ -83,13 +83,13 @@ describe("an example in docs/notifications.md", () => {
     ["slack", slack, "messenger", (notifier: Notifier) => notifier.send(shared)],
     ["telegram", telegram, "messenger", (notifier: Notifier) => notifier.send(resolved)],
     ["alertmanager", alertmanager, "alert_router", (notifier: Notifier) => notifier.send(firing)],
-  ] as const)("is what is sent: %s", ([name, form, kind, use]) =>
+  ] as const)("shows the payload: %s", ([name, form, kind, use]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* posted(form, kind, use), example(name))
     }),
   )
 
-  it.effect("is what is logged: debug", () =>
+  it.effect("shows the log line: debug", () =>
     Effect.gen(function* () {
       const lines: Array<unknown> = []
       const logger = Logger.map(Logger.formatStructured, ({ annotations }) => {

@@ -6,7 +6,7 @@ import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt
 /** A moment as the API writes it. */
 export const at = (text: string): Instant.Instant => {
   const instant = Instant.parse(text)
-  if (instant === undefined) throw new Error(`${text} is no timestamp`)
+  if (instant === undefined) throw new Error(`${text} is not a timestamp`)
   return instant
 }
 
@@ -56,7 +56,7 @@ export const shared: DeliveryAttempt = {
   },
 }
 
-/** The incident of an agent that is not heard of. */
+/** The incident of a silent agent. */
 export const silence: DeliveryAttempt = {
   ...firing,
   summary: "no contact with web-1",

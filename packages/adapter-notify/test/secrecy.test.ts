@@ -27,7 +27,10 @@ const posting = { timeout: Duration.seconds(15), denyPrivateTargets: false }
 
 type Made = Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope>
 
-/** Every notifier that posts, with a secret in each place that can hold one; `host` follows the userinfo. */
+/**
+ * Every notifier that posts, with a secret in each place that can hold one; `host` follows the
+ * userinfo.
+ */
 const notifiersAt = (scheme: string, host: string): ReadonlyArray<readonly [string, Made]> => {
   const url = Redacted.make(
     `${scheme}://planted-user:planted-password@${host}/planted-path?token=planted-query#planted-fragment`,
@@ -44,7 +47,10 @@ const notifiersAt = (scheme: string, host: string): ReadonlyArray<readonly [stri
   ]
 }
 
-/** All that becomes visible of an attempt: the results of `send` and `test`, the notifier itself, and the log. */
+/**
+ * All that becomes visible of an attempt: the results of `send` and `test`, the notifier itself,
+ * and the log.
+ */
 const visible = (make: Made, during: Effect.Effect<void> = Effect.void) =>
   Effect.gen(function* () {
     const log: Array<string> = []

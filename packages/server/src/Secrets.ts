@@ -22,8 +22,8 @@ export class Secrets {
   }
 
   /**
-   * A service that is built again when the settings change. Former ones live as long as the server, because they may
-   * be in use.
+   * A service that is built again when the settings change. Former ones live as long as the server,
+   * because they may be in use.
    */
   service<I, A, R>(key: Context.Key<I, A>, layerOf: (settings: Settings) => Layer.Layer<I, never, R>) {
     return Effect.gen({ self: this }, function* () {

@@ -6,7 +6,10 @@ import { Tocsin } from "tocsin/effect"
 import type { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-/** The receiver of beats, if one is set. An invalid address was reported before; here it is a defect. */
+/**
+ * The receiver of beats, if one is set. An invalid address was reported before; here it is a
+ * defect.
+ */
 export const beatReceiver = ({
   SERVICE_BEAT_URL,
   SERVICE_DENY_PRIVATE_TARGETS: denyPrivateTargets,

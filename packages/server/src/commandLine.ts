@@ -14,7 +14,7 @@ type CommandError = Effect.Error<ReturnType<typeof program>>
 
 type OwnError = Exclude<CommandError, CliError.CliError | CommandFailure>
 
-/** How the process ends for each error of a command that does not say so itself. */
+/** The exit code of each error that does not carry its own. */
 const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
   BadSettings: "usage",
   BrokenPipe: "ok",
@@ -33,8 +33,10 @@ const exitOf = (error: CommandError): ExitName => {
   return error._tag === "CommandFailure" ? error.exit : EXIT_OF[error._tag]
 }
 
-/** Tells on standard error why a command did not do what it was asked; mistakes in the arguments were told already. */
-const tell = Effect.fnUntraced(function* (cause: Cause.Cause<CommandError>) {
+/**
+ * Writes the reason of a failure to standard error; mistakes in the arguments are there already.
+ */
+const report = Effect.fnUntraced(function* (cause: Cause.Cause<CommandError>) {
   const { note } = yield* Output
   if (Cause.hasInterruptsOnly(cause)) return
   const failure = Cause.findErrorOption(cause)
@@ -55,13 +57,15 @@ const codeOf = (exit: Exit.Exit<void, CommandError>): number => {
   return EXIT_CODES[Option.isSome(failure) ? exitOf(failure.value) : "failed"].code
 }
 
-/** Runs a command as the main program of this process, and ends it by one of {@link EXIT_CODES}. */
+/**
+ * Runs a command as the main program of this process, which ends with one of {@link EXIT_CODES}.
+ */
 export const runCommandLine = (args: ReadonlyArray<string>): void => {
   const layers = Layer.mergeAll(
     presenterLayer,
     CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   ).pipe(Layer.provideMerge(Output.layer), Layer.provideMerge(NodeServices.layer))
-  NodeRuntime.runMain(Effect.provide(Effect.tapCause(program(args), tell), layers), {
+  NodeRuntime.runMain(Effect.provide(Effect.tapCause(program(args), report), layers), {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(codeOf(exit as Exit.Exit<void, CommandError>)),
   })

@@ -1,4 +1,4 @@
-/** How a command can end, for scripts: `--help` prints this very table. */
+/** How a command ends, for scripts. `--help` prints this table. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: "done" },
   failed: { code: 1, meaning: "failed, or the server could not start; see the message" },

@@ -5,28 +5,28 @@ import { exportsTelemetry } from "./telemetry/exports.ts"
 
 const LEVELS = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
-/** One line for one entry: a JSON object of its time, level, message, fields, cause, and the trace that it belongs to. */
+/** An entry as one line of JSON: time, level, message, fields, cause and trace. */
 export const toJsonLine = (options: Logger.Options<unknown>): string => {
   const { date, fiber, logLevel } = options
   const { message, cause } = entryText(options)
   const { span } = fiber.cache
-  const told = { timestamp: date.toISOString(), level: logLevel.toLowerCase(), message }
+  const standard = { timestamp: date.toISOString(), level: logLevel.toLowerCase(), message }
   return Formatter.formatJson({
-    ...told,
+    ...standard,
     ...fiber.getRef(References.CurrentLogAnnotations),
     ...(cause !== undefined && { cause }),
     ...(span !== undefined &&
       isExported(fiber.cache.tracer) && { trace_id: span.traceId, span_id: span.spanId }),
-    // Again: a field of such a name must not take its place.
-    ...told,
+    // Again, so that a field of the same name cannot replace them.
+    ...standard,
   })
 }
 
-// Where nobody keeps spans, their ids lead nowhere.
+// Without an exporter nothing keeps the spans, and their IDs lead nowhere.
 const isExported = (tracer: Tracer.Tracer | undefined): boolean =>
   tracer !== undefined && tracer !== Tracer.nativeTracer
 
-/** The same entries for people, on a terminal. */
+/** The same entries for people on a terminal. */
 const prettyLogger = () => {
   const pretty = Logger.consolePretty()
   return Logger.make((options) => {
@@ -39,7 +39,7 @@ const prettyLogger = () => {
   })
 }
 
-/** The log, on standard error: standard output is for what a person asked for. */
+/** The log on standard error: standard output is for results. */
 export const loggingLayer = (settings: Settings, isTerminal: boolean) => {
   const format = settings.SERVICE_LOG_FORMAT ?? (isTerminal ? "pretty" : "json")
   const logger = format === "json" ? Logger.withConsoleError(Logger.make(toJsonLine)) : prettyLogger()
@@ -50,7 +50,7 @@ export const loggingLayer = (settings: Settings, isTerminal: boolean) => {
   )
 }
 
-/** The same, and all that goes to a collector, where one is set: what only that needs is loaded only then. */
+/** The log, and the export to a collector if one is set. Its code is loaded only then. */
 export const observabilityLayer = (settings: Settings, isTerminal: boolean) => {
   const logging = loggingLayer(settings, isTerminal)
   if (!exportsTelemetry(settings)) return logging

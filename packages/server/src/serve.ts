@@ -15,8 +15,8 @@ const complain = (message: string): void => {
   process.exitCode = EXIT_CODES.failed.code
 }
 
-/** One message for the person who started the service; what nobody foresaw is told in full, for a report. */
-const tell = (cause: Cause.Cause<StartProblem>): Effect.Effect<void> => {
+/** Writes one message for the person who started the server, or a defect in full. */
+const report = (cause: Cause.Cause<StartProblem>): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const failure = Cause.findErrorOption(cause)
   return Option.isSome(failure)
@@ -29,10 +29,10 @@ const tell = (cause: Cause.Cause<StartProblem>): Effect.Effect<void> => {
       )
 }
 
-// One press of Ctrl-C reaches this process twice, from the terminal and from npm: that is one request to stop.
+// One Ctrl-C arrives twice, from the terminal and from npm, and counts as one request.
 const SAME_REQUEST_MILLIS = 500
 
-// Service managers kill ten seconds after they asked; a storage that does not answer could hold the end up for longer.
+// Service managers kill after ten seconds; a storage that does not answer could take longer.
 const TIME_TO_STOP_MILLIS = 9_000
 
 const giveUp = (): void => {
@@ -42,7 +42,7 @@ const giveUp = (): void => {
   process.exit()
 }
 
-/** Sees that a stop has an end: a second request, or too much time since the first, ends the process at once. */
+/** A second request to stop, or a shutdown that takes too long, ends the process immediately. */
 const boundStop = (): void => {
   let first: number | undefined
   const received = (): void => {
@@ -54,7 +54,7 @@ const boundStop = (): void => {
   process.on("SIGTERM", received)
 }
 
-// A log that nobody reads any more is no reason to stop serving: its pipe's errors would end the process.
+// The server outlives the reader of its log: an error of the closed pipe would end the process.
 const outliveReaders = (): void => {
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
@@ -64,7 +64,7 @@ const warnOfUnknownSettings = Effect.suspend(() =>
   Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
 )
 
-/** Runs the server until it is asked to stop, as the main program of this process: sets its exit code, and ends it. */
+/** Runs the server as the main program of this process, which ends with it. */
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) {
@@ -72,7 +72,7 @@ export const serve = (): void => {
   }
   const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
-  const main = Effect.provide(Effect.tapCause(launched, tell), [
+  const main = Effect.provide(Effect.tapCause(launched, report), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])
@@ -80,7 +80,7 @@ export const serve = (): void => {
   boundStop()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,
-    // A stop on request is no failure: whatever was in flight has been finished.
+    // A requested stop is a success: requests in flight have finished.
     teardown: (exit, onExit) => {
       const isStop = Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)
       onExit(isStop ? EXIT_CODES.ok.code : EXIT_CODES.failed.code)

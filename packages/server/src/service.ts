@@ -45,7 +45,8 @@ export const service = (settings: Settings) =>
         { version: manifest.version, storage: storageKind(settings) },
       )
       return announcement(settings).pipe(
-        // Merged, they also stop side by side: what is being sent has the same seconds to finish as what is being answered.
+        // Merged, they also stop together, so that deliveries and requests have the same seconds to
+        // finish.
         Layer.provide(
           Layer.mergeAll(server, Tocsin.background, beatsLayer(secrets, settings), secrets.reloading),
         ),
@@ -54,7 +55,7 @@ export const service = (settings: Settings) =>
     }),
   )
 
-/** Who may read /metrics besides those with a token of the operators. */
+/** Access to /metrics besides the tokens of operators. */
 const metricsAccess = ({ SERVICE_METRICS_TOKEN: access }: Settings, secrets: Secrets) =>
   access === "open"
     ? access
@@ -64,7 +65,7 @@ const metricsAccess = ({ SERVICE_METRICS_TOKEN: access }: Settings, secrets: Sec
         ),
       }
 
-/** Says where the service listens and where it keeps its state, once it takes requests. */
+/** Logs the address and the storage once the server accepts requests. */
 const announcement = (settings: Settings) =>
   Layer.effectDiscard(
     Effect.gen(function* () {

@@ -3,13 +3,13 @@ import { Effect, Layer, Schedule } from "effect"
 type Environment = Readonly<Record<string, string | undefined>>
 
 const MICROS_PER_MILLI = 1_000
-/** So often within the time after which systemd takes the server for hung: one notification may get lost. */
+/** Notifications within the watchdog's period, so that one may get lost. */
 const SIGNS_PER_PERIOD = 3
 const NOTIFY_TIMEOUT_MILLIS = 2_000
 
 /**
- * Notifies systemd by its own program, because Node.js has no datagram sockets of the local kind. It waits until systemd has
- * read the message, so systemd can tell which service sent it.
+ * Runs systemd-notify, because Node.js has no local datagram sockets. The program waits until
+ * systemd has read the message, so that systemd can identify the sender.
  */
 const notify = (message: string, { NOTIFY_SOCKET, PATH }: Environment): Effect.Effect<void> =>
   Effect.tryPromise({
@@ -28,10 +28,10 @@ const notify = (message: string, { NOTIFY_SOCKET, PATH }: Environment): Effect.E
     ),
   )
 
-/** What systemd waits for where its unit sets WatchdogSec=; nothing elsewhere. */
+/** Notifies the watchdog if the unit sets WatchdogSec=. */
 const signsOfLife = (environment: Environment): Effect.Effect<void> => {
   const micros = Number(environment["WATCHDOG_USEC"])
-  // By the event loop's own timer: a loop that hangs sends nothing, and systemd restarts the server.
+  // A hanging event loop sends nothing, and systemd restarts the server.
   return micros > 0
     ? Effect.asVoid(
         Effect.repeat(
@@ -42,10 +42,7 @@ const signsOfLife = (environment: Environment): Effect.Effect<void> => {
     : Effect.void
 }
 
-/**
- * Tells systemd that the server takes requests and that it is alive, where systemd has asked for it. To be built on the running
- * service.
- */
+/** Notifies systemd, if it asked, that the running service accepts requests and is alive. */
 export const layer = (environment: Environment): Layer.Layer<never> =>
   environment["NOTIFY_SOCKET"] === undefined
     ? Layer.empty

@@ -9,15 +9,15 @@ const OWNER_ONLY = 0o600
 
 const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toString("base64url")))
 
-// A person at a terminal reads it whatever SERVICE_LOG_LEVEL is; readers of a log get only its records.
+// On a terminal it is shown at any SERVICE_LOG_LEVEL; a log contains only records.
 const announce = (text: string, isTerminal: boolean) =>
   isTerminal ? Console.error(text) : Effect.logInfo(text)
 
-// A bare word on standard output, which scripts can read, and never in the log.
+// The token alone on standard output, for scripts, and never in the log.
 const print = (token: Redacted.Redacted, label: Effect.Effect<void>) =>
   Effect.andThen(label, Console.log(Redacted.value(token)))
 
-// A process that starts at the same moment has made the file and is about to write its one line.
+// Another process may have just created the file and not yet written its line.
 const LOOKS = { schedule: Schedule.spaced("20 millis"), times: 50 }
 
 const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
@@ -28,7 +28,7 @@ const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
       cause,
     })
   const token = yield* generate
-  // `wx`: of several processes one writes, and the others find the file there.
+  // `wx`: of several processes one writes the file, and the others read it.
   const isNew = yield* files
     .writeFileString(path, `${Redacted.value(token)}\n`, { mode: OWNER_ONLY, flag: "wx" })
     .pipe(
@@ -58,8 +58,8 @@ const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
 })
 
 /**
- * The operators' tokens: those that are set, or else one that is generated (kept beside the embedded database).
- * `isTerminal`: whether standard error is a terminal.
+ * The operators' tokens: the configured ones, or a generated one that is kept beside the embedded
+ * database. `isTerminal`: whether standard error is a terminal.
  */
 export const uiTokens = Effect.fnUntraced(function* (settings: Settings, isTerminal: boolean) {
   if (settings.SERVICE_AUTH_TOKEN !== undefined) return settings.SERVICE_AUTH_TOKEN

@@ -22,7 +22,7 @@ describe("a line of the log", () => {
     assert.strictEqual(line?.["message"], 'something {"n":1}')
   })
 
-  it("has the cause in a field of its own", () => {
+  it("has a separate field for the cause", () => {
     const [line] = linesOf(Effect.logError("it failed", Cause.fail(new Error("the disk is full"))))
     assert.strictEqual(line?.["message"], "it failed")
     assert.strictEqual(line?.["cause"], "Error: the disk is full")

@@ -12,7 +12,10 @@ const scratchFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
 )
 
-/** Asks for the tokens as so many processes at once do. Gives what each got and all that was printed. */
+/**
+ * Asks for the tokens as so many processes at once do. Gives what each got and all that was
+ * printed.
+ */
 const ask = Effect.fnUntraced(function* (
   environment: Readonly<Record<string, string>>,
   { processes = 1, isTerminal = false } = {},
@@ -100,7 +103,7 @@ describe("the operators' token", () => {
     }),
   )
 
-  it.live("is nobody's business where one is set, and is kept nowhere without a data folder", () =>
+  it.live("is not generated if one is set, and not kept without a data folder", () =>
     Effect.gen(function* () {
       const set = yield* ask({ SERVICE_AUTH_TOKEN: "one, two" })
       assert.deepStrictEqual(set, { tokens: ["one,two"], printed: [], logged: [], noted: [] })

@@ -21,15 +21,17 @@ export interface AlertFacts {
   readonly incident: NotifiedIncident
 }
 
-/** More than three of the minutes after which a firing alert is resent (docs/rules.md#alertmanager). */
+/**
+ * More than three of the minutes after which a firing alert is resent (docs/rules.md#alertmanager).
+ */
 const FIRING_SPAN = Duration.minutes(4)
 
 /** Until when an alert sent at `now` counts as firing (docs/rules.md#alertmanager). */
 export const firingUntil = (now: Instant.Instant): Instant.Instant => Instant.plus(now, FIRING_SPAN)
 
 /**
- * The identity of an alert (docs/rules.md#alertmanager). The incident's opener and key never change,
- * so only another severity makes another alert.
+ * The identity of an alert (docs/rules.md#alertmanager). The incident's opener and key never
+ * change, so only another severity makes another alert.
  */
 const alertLabels = ({ severity, incident }: AlertFacts): Alert["labels"] => {
   const check = checkIdOf(incident.opener_check_id)

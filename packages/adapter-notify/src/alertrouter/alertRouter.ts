@@ -28,7 +28,9 @@ const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant
   return alertOf(notification, notification.event_type === "firing" ? firingUntil(now) : ended)
 }
 
-/** Ordered by age: Alertmanager keeps the last alert of a label set, so the newest incident counts. */
+/**
+ * Ordered by age: Alertmanager keeps the last alert of a label set, so the newest incident counts.
+ */
 const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Instant): ReadonlyArray<Alert> =>
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))

@@ -22,8 +22,9 @@ const messageOf = (beat: Beat): Message =>
   beat.isWell ? {} : { content: { type: "text/plain; charset=utf-8", text: beat.text } }
 
 /**
- * Sends beats as healthchecks.io expects them: GET while all is well, otherwise POST of the problems
- * as plain text to `/fail` below the address. Guarded like notifiers (docs/rules.md#targets).
+ * Sends beats as healthchecks.io expects them: GET while all is well, otherwise POST of the
+ * problems as plain text to `/fail` below the address. Guarded like notifiers
+ * (docs/rules.md#targets).
  */
 export const layer = (options: BeatReceiverOptions): Layer.Layer<BeatReceiver> =>
   Layer.effect(

@@ -41,7 +41,9 @@ export type HttpPost = (
   headers?: Readonly<Record<string, string>>,
 ) => Effect.Effect<TestReceipt>
 
-/** The trace of the attempt, for the receiver (W3C Trace Context); empty unless traces are exported. */
+/**
+ * The trace of the attempt, for the receiver (W3C Trace Context); empty unless traces are exported.
+ */
 const traceContext = Effect.withFiber((fiber) => {
   const { span, tracer } = fiber.cache
   const isKept = tracer !== undefined && tracer !== Tracer.nativeTracer

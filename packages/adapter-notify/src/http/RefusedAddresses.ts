@@ -84,13 +84,17 @@ const embeddedIpv4 = (address: string): ReadonlyArray<string> => {
 
 /** Which addresses notifiers and beats must not call. */
 export interface TargetPolicy {
-  /** Also refuses private addresses and loopback (SERVICE_DENY_PRIVATE_TARGETS, docs/rules.md#targets). */
+  /**
+   * Also refuses private addresses and loopback (SERVICE_DENY_PRIVATE_TARGETS,
+   * docs/rules.md#targets).
+   */
   readonly denyPrivateTargets: boolean
 }
 
 /**
  * Whether an IP address must not be called: link-local and cloud metadata addresses in every form,
- * and private ones if the policy says so (docs/rules.md#targets). Anything but an IP address is refused.
+ * and private ones if the policy says so (docs/rules.md#targets). Anything but an IP address is
+ * refused.
  */
 export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
   // Accepts the zone that getaddrinfo may append: fe80::1%eth0.

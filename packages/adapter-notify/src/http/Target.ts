@@ -12,7 +12,9 @@ export interface Target {
 
 const MUST_BE_HTTP = "must be a URL that begins with http:// or https://"
 
-/** Reads an address. A failure completes "… must be …" without it. Names are checked when resolved. */
+/**
+ * Reads an address. A failure completes "… must be …" without it. Names are checked when resolved.
+ */
 export const parseTarget = (
   address: Redacted.Redacted,
   policy: TargetPolicy,

@@ -23,8 +23,8 @@ class TargetRefused extends Error {
 }
 
 /**
- * A lookup for sockets that returns allowed addresses only. The socket connects to exactly these, so
- * a name that changes between check and use gains nothing (DNS rebinding).
+ * A lookup for sockets that returns allowed addresses only. The socket connects to exactly these,
+ * so a name that changes between check and use gains nothing (DNS rebinding).
  */
 export const checkedLookup =
   (resolve: ResolveName, policy: TargetPolicy): LookupFunction =>

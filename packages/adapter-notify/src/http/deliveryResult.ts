@@ -15,7 +15,10 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
 /** Statuses below 500 that are worth another attempt (docs/rules.md#delivery). */
 const DEFERRED = new Set([408, 425, 429])
 
-/** The result of an answer (docs/rules.md#delivery); `retryAfterSeconds` if the receiver asked to wait. */
+/**
+ * The result of an answer (docs/rules.md#delivery); `retryAfterSeconds` if the receiver asked to
+ * wait.
+ */
 export const resultOfStatus = (status: number, retryAfterSeconds: number | undefined): DeliveryResult => {
   if (status >= 200 && status < 300) return { outcome: "delivered" }
   const phrase = STATUS_CODES[status]

@@ -18,7 +18,10 @@ export interface Answer {
   readonly body: string
 }
 
-/** No answer arrived: the `code` of Node's error, if any, without its message, which contains addresses. */
+/**
+ * No answer arrived: the `code` of Node's error, if any, without its message, which contains
+ * addresses.
+ */
 export interface NoAnswer {
   readonly code: string | undefined
 }

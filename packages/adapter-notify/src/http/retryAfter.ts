@@ -7,7 +7,9 @@ const WEEKDAY = "(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?
 const TIME = String.raw`(?<time>\d{2}:\d{2}:\d{2})`
 const MONTH = `(?<month>${MONTHS.join("|")})`
 
-/** The three forms of an HTTP-date; senders use the first, recipients take all (RFC 9110 §5.6.7). */
+/**
+ * The three forms of an HTTP-date; senders use the first, recipients take all (RFC 9110 §5.6.7).
+ */
 const HTTP_DATES = [
   new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2}) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`),
   new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2})-${MONTH}-(?<year>\d{2}) ${TIME} GMT$`),

@@ -29,7 +29,9 @@ const placeOf = (agent: string, check: CheckId): string => {
 const isDefaultKey = ({ incident_key, opener_agent_id, opener_check_id }: NotifiedIncident): boolean =>
   incident_key === `${opener_agent_id}/${opener_check_id}` || /^sha256:[0-9a-f]{64}$/.test(incident_key)
 
-/** The incident's name for its whole life: the check that opened it, or the key that checks share. */
+/**
+ * The incident's name for its whole life: the check that opened it, or the key that checks share.
+ */
 export const whereText = (incident: NotifiedIncident): string =>
   isDefaultKey(incident)
     ? placeOf(incident.opener_agent_id, incident.opener_check_id)
@@ -92,7 +94,9 @@ const factsOf = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   ]
 }
 
-/** A notification as text: severity and place, the check's summary, the time and the incident's ID. */
+/**
+ * A notification as text: severity and place, the check's summary, the time and the incident's ID.
+ */
 export const incidentText = (notification: DeliveryAttempt, { limit, escape }: TextMedium): string => {
   const title = escape(titleOf(notification))
   const facts = escape(factsOf(notification).join("\n"))

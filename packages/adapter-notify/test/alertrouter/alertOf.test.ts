@@ -39,7 +39,7 @@ describe("an alert", () => {
     )
   })
 
-  it("of an agent that is not heard of names no check", () => {
+  it("of a silent agent names no check", () => {
     assert.deepStrictEqual(alertOf(silence, later).labels, {
       alertname: "AgentDead",
       severity: "critical",

@@ -13,7 +13,10 @@ const labelSet = Schema.Record(
   Schema.NonEmptyString,
 )
 
-/** Alertmanager's `postableAlerts` (api/v2/openapi.yaml), with the checks that its server adds: times in order, a label. */
+/**
+ * Alertmanager's `postableAlerts` (api/v2/openapi.yaml), with the checks that its server adds:
+ * times in order, a label.
+ */
 const PostableAlerts = Schema.fromJsonString(
   Schema.Array(
     Schema.Struct({ labels: labelSet, annotations: labelSet, startsAt: dateTime, endsAt: dateTime }).check(
@@ -25,7 +28,7 @@ const PostableAlerts = Schema.fromJsonString(
 )
 const decode = Schema.decodeUnknownSync(PostableAlerts, { onExcessProperty: "error" })
 
-/** Answers as Alertmanager does: 200 to what is valid, 400 to the rest, 404 elsewhere. */
+/** Answers like Alertmanager: 200 to valid alerts, 400 to others, 404 elsewhere. */
 const startAlertmanager = startReceiver((response, { method, path, headers, body }) => {
   const isThere = method === "POST" && path === "/api/v2/alerts"
   const isValid =
@@ -41,7 +44,7 @@ const routing = (url: string) =>
   alertRouter({ url: Redacted.make(url), timeout: Duration.seconds(15), denyPrivateTargets: false })
 
 describe("an alert router", () => {
-  it.effect("is told once of what fires, until four minutes from now", () =>
+  it.effect("gets a firing alert that ends four minutes from now", () =>
     Effect.gen(function* () {
       yield* setNow
       const receiver = yield* startAlertmanager
@@ -59,7 +62,7 @@ describe("an alert router", () => {
     }),
   )
 
-  it.effect("is told when what fired has ended", () =>
+  it.effect("gets the end of an alert", () =>
     Effect.gen(function* () {
       yield* setNow
       const receiver = yield* startAlertmanager
@@ -71,7 +74,7 @@ describe("an alert router", () => {
     }),
   )
 
-  it.effect("is told again of many at once, of each as it is", () =>
+  it.effect("gets many alerts again in one request, each in its current state", () =>
     Effect.gen(function* () {
       yield* setNow
       const receiver = yield* startAlertmanager
@@ -107,7 +110,7 @@ describe("an alert router", () => {
     }),
   )
 
-  it.effect("can be tried, with an alert that ends by itself", () =>
+  it.effect("can be tested, with an alert that expires", () =>
     Effect.gen(function* () {
       yield* setNow
       const receiver = yield* startAlertmanager
@@ -119,7 +122,7 @@ describe("an alert router", () => {
     }),
   )
 
-  it.effect("that refuses what it is sent is not asked again", () =>
+  it.effect("that refuses an alert gets no retry", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(400, {}, '"bad alert"'))
       assert.strictEqual((yield* (yield* routing(receiver.origin)).send(firing)).outcome, "refused")

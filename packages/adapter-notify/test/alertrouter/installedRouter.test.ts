@@ -26,7 +26,7 @@ const listening = (server: ChildProcess): Effect.Effect<string, Error> =>
     server.on("exit", () => resume(Effect.fail(new Error(`Alertmanager did not start:\n${log}`))))
   })
 
-/** An Alertmanager of its own that notifies nobody; gone, with its files, when the scope closes. */
+/** An Alertmanager without receivers, removed with its files when the scope closes. */
 const startAlertmanager = (command: string) =>
   Effect.gen(function* () {
     const folder = yield* Effect.acquireRelease(
@@ -69,7 +69,7 @@ const activeAlerts = (origin: string) =>
     Effect.flatMap(Schema.decodeUnknownEffect(GettableAlerts)),
   )
 
-/** Alertmanager takes alerts over into what it lists at its own pace. */
+/** Alertmanager lists new alerts with a delay. */
 const becoming = (origin: string, count: number) =>
   activeAlerts(origin).pipe(
     Effect.filterOrFail(
@@ -93,9 +93,9 @@ const story = (command: string) =>
     const alert = { incident_id: incident.id, severity: "critical", next_at: now, leased_until: now } as const
 
     assert.deepStrictEqual(yield* router.send(notification), { outcome: "delivered" })
-    const [told] = yield* becoming(origin, 1)
-    assert.strictEqual(told?.labels["alertname"], "disk")
-    assert.strictEqual(told?.annotations["summary"], "Öl & 😀 <b>")
+    const [listed] = yield* becoming(origin, 1)
+    assert.strictEqual(listed?.labels["alertname"], "disk")
+    assert.strictEqual(listed?.annotations["summary"], "Öl & 😀 <b>")
 
     const ended_at = Instant.minus(now, Duration.minutes(1))
     const resend = router.resend ?? (() => assert.fail("no resend"))

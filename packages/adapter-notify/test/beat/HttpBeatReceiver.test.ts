@@ -18,7 +18,7 @@ const send = (address: string, beat: Beat, denyPrivateTargets = false) => {
 }
 
 describe("a beat", () => {
-  it.effect("is GET of the address while all is well, and POST to /fail below it of what is not", () =>
+  it.effect("is GET of the address while all is well, and otherwise POST to /fail below it", () =>
     Effect.gen(function* () {
       const { origin, requests } = yield* startReceiver(answering(200, {}, "OK"))
       for (const [address, ofWell, ofFail] of [
@@ -67,7 +67,7 @@ describe("a beat", () => {
     }),
   )
 
-  it.effect("fails by a sentence without the address where nobody answers", () =>
+  it.effect("fails with a sentence without the address if the connection fails", () =>
     Effect.gen(function* () {
       const { status, result } = yield* send("http://127.0.0.1:1/secret-path", well)
       assert.isUndefined(status)
@@ -76,7 +76,7 @@ describe("a beat", () => {
     }),
   )
 
-  it.effect("is given up after 10 s", () =>
+  it.effect("times out after 10 s", () =>
     Effect.gen(function* () {
       const { origin, requests } = yield* startReceiver(() => {})
       const sending = yield* Effect.forkChild(send(origin, well))

@@ -28,7 +28,7 @@ const postTo = (
     return yield* use(post, receiver)
   })
 
-/** So many turns of the event loop that what was sent has arrived. */
+/** Enough turns of the event loop for a message to arrive. */
 const turns = Effect.callback<void>((resume) => {
   let left = 200
   const turn = (): void => {
@@ -186,7 +186,8 @@ describe("a body", () => {
       const post = yield* posting(receiver.origin)
       const answer = yield* Effect.forkChild(post("{}"))
       yield* Queue.take(receiver.requests)
-      // Its head arrives in real time, so the two seconds begin at one of these steps. The attempt has fifteen.
+      // Its head arrives in real time, so the two seconds begin at one of these steps. The attempt
+      // has fifteen.
       for (let seconds = 0; seconds < 12 && answer.pollUnsafe() === undefined; seconds += 2) {
         yield* turns
         yield* TestClock.adjust("2 seconds")
@@ -211,7 +212,7 @@ describe("a body", () => {
 })
 
 describe("without an answer", () => {
-  it.effect("for 15 s it is a time-out, and the connection is given up", () =>
+  it.effect("for 15 s it is a time-out, and the connection is closed", () =>
     Effect.gen(function* () {
       const receipt = yield* postTo(
         () => {},
@@ -231,7 +232,7 @@ describe("without an answer", () => {
     }),
   )
 
-  it.effect("an interrupted attempt is given up at once", () =>
+  it.effect("an interrupted attempt closes its connection immediately", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(() => {})
       const post = yield* posting(receiver.origin)
@@ -261,7 +262,7 @@ describe("without an answer", () => {
   for (const [name, answer, error] of [
     ["a closed connection", "", "The connection closed before the receiver answered."],
     ["half a head", "HTTP/1.1 200 OK\r\ncontent-", "The connection closed before the receiver answered."],
-    ["what is not HTTP", "220 mail ESMTP\r\n", "The answer was not HTTP: check the address and the port."],
+    ["not HTTP", "220 mail ESMTP\r\n", "The answer was not HTTP: check the address and the port."],
     [
       "a head without end",
       `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`,

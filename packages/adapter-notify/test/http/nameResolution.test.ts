@@ -34,7 +34,7 @@ describe("a name", () => {
     ["fd00:ec2::254"],
     ["100.100.100.200"],
     ["169.254.169.254", "fe80::1%eth0"],
-    ["what is no address"],
+    ["not an address"],
   ])("that leads to %s is refused", (addresses) =>
     Effect.gen(function* () {
       const { resolve, asked } = resolving(addresses)

@@ -22,7 +22,7 @@ describe("a Slack-compatible messenger", () => {
     }),
   )
 
-  it.effect("mentions nobody whom an output names, where @ alone does", () =>
+  it.effect("prevents mentions by @ in an output", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(200, {}, "ok"))
       const notifier = yield* sending(receiver.origin)

@@ -15,7 +15,7 @@ const sending = (apiUrl: string, options: { readonly token?: string; readonly ch
     denyPrivateTargets: false,
   })
 
-/** As the Bot API answers what it does not take. */
+/** A refusal of the Bot API. */
 const refusal = (error_code: number, description: string, parameters?: Record<string, number>) =>
   answering(
     error_code,

@@ -71,12 +71,12 @@ describe("the text of a notification", () => {
     assert.include(text({ ...firing, incident }), "CRITICAL: web-1/disk\n")
   })
 
-  it("is about an agent where that is not heard of", () => {
+  it("names only the agent if that is silent", () => {
     assert.include(text(silence), "CRITICAL: web-1\nno contact with web-1\n")
     assert.notInclude(text(silence), "@heartbeat")
   })
 
-  it("leaves out what is not known", () => {
+  it("omits unknown facts", () => {
     assert.strictEqual(text({ ...firing, summary: undefined }).split("\n").length, 3)
     assert.strictEqual(text({ ...firing, summary: " \t" }).split("\n").length, 3)
   })
@@ -94,7 +94,7 @@ describe("the text of a notification", () => {
     ["2 h 5 min 9 s", 7_509_000_000n, "(2 h 5 min)"],
     ["3 d 20 s", 259_220_000_000n, "(3 d)"],
     ["a clock that was set back", -5_000_000n, "(0 s)"],
-  ])("tells a span in two units: %s", (_name, micros, shown) => {
+  ])("shows a span in two units: %s", (_name, micros, shown) => {
     const resolved_at = Instant.fromMicros(firing.incident.opened_at + micros)
     assert.include(text({ ...resolved, incident: { ...resolved.incident, resolved_at } }), shown)
   })
@@ -122,18 +122,19 @@ describe("fitted to Slack", () => {
   })
 })
 
-describe("what is beyond any limit", () => {
+describe("a text beyond the limit", () => {
   it.each([
     ["Slack", slackMedium, 3_000],
     ["Telegram", telegramMedium, 4_096],
   ] as const)("is cut to what %s takes", (_name, medium, limit) => {
-    const told = incidentText({ ...firing, summary: "x".repeat(9_000) }, medium)
-    assert.strictEqual(told.length, limit)
-    assert.match(told, /\nx+…\nSince /)
+    const shown = incidentText({ ...firing, summary: "x".repeat(9_000) }, medium)
+    assert.strictEqual(shown.length, limit)
+    assert.match(shown, /\nx+…\nSince /)
   })
 })
 
-// Code units of every kind: escapes, pairs and halves of them, joiners, marks, controls, directions.
+// Code units of every kind: escapes, pairs and halves of them, joiners, marks, controls,
+// directions.
 const oddText = (maxLength: number) =>
   fc
     .array(
@@ -196,7 +197,7 @@ const anyNotification: fc.Arbitrary<DeliveryAttempt> = fc
     },
   }))
 
-describe("whatever is told", () => {
+describe("any text", () => {
   const media: ReadonlyArray<readonly [string, TextMedium]> = [
     ["Slack", slackMedium],
     ["Telegram", telegramMedium],
@@ -205,15 +206,15 @@ describe("whatever is told", () => {
   it.each(media)("fits %s and is whole in every character", (_name, medium) => {
     fc.assert(
       fc.property(anyNotification, (notification) => {
-        const told = incidentText(notification, medium)
-        assert.isAtMost(told.length, medium.limit)
-        assert.strictEqual(new TextDecoder().decode(new TextEncoder().encode(told)), told)
-        assert.notMatch(told, /(?!\n)\p{Cc}/u)
-        assert.isTrue(told.endsWith(`\nIncident: ${notification.incident.id}`))
-        assert.isAtMost(told.split("\n").length, 6)
+        const shown = incidentText(notification, medium)
+        assert.isAtMost(shown.length, medium.limit)
+        assert.strictEqual(new TextDecoder().decode(new TextEncoder().encode(shown)), shown)
+        assert.notMatch(shown, /(?!\n)\p{Cc}/u)
+        assert.isTrue(shown.endsWith(`\nIncident: ${notification.incident.id}`))
+        assert.isAtMost(shown.split("\n").length, 6)
         if (medium === slackMedium) {
-          assert.notMatch(told, /[<>]|&(?!amp;|lt;|gt;)/)
-          Schema.encodeSync(SlackMessage)({ text: told })
+          assert.notMatch(shown, /[<>]|&(?!amp;|lt;|gt;)/)
+          Schema.encodeSync(SlackMessage)({ text: shown })
         }
       }),
     )

@@ -55,7 +55,7 @@ describe("a webhook's signature", () => {
     }),
   )
 
-  it.live("is made anew for each attempt, under the same id", () =>
+  it.live("is signed again for each attempt, with the same id", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(503))
       const notifier = yield* sending(receiver.origin, [OLD])
@@ -104,7 +104,7 @@ describe("a webhook's body", () => {
 })
 
 describe("a webhook's body about an agent", () => {
-  it.effect("that is not heard of names no check", () =>
+  it.effect("that is silent names no check", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(200))
       yield* (yield* sending(receiver.origin, [OLD])).send(silence)
@@ -155,7 +155,7 @@ describe("a webhook's secrets", () => {
     assert.isUndefined(problem(`whsec_${Buffer.alloc(bytes, 7).toString("base64")}`))
   })
 
-  it("are told by their number when one of several is bad", () => {
+  it("are named by their number if one of several is invalid", () => {
     assert.match(problem(OLD, "whsec_?", NEW) ?? "", /, which number 2 of 3 is not$/)
   })
 

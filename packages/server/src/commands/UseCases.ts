@@ -43,7 +43,8 @@ const portsOf = (settings: Settings) =>
 
 /**
  * The use cases on the storage of the environment's settings, beside a running server or without
- * one. Commands build them once their arguments are valid, so that help and mistakes need no storage.
+ * one. Commands build them once their arguments are valid, so that help and mistakes need no
+ * storage.
  */
 export const useCases = Layer.unwrap(
   Effect.gen(function* () {

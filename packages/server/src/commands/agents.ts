@@ -101,7 +101,10 @@ const actOnOne = Effect.fnUntraced(function* (action: AgentAction, agent_id: Age
   )
 })
 
-/** Acts on one agent after the other. Unknown agents do not stop the others; the command fails afterwards. */
+/**
+ * Acts on one agent after the other. Unknown agents do not stop the others; the command fails
+ * afterwards.
+ */
 const actOnEach = Effect.fnUntraced(function* (
   action: AgentAction,
   ids: ReadonlyArray<AgentId>,
@@ -153,7 +156,7 @@ const accept = Command.make(
       {
         one: (admission, id) => admission.accept(id),
         all: (admission) => admission.acceptAll({ includeRotation }),
-        question: (targets) => (targets === "all" ? `this accepts ${keys}, whoever sent it` : undefined),
+        question: (targets) => (targets === "all" ? `this accepts ${keys}, known or not` : undefined),
         done: "accepted",
         nothing: "nothing is pending",
       },

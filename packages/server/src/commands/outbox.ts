@@ -55,7 +55,10 @@ const replayOne = Effect.fnUntraced(function* (id: OutboxId) {
   )
 })
 
-/** All failed notifications, read before the first replay: one that fails again would be listed again. */
+/**
+ * All failed notifications, read before the first replay: one that fails again would be listed
+ * again.
+ */
 const failedIds = Effect.fnUntraced(function* (notifier: NotifierKind | undefined) {
   const queries = yield* Queries
   const items = itemsOf((page) =>

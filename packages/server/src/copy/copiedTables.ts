@@ -14,8 +14,8 @@ const table = (
 })
 
 /**
- * Every table of a storage, referenced tables first. Derived columns are missing (ranks, totals, the
- * newest row of a check): the target computes them again.
+ * Every table of a storage, referenced tables first. Derived columns are missing (ranks, totals,
+ * the newest row of a check): the target computes them again.
  */
 export const copiedTables: ReadonlyArray<CopiedTable> = [
   table("established", "name", columns("text", "name value")),

@@ -16,7 +16,10 @@ const describe = (name: string, setting: Setting<unknown>): string =>
     ...(setting.isSecret ? [`      or ${fileVariableOf(name)}: the path of a file that holds it`] : []),
   ].join("\n")
 
-/** Each setting with its meaning, what it takes and its default, from the table that the server reads. */
+/**
+ * Each setting with its meaning, what it takes and its default, from the table that the server
+ * reads.
+ */
 export const settingsText = (): string =>
   Object.entries<Setting<unknown>>(definitions)
     .map(([name, setting]) => describe(name, setting))
@@ -43,7 +46,10 @@ const helpText = (
   ].join("\n")
 }
 
-/** Writes help to standard output, and mistakes to standard error with the command that explains them. */
+/**
+ * Writes help to standard output, and mistakes to standard error with the command that explains
+ * them.
+ */
 export const presenterLayer = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {

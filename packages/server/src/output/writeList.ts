@@ -41,7 +41,9 @@ interface Writer<Item> {
   readonly end: (hasMore: boolean) => Effect.Effect<void, OutputError>
 }
 
-/** `{"items": […], "has_more": false}`, written as rows arrive, so that a list of any length fits. */
+/**
+ * `{"items": […], "has_more": false}`, written as rows arrive, so that a list of any length fits.
+ */
 const jsonWriter = <Item>(output: Output["Service"]): Writer<Item> => {
   let isFirst = true
   const isForPerson = output.columns !== undefined

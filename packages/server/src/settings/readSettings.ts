@@ -29,7 +29,7 @@ interface GivenText {
 
 const settings = Object.entries<Setting<unknown>>(definitions)
 
-/** The variable that names a file with the secret: container secrets and systemd credentials are files. */
+/** Names a file with the secret: container secrets and systemd credentials are files. */
 export const fileVariableOf = (name: string): string => `${name}_FILE`
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
@@ -46,7 +46,9 @@ const readFailureMessage = (variable: string, code: string): string =>
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
-/** The text of a secret's file. Messages omit its path, which may be the secret itself by mistake. */
+/**
+ * The text of a secret's file. Messages omit its path, which may be the secret itself by mistake.
+ */
 const fileText = (variable: string, path: string): Result.Result<string, string> => {
   const read = Result.try(() => readFileSync(path, "utf8"))
   if (Result.isFailure(read)) return Result.fail(readFailureMessage(variable, codeOf(read.failure)))
@@ -55,7 +57,7 @@ const fileText = (variable: string, path: string): Result.Result<string, string>
     : Result.fail(`${variable} names an empty file: write the setting into it, or unset ${variable}`)
 }
 
-/** An empty variable counts as unset. An empty file does not: its variable was set on purpose. */
+/** An empty variable counts as unset; an empty file does not, because its variable is set. */
 const givenText = (
   name: string,
   isSecret: boolean,
@@ -98,7 +100,7 @@ export const readSettings = (environment: Environment): SettingsRead => {
       onFailure: (message) => problems.push({ name, message }),
     })
   }
-  // Each value was parsed by the type of its own name just above.
+  // Each value was parsed by the type of its name.
   return { values: values as Partial<Settings>, problems }
 }
 

@@ -205,7 +205,7 @@ export const database: SettingType<Database> = {
   isSecret: true,
 }
 
-/** The text that counts when a setting is unset; or, if unset is a value of its own, its meaning. */
+/** The text that counts when a setting is unset, or a description of what unset means. */
 type Unset = { readonly fallback: string } | { readonly whenUnset: string }
 
 /** One setting as data: the reader, `--help`, docs/errors.md and the doctor derive from it. */

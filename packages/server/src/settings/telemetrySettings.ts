@@ -8,8 +8,8 @@ const exporter = (signal: string) =>
   })
 
 /**
- * OpenTelemetry's own settings, by the names that every SDK gives them (opentelemetry.io, "Environment
- * Variable Specification").
+ * OpenTelemetry's own settings, by the names that every SDK gives them (opentelemetry.io,
+ * "Environment Variable Specification").
  */
 export const telemetrySettings = {
   OTEL_SDK_DISABLED: setting(type.flag, "whether to send nothing, whatever else is set", {

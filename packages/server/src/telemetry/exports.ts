@@ -1,10 +1,10 @@
 import type { Redacted } from "effect"
 import type { Settings } from "../settings/Settings.ts"
 
-/** What can be sent to a collector. Metrics are read from /metrics instead. */
+/** A signal for a collector. Metrics are read from /metrics instead. */
 export type Signal = "TRACES" | "LOGS"
 
-/** Where a signal is to be sent to; nowhere where that is `undefined`. */
+/** Where to send a signal; `undefined` if it is off. */
 export const endpointOf = (settings: Settings, signal: Signal): EndpointChoice | undefined => {
   if (settings.OTEL_SDK_DISABLED || settings[`OTEL_${signal}_EXPORTER`] === "none") return undefined
   const own = settings[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]
@@ -13,12 +13,12 @@ export const endpointOf = (settings: Settings, signal: Signal): EndpointChoice |
   return base && { address: base, path: `/v1/${signal.toLowerCase()}` }
 }
 
-/** An address, and what is added to its path. */
+/** An address, and a suffix for its path. */
 export interface EndpointChoice {
   readonly address: Redacted.Redacted
   readonly path: string
 }
 
-/** Whether anything is to be sent to a collector. */
+/** Whether any signal goes to a collector. */
 export const exportsTelemetry = (settings: Settings): boolean =>
   endpointOf(settings, "TRACES") !== undefined || endpointOf(settings, "LOGS") !== undefined

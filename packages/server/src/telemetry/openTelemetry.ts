@@ -1,12 +1,12 @@
-import { Duration, Effect, Layer, Redacted, Tracer } from "effect"
+import { randomBytes } from "node:crypto"
+import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import manifest from "../../package.json" with { type: "json" }
 import type { Settings } from "../settings/Settings.ts"
 import { type EndpointChoice, endpointOf, type Signal } from "./exports.ts"
-import { sampledTracer } from "./sampledTracer.ts"
 
-/** Of the nine seconds in which the server has to stop: what is left to send when all else has ended. */
+/** The last part of the nine seconds in which the server must stop. */
 const FLUSH_WITHIN = Duration.seconds(2)
 
 const urlOf = ({ address, path }: EndpointChoice): string => {
@@ -32,6 +32,33 @@ const resourceOf = ({ OTEL_RESOURCE_ATTRIBUTES: attributes = {}, OTEL_SERVICE_NA
   attributes,
 })
 
+/** The hex digits of a trace ID that decide: as many as a number represents exactly. */
+const DIGITS = 13
+
+const chanceOf = (traceId: string): number => Number.parseInt(traceId.slice(-DIGITS), 16) / 16 ** DIGITS
+
+const newTraceId = (): string => randomBytes(16).toString("hex")
+
+const ratioOf = ({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio }: Settings): number => {
+  if (sampler.endsWith("always_on")) return 1
+  return sampler.endsWith("always_off") ? 0 : ratio
+}
+
+/** Keeps the traces that OTEL_TRACES_SAMPLER chooses. The spans of a trace stay together. */
+export const sampledTracer = (tracer: Tracer.Tracer, settings: Settings): Tracer.Tracer => {
+  const ratio = ratioOf(settings)
+  const followsParents = settings.OTEL_TRACES_SAMPLER.startsWith("parentbased_")
+  const isSampled = (parent: Tracer.AnySpan | undefined): boolean => {
+    // A span of this process is decided already; a caller's decision counts if the sampler says so.
+    if (parent !== undefined && (parent._tag === "Span" || followsParents)) return parent.sampled
+    return chanceOf(parent?.traceId ?? newTraceId()) < ratio
+  }
+  return Tracer.make({
+    ...tracer,
+    span: (options) => tracer.span({ ...options, sampled: isSampled(Option.getOrUndefined(options.parent)) }),
+  })
+}
+
 const traces = (settings: Settings) => {
   const endpoint = endpointOf(settings, "TRACES")
   if (endpoint === undefined) return Layer.empty
@@ -48,12 +75,12 @@ const logs = (settings: Settings) => {
   return endpoint === undefined ? Layer.empty : OtlpLogger.layer(exporterOf(settings, "LOGS", endpoint))
 }
 
-/** Sends traces and logs to a collector, by OTLP over HTTP, as the OTEL_ settings say. */
+/** Sends traces and logs to a collector, by OTLP over HTTP. */
 export const layer = (settings: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
     traces(settings),
     logs(settings),
-    // Whatever somebody puts into a query is nobody's business: names are told, values are not.
+    // Queries may contain secrets: spans have their names, not their values.
     Layer.succeed(UrlParams.CurrentRedactedNames, [/^/]),
   ).pipe(
     Layer.provide([

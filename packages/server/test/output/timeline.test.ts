@@ -39,7 +39,7 @@ const report = simulate(
 )
 
 describe("the timeline of a simulation", () => {
-  it("is drawn in letters where there is no terminal", () => {
+  it("is drawn in letters without a terminal", () => {
     const drawn = drawTimeline(report, { columns: undefined, hasColour: false })
     assert.strictEqual(
       drawn,

@@ -49,7 +49,7 @@ describe("progress", () => {
     }),
   )
 
-  it.effect("says nothing of what is over in a second", () =>
+  it.effect("is not shown for work of less than a second", () =>
     Effect.gen(function* () {
       const quick = ({ report }: Progress) =>
         Effect.sync(() => report({ done: 1, of: "rows" })).pipe(

@@ -9,7 +9,10 @@ interface Row {
 
 const COLUMNS = [{ title: "N", cell: ({ n }: Row) => String(n) }]
 
-/** A list of so many rows, read in pages of at most 500 as those of the service; records the requested limits. */
+/**
+ * A list of so many rows, read in pages of at most 500 as those of the service; records the
+ * requested limits.
+ */
 const listOf = (length: number) => {
   const limits: Array<number> = []
   return {

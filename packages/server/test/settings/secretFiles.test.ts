@@ -22,7 +22,7 @@ const fileWith = (text: string): string => {
   return path
 }
 
-/** What a person is told of these settings. */
+/** The complaint about these settings. */
 const complaint = (environment: Readonly<Record<string, string>>): string => {
   const read = checkedSettings(environment)
   assert(Result.isFailure(read))
@@ -33,7 +33,7 @@ const accepted = (environment: Readonly<Record<string, string>>) =>
   Result.getOrThrow(checkedSettings(environment))
 
 describe("secrets in files", () => {
-  it("count as if their variables held what is in them, without its last line end", () => {
+  it("count like their variables, without the last line end", () => {
     const settings = accepted({
       SERVICE_AUTH_TOKEN_FILE: fileWith("first,second\n"),
       DATABASE_URL_FILE: ` ${fileWith("postgres://tocsin:word@db.example/tocsin\r\n")} `,
@@ -43,19 +43,19 @@ describe("secrets in files", () => {
     assert.strictEqual(Redacted.value(settings.DATABASE_URL.url), "postgres://tocsin:word@db.example/tocsin")
   })
 
-  it("do not count where their variable is empty", () => {
+  it("do not count if their variable is empty", () => {
     const settings = accepted({ SERVICE_AUTH_TOKEN_FILE: " ", SERVICE_AUTH_TOKEN: "direct" })
     assert.deepStrictEqual(settings.SERVICE_AUTH_TOKEN?.map(Redacted.value), ["direct"])
   })
 
-  it("are a mistake beside the setting itself", () => {
+  it("cannot be combined with the setting itself", () => {
     assert.strictEqual(
       complaint({ SERVICE_AUTH_TOKEN: "direct", SERVICE_AUTH_TOKEN_FILE: fileWith("in a file") }),
       "SERVICE_AUTH_TOKEN and SERVICE_AUTH_TOKEN_FILE are both set; unset one of them",
     )
   })
 
-  it("are told of where they cannot be read, without the path, which may be the secret itself", () => {
+  it("are reported if unreadable, without the path, which may be the secret", () => {
     assert.strictEqual(
       complaint({ SERVICE_KEY_PEPPER_FILE: join(folder, "absent") }),
       "SERVICE_KEY_PEPPER_FILE names a file that does not exist: correct the path, or mount the file",
@@ -71,7 +71,7 @@ describe("secrets in files", () => {
   })
 
   it.skipIf(isRoot)(
-    `are told of where they may not be read${isRoot ? " (root may read everything)" : ""}`,
+    `are reported if permission is missing${isRoot ? " (root may read everything)" : ""}`,
     () => {
       const path = fileWith("kept from us")
       chmodSync(path, 0o000)
@@ -82,7 +82,7 @@ describe("secrets in files", () => {
     },
   )
 
-  it("are told of where they are empty, or hold what the setting does not take", () => {
+  it("are reported if empty or invalid", () => {
     assert.strictEqual(
       complaint({ SERVICE_AUTH_TOKEN_FILE: fileWith("\n\n") }),
       "SERVICE_AUTH_TOKEN_FILE names an empty file: write the setting into it, or unset SERVICE_AUTH_TOKEN_FILE",
@@ -93,7 +93,7 @@ describe("secrets in files", () => {
     )
   })
 
-  it("are all that is secret, and nothing else", () => {
+  it("are accepted for every secret, and for nothing else", () => {
     const help = settingsText()
     for (const [name, setting] of Object.entries(definitions)) {
       const isSecret = "isSecret" in setting

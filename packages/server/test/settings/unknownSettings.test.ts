@@ -7,8 +7,8 @@ import { Result } from "effect"
 const SECRET = "tell-no-one"
 const misspelt = "SERVICE_AUHT_TOKEN is not a setting and has no effect; did you mean SERVICE_AUTH_TOKEN?"
 
-describe("variables that look like settings and are none", () => {
-  it("are told with the name that was probably meant, and without their values", () => {
+describe("variables that only look like settings", () => {
+  it("are reported with the nearest name, and without their values", () => {
     const messages = unknownSettings({
       SERVICE_WEBHOOK_URI: SECRET,
       SERVICE_AUHT_TOKEN: SECRET,
@@ -28,13 +28,13 @@ describe("variables that look like settings and are none", () => {
     ])
   })
 
-  it("do not stop a start, and are named beside what does", () => {
+  it("do not prevent a start, and are listed beside a problem that does", () => {
     assert.isTrue(Result.isSuccess(checkedSettings({ SERVICE_AUHT_TOKEN: SECRET })))
     const refused = checkedSettings({ DATABASE_URL: "postgres://db/x", SERVICE_AUHT_TOKEN: SECRET })
     assert.include(Result.isFailure(refused) ? refused.failure.message : "", misspelt)
   })
 
-  it("call for attention in the doctor", () => {
+  it("need attention in the doctor", () => {
     const findings = examineSettings([], unknownSettings({ SERVICE_AUHT_TOKEN: SECRET }))
     assert.deepStrictEqual(
       findings.map(({ level, message }) => [level, message]),

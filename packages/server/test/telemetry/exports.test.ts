@@ -22,15 +22,15 @@ const toldTo = (environment: Readonly<Record<string, string>>) => {
 
 const OTEL = "http://collector:4318"
 
-describe("what is sent to a collector", () => {
-  it("is nothing unless an endpoint is set", () => {
+describe("signals for a collector", () => {
+  it("are off unless an endpoint is set", () => {
     const nothing = { traces: undefined, logs: undefined, isAny: false }
     assert.deepStrictEqual(toldTo({}), nothing)
     assert.deepStrictEqual(toldTo({ OTEL_TRACES_EXPORTER: "otlp", OTEL_SERVICE_NAME: "x" }), nothing)
     assert.deepStrictEqual(toldTo({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL, OTEL_SDK_DISABLED: "true" }), nothing)
   })
 
-  it("is both below one endpoint, or each at its own", () => {
+  it("share an endpoint, or have one each", () => {
     assert.deepStrictEqual(toldTo({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL }), {
       traces: `${OTEL}/v1/traces`,
       logs: `${OTEL}/v1/logs`,
@@ -58,7 +58,7 @@ describe("settings of OpenTelemetry", () => {
     assert.deepStrictEqual(attributes, { "service.name": "tocsin", region: "" })
   })
 
-  it("are refused with what they take, and without what they hold where that is a secret", () => {
+  it("are refused with the accepted values, and without a secret", () => {
     const { problems } = readSettings({
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
       OTEL_TRACES_SAMPLER_ARG: "1.5",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Tracer } from "effect"
-import { sampledTracer } from "../../src/telemetry/sampledTracer.ts"
+import { sampledTracer } from "../../src/telemetry/openTelemetry.ts"
 import { readSettings } from "../../src/settings/readSettings.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 

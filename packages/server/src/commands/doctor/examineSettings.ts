@@ -3,7 +3,9 @@ import type { SettingProblem } from "../../settings/readSettings.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { attention, failed, type Findings, ok } from "./Finding.ts"
 
-/** Whether a server could start with these settings, and which variables only look like settings. */
+/**
+ * Whether a server could start with these settings, and which variables only look like settings.
+ */
 export const examineSettings = (
   problems: ReadonlyArray<SettingProblem>,
   unknown: ReadonlyArray<SettingProblem>,
