@@ -46,51 +46,43 @@ export interface HeartbeatInput {
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#heartbeats). */
-export const heartbeat =
-  (input: HeartbeatInput): Command<HeartbeatOutcome> =>
-  (workspace, now) =>
-    decide(workspace, now, input)
-
-function* decide(
-  workspace: Workspace,
-  now: Instant.Instant,
-  input: HeartbeatInput,
-): Decision<HeartbeatOutcome> {
-  const { request, key, policy } = input
-  const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
-  switch (found.standing) {
-    case "accepted":
-      workspace.putAgent(
-        found.agent.heartbeat_incident_id === undefined
-          ? refreshed(found.agent, request, now)
-          : yield* heardOf(workspace, found.agent, input, now),
-      )
-      return "seen"
-    case "pending":
-      return yield* pendingSeen(workspace, found, input, now)
-    case "blocked":
-      blockedSeen(workspace, found.key, now)
-      return "blocked"
-    case "superseded":
-      return "superseded_key"
-    case "key_of_another_agent":
-      return "key_of_another_agent"
-    case "unknown":
-      if (!input.mayRegister) return "unknown_key"
-      if (policy.acceptFingerprints.has(key.key_fingerprint)) {
-        return yield* preseed(workspace, found.agent, input, now)
-      }
-      return found.agent === undefined
-        ? yield* register(workspace, input, now)
-        : yield* registerReplacement(workspace, found.agent, input, now)
+export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
+  function* (workspace, now) {
+    const { request, key, policy } = input
+    const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
+    switch (found.standing) {
+      case "accepted":
+        workspace.putAgent(
+          found.agent.heartbeat_incident_id === undefined
+            ? refreshed(found.agent, request, now)
+            : yield* revived(workspace, found.agent, input, now),
+        )
+        return "seen"
+      case "pending":
+        return yield* pendingSeen(workspace, found, input, now)
+      case "blocked":
+        blockedSeen(workspace, found.key, now)
+        return "blocked"
+      case "superseded":
+        return "superseded_key"
+      case "key_of_another_agent":
+        return "key_of_another_agent"
+      case "unknown":
+        if (!input.mayRegister) return "unknown_key"
+        if (policy.acceptFingerprints.has(key.key_fingerprint)) {
+          return yield* preseed(workspace, found.agent, input, now)
+        }
+        return found.agent === undefined
+          ? yield* register(workspace, input, now)
+          : yield* registerReplacement(workspace, found.agent, input, now)
+    }
   }
-}
 
 /**
  * The agent after a heartbeat of its accepted key, which resolves its heartbeat incident
  * (docs/rules.md#heartbeat-incidents).
  */
-const heardOf = (
+const revived = (
   workspace: Workspace,
   agent: AgentRecord,
   { request, incidents }: HeartbeatInput,
@@ -98,7 +90,7 @@ const heardOf = (
 ): Decision<AgentRecord> =>
   resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
 
-const saidBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
+const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
   hostname,
   features,
   labels,
@@ -128,7 +120,7 @@ function* pendingSeen(
 ): Decision<HeartbeatOutcome> {
   const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
   if (input.policy.acceptFingerprints.has(key.key_fingerprint)) {
-    const agent = yield* heardOf(workspace, found.agent, input, now)
+    const agent = yield* revived(workspace, found.agent, input, now)
     yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "preseeded")
     return "preseeded"
   }
@@ -144,7 +136,7 @@ const newAgent = (
 ): Omit<AgentRecord, "admission_state" | "accepted_key_hash" | "pending_key_hash"> => ({
   agent_id: input.request.agent_id,
   registration_id: input.newRegistrationId(now),
-  ...saidBy(input.request),
+  ...reportedBy(input.request),
   last_seen_at: now,
   registered_at: now,
   key_fingerprint: input.key.key_fingerprint,
@@ -201,7 +193,9 @@ function* registerReplacement(
   // A new key updates the fields of a pending agent, not those of an accepted one
   // (docs/rules.md#agent-keys).
   const said =
-    agent.admission_state === "pending" ? { ...agent, ...saidBy(input.request), last_seen_at: now } : agent
+    agent.admission_state === "pending"
+      ? { ...agent, ...reportedBy(input.request), last_seen_at: now }
+      : agent
   workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
   return agent.admission_state === "pending" ? "registered" : "replacement_registered"
 }
@@ -222,7 +216,7 @@ function* preseed(
     })
     return "preseeded"
   }
-  const heard = yield* heardOf(workspace, agent, input, now)
+  const heard = yield* revived(workspace, agent, input, now)
   yield* acceptKey(workspace, heard, newKey(input, "pending", now), "preseeded")
   return "preseeded"
 }

@@ -21,39 +21,35 @@ export interface OperatorOptions extends IncidentOptions {
   readonly blacklistIdOf: (keyHash: KeyHash) => BlacklistId
 }
 
-const onOne =
-  (
-    agentId: AgentId,
-    act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
-  ) =>
-  (workspace: Workspace, now: Instant.Instant): Decision<ActionOutcome> =>
-    (function* () {
-      yield* ensure(workspace, { agents: [agentId] })
-      const agent = workspace.agents.get(agentId)
-      if (agent === undefined) return { outcome: "no_such_agent" }
-      return { outcome: "done", count: yield* act(workspace, agent, now) }
-    })()
+const onOne = (
+  agentId: AgentId,
+  act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
+) =>
+  function* (workspace: Workspace, now: Instant.Instant): Decision<ActionOutcome> {
+    yield* ensure(workspace, { agents: [agentId] })
+    const agent = workspace.agents.get(agentId)
+    if (agent === undefined) return { outcome: "no_such_agent" }
+    return { outcome: "done", count: yield* act(workspace, agent, now) }
+  }
 
 /**
  * One bounded piece of a bulk action. Agents deleted meanwhile, or ignored by `act`, count 0. Skips
  * agents that another transaction locks.
  */
-const onEach =
-  (
-    agentIds: ReadonlyArray<AgentId>,
-    act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
-  ): Command<WorkOnMany> =>
-  (workspace, now) =>
-    (function* () {
-      let count = 0
-      const held = yield* passHeldAgents(workspace, agentIds)
-      const agents = agentIds
-        .filter((id) => workspace.agents.isLoaded(id))
-        .flatMap((id) => workspace.agents.get(id) ?? [])
-      yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
-      for (const agent of agents) count += yield* act(workspace, agent, now)
-      return { count, held }
-    })()
+const onEach = (
+  agentIds: ReadonlyArray<AgentId>,
+  act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
+): Command<WorkOnMany> =>
+  function* (workspace, now) {
+    let count = 0
+    const held = yield* passHeldAgents(workspace, agentIds)
+    const agents = agentIds
+      .filter((id) => workspace.agents.isLoaded(id))
+      .flatMap((id) => workspace.agents.get(id) ?? [])
+    yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
+    for (const agent of agents) count += yield* act(workspace, agent, now)
+    return { count, held }
+  }
 
 function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<number> {
   const key = yield* pendingKeyOf(workspace, agent)
@@ -150,19 +146,17 @@ export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOp
   })
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
-export const unblock =
-  (ids: ReadonlyArray<BlacklistId>): Command<number> =>
-  (workspace) =>
-    (function* () {
-      yield* ensure(workspace, { blacklist: ids })
-      let count = 0
-      for (const id of ids) {
-        const row = workspace.blacklist.get(id)
-        if (row === undefined) continue
-        move(AgentKeyTransitions, "blocked", "unblocked")
-        workspace.keys.delete(row.key_hash)
-        workspace.blacklist.delete(id)
-        count += 1
-      }
-      return count
-    })()
+export const unblock = (ids: ReadonlyArray<BlacklistId>): Command<number> =>
+  function* (workspace) {
+    yield* ensure(workspace, { blacklist: ids })
+    let count = 0
+    for (const id of ids) {
+      const row = workspace.blacklist.get(id)
+      if (row === undefined) continue
+      move(AgentKeyTransitions, "blocked", "unblocked")
+      workspace.keys.delete(row.key_hash)
+      workspace.blacklist.delete(id)
+      count += 1
+    }
+    return count
+  }

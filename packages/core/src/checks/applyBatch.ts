@@ -1,11 +1,9 @@
 import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../admission/AgentRecord.ts"
 import type { EventId } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { type IncidentRef, incidentRefOf } from "../incidents/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../incidents/MemberRecord.ts"
@@ -27,42 +25,38 @@ export type BatchOutcome =
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
-export const applyBatch =
-  (input: BatchInput): Command<BatchOutcome> =>
-  (workspace, now) =>
-    decide(workspace, now, input)
+export const applyBatch = (input: BatchInput): Command<BatchOutcome> =>
+  function* (workspace, now) {
+    const { agent_id, events } = input.request
+    const check_ids = events.map((event) => event.check_id)
+    const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })
+    if (found.standing === "blocked") return { outcome: "agent_blocked" }
+    if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
 
-function* decide(workspace: Workspace, now: Instant, input: BatchInput): Decision<BatchOutcome> {
-  const { agent_id, events } = input.request
-  const check_ids = events.map((event) => event.check_id)
-  const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })
-  if (found.standing === "blocked") return { outcome: "agent_blocked" }
-  if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
-
-  const context = {
-    workspace,
-    now,
-    input,
-    agent: found.agent,
-    incidents: new Incidents(workspace, now, input.incidents),
-    seenInBatch: new Set<EventId>(),
+    const context = {
+      workspace,
+      now,
+      input,
+      agent: found.agent,
+      incidents: new Incidents(workspace, now, input.incidents),
+      seenInBatch: new Set<EventId>(),
+    }
+    yield* prefetch(context)
+    const seen = { ...found.agent, last_seen_at: now }
+    const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
+    const outcomes: Array<EventOutcome> = []
+    const moves: Array<CheckMove> = []
+    const { registration_id } = agent
+    for (const event of events) {
+      const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
+      const applied = applyEvent(context, check, event)
+      const outcome = typeof applied === "string" ? applied : yield* applied
+      outcomes.push(outcome)
+      if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
+    }
+    workspace.putAgent(recount(agent, moves))
+    return { outcome: "applied", events: outcomes }
   }
-  yield* prefetch(context)
-  const seen = { ...found.agent, last_seen_at: now }
-  const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
-  const outcomes: Array<EventOutcome> = []
-  const moves: Array<CheckMove> = []
-  const { registration_id } = agent
-  for (const event of events) {
-    const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
-    const applied = applyEvent(context, check, event)
-    const outcome = typeof applied === "string" ? applied : yield* applied
-    outcomes.push(outcome)
-    if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
-  }
-  workspace.putAgent(recount(agent, moves))
-  return { outcome: "applied", events: outcomes }
-}
 
 /**
  * Loads the rows that the events will most likely need, so that a networked storage needs one round

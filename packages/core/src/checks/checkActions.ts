@@ -14,27 +14,25 @@ export type CheckActionOutcome =
   | { readonly outcome: "done"; readonly count: number }
   | { readonly outcome: "no_such_agent" | "no_such_check" }
 
-const onCheck =
-  (
-    ref: { readonly agent_id: AgentId; readonly check_id: CheckId },
-    act: (
-      workspace: Workspace,
-      agent: AgentRecord,
-      check: CheckRecord,
-      now: Instant,
-    ) => number | Decision<number>,
-  ): Command<CheckActionOutcome> =>
-  (workspace, now) =>
-    (function* () {
-      const { agent_id, check_id } = ref
-      yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })
-      const agent = workspace.agents.get(agent_id)
-      if (agent === undefined) return { outcome: "no_such_agent" }
-      const check = workspace.checks.get({ agent_id, registration_id: agent.registration_id, check_id })
-      if (check === undefined || check_id === HEARTBEAT) return { outcome: "no_such_check" }
-      const count = act(workspace, agent, check, now)
-      return { outcome: "done", count: typeof count === "number" ? count : yield* count }
-    })()
+const onCheck = (
+  ref: { readonly agent_id: AgentId; readonly check_id: CheckId },
+  act: (
+    workspace: Workspace,
+    agent: AgentRecord,
+    check: CheckRecord,
+    now: Instant,
+  ) => number | Decision<number>,
+): Command<CheckActionOutcome> =>
+  function* (workspace, now) {
+    const { agent_id, check_id } = ref
+    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })
+    const agent = workspace.agents.get(agent_id)
+    if (agent === undefined) return { outcome: "no_such_agent" }
+    const check = workspace.checks.get({ agent_id, registration_id: agent.registration_id, check_id })
+    if (check === undefined || check_id === HEARTBEAT) return { outcome: "no_such_check" }
+    const count = act(workspace, agent, check, now)
+    return { outcome: "done", count: typeof count === "number" ? count : yield* count }
+  }
 
 /**
  * Releases a check frozen by an agent's clock in the future: results count again from the arrival

@@ -1,3 +1,4 @@
+import { firstRows } from "../engine/lists/readPage.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { OutboxState } from "../contract/Status.ts"
@@ -109,15 +110,6 @@ const momentsIn =
     { state, sort, direction }: Which,
     at: (item: OutboxRecord) => Instant.Instant,
   ): Effect.Effect<ReadonlyArray<NotificationMoment>, StorageError> =>
-    Effect.map(
-      storage.page({
-        list: "outbox",
-        filter: { state },
-        sort,
-        direction,
-        from: undefined,
-        isBackward: false,
-        limit: ROWS,
-      }),
-      (items) => items.filter(isOurs).map((item) => ({ notifier: item.notifier, at: at(item) })),
+    Effect.map(firstRows(storage, { list: "outbox", filter: { state }, sort, direction }, ROWS), (items) =>
+      items.filter(isOurs).map((item) => ({ notifier: item.notifier, at: at(item) })),
     )

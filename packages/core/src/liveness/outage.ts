@@ -56,15 +56,13 @@ const markedAt = (
     : Instant.max(mark.marked_at, now)
 
 /** Records that the service could commit now, and whether an outage ended. */
-export const leaveMark =
-  (policy: PolicyOptions): Command<void> =>
-  (workspace, now) =>
-    (function* () {
-      yield* ensure(workspace, { mark: true })
-      const mark = workspace.marks.get("service")
-      workspace.marks.put({
-        name: "service",
-        marked_at: markedAt(mark, now, policy),
-        outage_ended_at: mark && outageEnd(mark, now, policy),
-      })
-    })()
+export const leaveMark = (policy: PolicyOptions): Command<void> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { mark: true })
+    const mark = workspace.marks.get("service")
+    workspace.marks.put({
+      name: "service",
+      marked_at: markedAt(mark, now, policy),
+      outage_ended_at: mark && outageEnd(mark, now, policy),
+    })
+  }

@@ -3,9 +3,8 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { finishHeld, passHeldAgents, type WorkOnMany } from "../admission/heldAgents.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -27,30 +26,26 @@ const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant
  * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
  * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
-export const sweepDeadAgents =
-  (input: SweepInput): Command<WorkOnMany> =>
-  (workspace, now) =>
-    sweep(workspace, now, input)
+export const sweepDeadAgents = (input: SweepInput): Command<WorkOnMany> =>
+  function* (workspace, now) {
+    const held = yield* passHeldAgents(workspace, input.agents)
+    yield* ensure(workspace, { mark: true })
+    if (isInGrace(workspace.marks.get("service"), now, input.policy)) return { count: 0, held: [] }
+    const agents = input.agents
+      .filter((id) => workspace.agents.isLoaded(id))
+      .flatMap((id) => workspace.agents.get(id) ?? [])
+      .filter((agent) => isSilent(agent, deadSince(now, input.policy)))
+    yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
+    for (const agent of agents) {
+      workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
+    }
+    return { count: agents.length, held }
+  }
 
 const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
   agent.admission_state === "accepted" &&
   agent.heartbeat_incident_id === undefined &&
   agent.last_seen_at <= since
-
-function* sweep(workspace: Workspace, now: Instant.Instant, input: SweepInput): Decision<WorkOnMany> {
-  const held = yield* passHeldAgents(workspace, input.agents)
-  yield* ensure(workspace, { mark: true })
-  if (isInGrace(workspace.marks.get("service"), now, input.policy)) return { count: 0, held: [] }
-  const agents = input.agents
-    .filter((id) => workspace.agents.isLoaded(id))
-    .flatMap((id) => workspace.agents.get(id) ?? [])
-    .filter((agent) => isSilent(agent, deadSince(now, input.policy)))
-  yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
-  for (const agent of agents) {
-    workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
-  }
-  return { count: agents.length, held }
-}
 
 interface SweepOptions {
   readonly policy: PolicyOptions

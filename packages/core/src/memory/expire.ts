@@ -14,33 +14,26 @@ import { type RetentionFacts, RetentionRules } from "../retention/RetentionRules
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { removeInner, removeResult } from "./persistChanges.ts"
 
+const noRows = () => ({
+  checks: Array.of<CheckRef>(),
+  registrations: Array.of<{ readonly registration_id: string }>(),
+  history: Array.of<StoredHistoryRecord>(),
+  outbox: Array.of<OutboxRecord>(),
+  members: Array.of<MemberRecord>(),
+  incidentChanges: Array.of<IncidentChangeRecord>(),
+  alerts: Array.of<AlertRecord>(),
+  incidents: Array.of<IncidentRecord>(),
+})
+
 /** Rows that a piece of retention removes. */
-export interface ExpiredRows {
-  readonly checks: Array<CheckRef>
-  readonly registrations: Array<{ readonly registration_id: string }>
-  readonly history: Array<StoredHistoryRecord>
-  readonly outbox: Array<OutboxRecord>
-  readonly members: Array<MemberRecord>
-  readonly incidentChanges: Array<IncidentChangeRecord>
-  readonly alerts: Array<AlertRecord>
-  readonly incidents: Array<IncidentRecord>
-}
+export type ExpiredRows = ReturnType<typeof noRows>
 
 /** Decides a piece of retention. {@link removeExpired} then removes the rows. */
 export const decideExpiry = (
   tables: MemoryTables,
   piece: RetentionPiece,
 ): { readonly result: RetentionResult; readonly expired: ExpiredRows } => {
-  const expired: ExpiredRows = {
-    checks: [],
-    registrations: [],
-    history: [],
-    outbox: [],
-    members: [],
-    incidentChanges: [],
-    alerts: [],
-    incidents: [],
-  }
+  const expired = noRows()
   const result = expireNow({ look: look(tables), setAside: () => {}, remove: remove(tables, expired) }, piece)
   return { result, expired }
 }

@@ -1,4 +1,3 @@
-import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
@@ -35,24 +34,12 @@ export const search = (
     searchAlerts(tables, workspace, request.claimableAlerts.limit, now)
   if (request.idlePendingAgents !== undefined) {
     const { seenBefore, limit } = request.idlePendingAgents
-    found.idlePendingAgents = agentsWhere(
-      tables,
-      workspace,
-      limit,
-      (agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore,
-    )
+    const agents = Array.from(tables.agents.values())
+      .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
+      .slice(0, limit)
+    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+    found.idlePendingAgents = agents.map((agent) => agent.agent_id)
   }
-}
-
-const agentsWhere = (
-  tables: MemoryTables,
-  workspace: Workspace,
-  limit: number,
-  isWanted: (agent: AgentRecord) => boolean,
-) => {
-  const agents = Array.from(tables.agents.values()).filter(isWanted).slice(0, limit)
-  for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
-  return agents.map((agent) => agent.agent_id)
 }
 
 const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident_id"] }>(

@@ -1,4 +1,4 @@
-import type { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "../contract/Identifiers.ts"
+import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -20,19 +20,19 @@ export interface DeliveryAttempt {
   readonly due_at: Instant
   /** Number of this attempt, from 1. */
   readonly attempt: number
-  readonly incident: {
-    readonly id: IncidentId
-    readonly incident_key: IncidentKey
-    /** The only member; absent with several. */
-    readonly agent_id: AgentId | undefined
-    readonly check_id: CheckId | undefined
-    /** The check that opened it; constant. */
-    readonly opener_agent_id: AgentId
-    readonly opener_check_id: CheckId
-    readonly opened_at: Instant
-    readonly resolved_at: Instant | undefined
-    /** The summary now; `summary` above is from when the notification was enqueued. */
-    readonly summary: string | undefined
+  /** The incident now; `agent_id` and `check_id` name its only member. */
+  readonly incident: Pick<
+    IncidentRecord,
+    | "id"
+    | "incident_key"
+    | "agent_id"
+    | "check_id"
+    | "opener_agent_id"
+    | "opener_check_id"
+    | "opened_at"
+    | "resolved_at"
+    | "summary"
+  > & {
     /** How many checks are in it now. */
     readonly members: number
   }

@@ -83,29 +83,27 @@ export function* recordDelivered(
 }
 
 /** Claims alerts that are due to be sent again. */
-export const claimAlerts =
-  (input: {
-    readonly limit: number
-    readonly lease: Duration.Duration
-  }): Command<ReadonlyArray<ClaimedAlert>> =>
-  (workspace) =>
-    (function* () {
-      yield { claimableAlerts: { limit: input.limit } }
-      const { claimableAlerts, storageTime } = workspace.found
-      if (storageTime === undefined) throw new Error("the storage did not tell its time")
-      const leased_until = Instant.plus(storageTime, input.lease)
-      const claimed: Array<ClaimedAlert> = []
-      for (const found of claimableAlerts) {
-        if (yield* isOutdone(workspace, found)) {
-          workspace.alerts.delete(found.row)
-          continue
-        }
-        const alert = { ...found.row, leased_until }
-        workspace.alerts.put(alert)
-        claimed.push({ alert, incident: incidentFacts(found.incident) })
+export const claimAlerts = (input: {
+  readonly limit: number
+  readonly lease: Duration.Duration
+}): Command<ReadonlyArray<ClaimedAlert>> =>
+  function* (workspace) {
+    yield { claimableAlerts: { limit: input.limit } }
+    const { claimableAlerts, storageTime } = workspace.found
+    if (storageTime === undefined) throw new Error("the storage did not tell its time")
+    const leased_until = Instant.plus(storageTime, input.lease)
+    const claimed: Array<ClaimedAlert> = []
+    for (const found of claimableAlerts) {
+      if (yield* isOutdone(workspace, found)) {
+        workspace.alerts.delete(found.row)
+        continue
       }
-      return claimed
-    })()
+      const alert = { ...found.row, leased_until }
+      workspace.alerts.put(alert)
+      claimed.push({ alert, incident: incidentFacts(found.incident) })
+    }
+    return claimed
+  }
 
 /**
  * Whether an alert has ended and a later incident fires with the same labels. To the router the two
@@ -145,14 +143,12 @@ export const settleAlert = (claimed: AlertRecord): Command<void> =>
 export const releaseAlert = (claimed: AlertRecord): Command<void> =>
   onHeld(claimed, (workspace, alert) => workspace.alerts.put({ ...alert, leased_until: undefined }))
 
-const onHeld =
-  (
-    claimed: AlertRecord,
-    act: (workspace: Workspace, alert: AlertRecord, now: Instant.Instant) => void,
-  ): Command<void> =>
-  (workspace, now) =>
-    (function* () {
-      yield* ensure(workspace, { alerts: [claimed] })
-      const alert = workspace.alerts.get(claimed)
-      if (alert !== undefined && alert.leased_until === claimed.leased_until) act(workspace, alert, now)
-    })()
+const onHeld = (
+  claimed: AlertRecord,
+  act: (workspace: Workspace, alert: AlertRecord, now: Instant.Instant) => void,
+): Command<void> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { alerts: [claimed] })
+    const alert = workspace.alerts.get(claimed)
+    if (alert !== undefined && alert.leased_until === claimed.leased_until) act(workspace, alert, now)
+  }

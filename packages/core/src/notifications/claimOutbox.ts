@@ -2,8 +2,7 @@ import type { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
@@ -31,35 +30,27 @@ export interface ClaimedItem {
  * First ends the attempts whose lease has expired: they are retried, or failed
  * (docs/rules.md#delivery).
  */
-export const claimOutbox =
-  (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
-  (workspace, now) =>
-    claim(workspace, now, input)
-
-function* claim(
-  workspace: Workspace,
-  now: Instant.Instant,
-  input: ClaimInput,
-): Decision<ReadonlyArray<ClaimedItem>> {
-  const { notifiers, limit } = input
-  yield { claimableOutbox: { notifiers, limit } }
-  const { claimableOutbox, expiredOutbox, storageTime } = workspace.found
-  if (storageTime === undefined) throw new Error("the storage did not tell its time")
-  for (const item of expiredOutbox) {
-    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
-    workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
-  }
-  const leased_until = Instant.plus(storageTime, input.lease)
-  return claimableOutbox.map(({ row, incident }) => {
-    const item = claimed(row, leased_until, now)
-    workspace.outbox.put(item)
-    const { id, notifier, incident_id } = item
-    return {
-      claim: { id, notifier, incident_id, leased_until },
-      notification: toNotification(item, incident, row.next_attempt_at ?? now),
+export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
+  function* (workspace, now) {
+    const { notifiers, limit } = input
+    yield { claimableOutbox: { notifiers, limit } }
+    const { claimableOutbox, expiredOutbox, storageTime } = workspace.found
+    if (storageTime === undefined) throw new Error("the storage did not tell its time")
+    for (const item of expiredOutbox) {
+      if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
+      workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
     }
-  })
-}
+    const leased_until = Instant.plus(storageTime, input.lease)
+    return claimableOutbox.map(({ row, incident }) => {
+      const item = claimed(row, leased_until, now)
+      workspace.outbox.put(item)
+      const { id, notifier, incident_id } = item
+      return {
+        claim: { id, notifier, incident_id, leased_until },
+        notification: toNotification(item, incident, row.next_attempt_at ?? now),
+      }
+    })
+  }
 
 const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): OutboxRecord => {
   if (item.state !== "pending" && item.state !== "retry")

@@ -27,54 +27,50 @@ export type ReplayOutcome =
  * Returns a dead letter to the outbox: same ID, attempts 0, age counted from now
  * (docs/rules.md#delivery).
  */
-export const replay =
-  (id: OutboxId): Command<ReplayOutcome> =>
-  (workspace, now) =>
-    (function* () {
-      yield* ensure(workspace, { outboxItems: [id] })
-      const found = workspace.outbox.get(id)
-      if (found === undefined) return "no_such_item"
-      yield* ensure(workspace, { incidents: [found.incident_id] })
-      if (found.state !== "failed") return "not_failed"
-      const incident = workspace.incidents.get(found.incident_id)
-      if (incident === undefined) return "incident_expired"
-      if (found.event_type === "firing" && incident.state !== "open") return "firing_of_resolved"
-      workspace.outbox.put({
-        ...found,
-        state: move(OutboxTransitions, found.state, "replayed"),
-        attempts: 0,
-        next_attempt_at: now,
-        last_error: undefined,
-        // Later than its creation even if the clock stands still: this marks a replay.
-        counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
-        updated_at: now,
-      })
-      return "replayed"
-    })()
+export const replay = (id: OutboxId): Command<ReplayOutcome> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { outboxItems: [id] })
+    const found = workspace.outbox.get(id)
+    if (found === undefined) return "no_such_item"
+    yield* ensure(workspace, { incidents: [found.incident_id] })
+    if (found.state !== "failed") return "not_failed"
+    const incident = workspace.incidents.get(found.incident_id)
+    if (incident === undefined) return "incident_expired"
+    if (found.event_type === "firing" && incident.state !== "open") return "firing_of_resolved"
+    workspace.outbox.put({
+      ...found,
+      state: move(OutboxTransitions, found.state, "replayed"),
+      attempts: 0,
+      next_attempt_at: now,
+      last_error: undefined,
+      // Later than its creation even if the clock stands still: this marks a replay.
+      counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
+      updated_at: now,
+    })
+    return "replayed"
+  }
 
 /**
  * One bounded piece of discarding items that no replica sends. `notifiers` are not configured here;
  * a replica that has them would have claimed within a day. Returns how many it discarded.
  */
-export const discardUnclaimed =
-  (notifiers: ReadonlyArray<NotifierName>, limit: number): Command<number> =>
-  (workspace, now) =>
-    (function* () {
-      const untouchedSince = Instant.minus(now, UNCLAIMED_FOR)
-      yield { abandonedOutbox: { notifiers, untouchedSince, limit } }
-      const { abandonedOutbox } = workspace.found
-      yield* ensure(workspace, { incidents: abandonedOutbox.map((item) => item.incident_id) })
-      let count = 0
-      for (const found of abandonedOutbox) {
-        const item = leaseEnded(found)
-        if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
-        count += 1
-        const isWaiting = item.state === "pending" || item.state === "retry"
-        const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
-        workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
-      }
-      return count
-    })()
+export const discardUnclaimed = (notifiers: ReadonlyArray<NotifierName>, limit: number): Command<number> =>
+  function* (workspace, now) {
+    const untouchedSince = Instant.minus(now, UNCLAIMED_FOR)
+    yield { abandonedOutbox: { notifiers, untouchedSince, limit } }
+    const { abandonedOutbox } = workspace.found
+    yield* ensure(workspace, { incidents: abandonedOutbox.map((item) => item.incident_id) })
+    let count = 0
+    for (const found of abandonedOutbox) {
+      const item = leaseEnded(found)
+      if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
+      count += 1
+      const isWaiting = item.state === "pending" || item.state === "retry"
+      const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
+      workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
+    }
+    return count
+  }
 
 /**
  * An item after its expired lease, which nobody has recorded: to be retried, or failed after the

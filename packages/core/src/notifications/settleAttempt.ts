@@ -73,30 +73,20 @@ export const attempted = (
 type Settlement = "settled" | "given_up" | "lost"
 
 /** Ends a claim. */
-export const settleAttempt =
-  (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>
-  (workspace, now) =>
-    settle(workspace, now, claim, result, random)
-
-function* settle(
-  workspace: Workspace,
-  now: Instant.Instant,
-  claim: Claim,
-  result: AttemptResult,
-  random: number,
-): Decision<Settlement> {
-  // Incidents are locked before their outbox items, everywhere.
-  if (claim.notifier === "alert_router" || result.outcome !== "delivered")
-    yield* ensure(workspace, { incidents: [claim.incident_id] })
-  yield* ensure(workspace, { outboxItems: [claim.id] })
-  const item = workspace.outbox.get(claim.id)
-  if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
-  const ended = attempted(item, result, now, random)
-  workspace.outbox.put(ended)
-  if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
-  else yield* followFailure(workspace, ended, now)
-  return ended.state === "failed" ? "given_up" : "settled"
-}
+export const settleAttempt = (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>
+  function* (workspace, now) {
+    // Incidents are locked before their outbox items, everywhere.
+    if (claim.notifier === "alert_router" || result.outcome !== "delivered")
+      yield* ensure(workspace, { incidents: [claim.incident_id] })
+    yield* ensure(workspace, { outboxItems: [claim.id] })
+    const item = workspace.outbox.get(claim.id)
+    if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
+    const ended = attempted(item, result, now, random)
+    workspace.outbox.put(ended)
+    if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
+    else yield* followFailure(workspace, ended, now)
+    return ended.state === "failed" ? "given_up" : "settled"
+  }
 
 /**
  * After a failed attempt at a firing: discards the firing if its agent was deleted meanwhile, and

@@ -1,3 +1,4 @@
+import { firstRows } from "../engine/lists/readPage.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
@@ -132,15 +133,11 @@ export class Admission extends Context.Service<
 const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"]) {
   let count = 0
   for (;;) {
-    const rows = yield* storage.page({
-      list: "blacklist",
-      filter: {},
-      sort: "stored",
-      direction: "desc",
-      from: undefined,
-      isBackward: false,
-      limit: PIECE,
-    })
+    const rows = yield* firstRows(
+      storage,
+      { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+      PIECE,
+    )
     if (rows.length === 0) return { count }
     count += yield* storage.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
   }

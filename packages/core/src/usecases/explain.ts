@@ -1,3 +1,4 @@
+import { firstRows } from "../engine/lists/readPage.ts"
 import { Effect } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
@@ -48,15 +49,16 @@ export const explain = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { agent, check, policy }: Subject,
 ) {
-  const [last] = yield* storage.page({
-    list: "history",
-    filter: { agent_id: check.agent_id, check_id: check.check_id },
-    sort: "stored",
-    direction: "desc",
-    from: undefined,
-    isBackward: false,
-    limit: 1,
-  })
+  const [last] = yield* firstRows(
+    storage,
+    {
+      list: "history",
+      filter: { agent_id: check.agent_id, check_id: check.check_id },
+      sort: "stored",
+      direction: "desc",
+    },
+    1,
+  )
   const story =
     check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
   const context = { policy, mark: yield* storage.mark, now: yield* Instant.now }

@@ -24,6 +24,14 @@ export interface Page<Row> {
   readonly prev_cursor: string | null
 }
 
+/** Reads the first rows of a list. */
+export const firstRows = <L extends ListName>(
+  storage: Storage["Service"],
+  query: ListQuery<L>,
+  limit: number,
+): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> =>
+  storage.page({ ...query, from: undefined, isBackward: false, limit })
+
 /**
  * Reads one page of a list, and one row more to see whether another page follows. In the other
  * direction there is a page whenever a cursor led here; `back=true` without a cursor is the first

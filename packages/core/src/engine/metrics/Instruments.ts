@@ -4,7 +4,7 @@ import type { BatchOutcome } from "../../checks/applyBatch.ts"
 import type { EventOutcome } from "../../checks/applyEvent.ts"
 import { StorageFailure } from "../../ports/Storage.ts"
 import { Counters, Histograms } from "./Counters.ts"
-import type { MetricFamily } from "./Metric.ts"
+import type { MetricDefinition, MetricFamily } from "./Metric.ts"
 import { metricDefinitions as metrics } from "./metricDefinitions.ts"
 
 /** Reads at a scrape what is not counted as it happens. */
@@ -26,7 +26,6 @@ const HEARTBEATS: Readonly<Record<CountedHeartbeat, true>> = {
   rate_limited: true,
   registration_limited: true,
 }
-const THROTTLED = ["failed_authentication", "unknown_key"] as const
 const BATCHES: Readonly<Record<BatchOutcome["outcome"], true>> = {
   applied: true,
   agent_blocked: true,
@@ -48,33 +47,26 @@ const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): Read
  * fields and asks the sources.
  */
 export class Instruments {
-  readonly httpRequests = new Counters(metrics.httpRequests)
-  readonly httpDuration = new Histograms(metrics.httpDuration)
-  readonly #failedAuthentications = new Counters(metrics.failedAuthentications)
-  readonly failedAuthentications = this.#failedAuthentications.of()
-  readonly #throttled = new Counters(metrics.throttled)
-  readonly throttled = this.#throttled.forEach(THROTTLED)
-  readonly #heartbeats = new Counters(metrics.heartbeats)
-  readonly heartbeats = this.#heartbeats.forEach(namesOf(HEARTBEATS))
-  readonly #batches = new Counters(metrics.batches)
-  readonly batches = this.#batches.forEach(namesOf(BATCHES))
-  readonly #results = new Counters(metrics.results)
-  readonly results = this.#results.forEach(namesOf(RESULTS))
-  readonly #resultLag = new Histograms(metrics.resultLag)
-  readonly resultLag = this.#resultLag.of()
-  readonly attempts = new Counters(metrics.attempts)
-  readonly attemptDuration = new Histograms(metrics.attemptDuration)
-  readonly deliveryDelay = new Histograms(metrics.deliveryDelay)
-  readonly givenUp = new Counters(metrics.givenUp)
-  readonly resends = new Counters(metrics.resends)
-  readonly #storageFailures = new Counters(metrics.storageFailures)
-  readonly storageFailures = this.#storageFailures.forEach(StorageFailure.literals)
-  readonly groupSize = new Histograms(metrics.groupSize)
-  readonly commitDuration = new Histograms(metrics.commitDuration)
-  readonly groupFailures = new Counters(metrics.groupFailures)
-  readonly cacheLookups = new Counters(metrics.cacheLookups)
-  readonly #agentsPassedOver = new Counters(metrics.agentsPassedOver)
-  readonly agentsPassedOver = this.#agentsPassedOver.forEach([
+  readonly #all: Array<{ readonly read: () => MetricFamily }> = []
+  readonly httpRequests = this.#counters(metrics.httpRequests)
+  readonly httpDuration = this.#histograms(metrics.httpDuration)
+  readonly failedAuthentications = this.#counters(metrics.failedAuthentications).of()
+  readonly throttled = this.#counters(metrics.throttled).forEach(["failed_authentication", "unknown_key"])
+  readonly heartbeats = this.#counters(metrics.heartbeats).forEach(namesOf(HEARTBEATS))
+  readonly batches = this.#counters(metrics.batches).forEach(namesOf(BATCHES))
+  readonly results = this.#counters(metrics.results).forEach(namesOf(RESULTS))
+  readonly resultLag = this.#histograms(metrics.resultLag).of()
+  readonly attempts = this.#counters(metrics.attempts)
+  readonly attemptDuration = this.#histograms(metrics.attemptDuration)
+  readonly deliveryDelay = this.#histograms(metrics.deliveryDelay)
+  readonly givenUp = this.#counters(metrics.givenUp)
+  readonly resends = this.#counters(metrics.resends)
+  readonly storageFailures = this.#counters(metrics.storageFailures).forEach(StorageFailure.literals)
+  readonly groupSize = this.#histograms(metrics.groupSize)
+  readonly commitDuration = this.#histograms(metrics.commitDuration)
+  readonly groupFailures = this.#counters(metrics.groupFailures)
+  readonly cacheLookups = this.#counters(metrics.cacheLookups)
+  readonly agentsPassedOver = this.#counters(metrics.agentsPassedOver).forEach([
     "accept_all",
     "block_all",
     "dead_agents",
@@ -99,27 +91,19 @@ export class Instruments {
 
   /** All counts so far. */
   read(): ReadonlyArray<MetricFamily> {
-    return [
-      this.httpRequests,
-      this.httpDuration,
-      this.#failedAuthentications,
-      this.#throttled,
-      this.#heartbeats,
-      this.#batches,
-      this.#results,
-      this.#resultLag,
-      this.attempts,
-      this.attemptDuration,
-      this.deliveryDelay,
-      this.givenUp,
-      this.resends,
-      this.#storageFailures,
-      this.groupSize,
-      this.commitDuration,
-      this.groupFailures,
-      this.cacheLookups,
-      this.#agentsPassedOver,
-    ].map((metric) => metric.read())
+    return this.#all.map((metric) => metric.read())
+  }
+
+  #counters(definition: MetricDefinition): Counters {
+    const counters = new Counters(definition)
+    this.#all.push(counters)
+    return counters
+  }
+
+  #histograms(definition: MetricDefinition): Histograms {
+    const histograms = new Histograms(definition)
+    this.#all.push(histograms)
+    return histograms
   }
 }
 

@@ -1,9 +1,7 @@
 import { Clock, Effect, Exit, Layer } from "effect"
 import * as Instant from "../../contract/Instant.ts"
-import type { NotifierName } from "../../contract/Status.ts"
 import type { DeliveryAttempt } from "../../notifications/DeliveryAttempt.ts"
 import { type DeliveryResult, type Notifier, Notifiers } from "../../ports/Notifiers.ts"
-import type { Counter } from "./Counters.ts"
 import { CurrentInstruments, type Instruments } from "./Instruments.ts"
 
 const NANOS_PER_SECOND = 1e9
@@ -35,7 +33,7 @@ export const layer: Layer.Layer<Notifiers, never, Notifiers> = Layer.effect(
 
 const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
   const { kind, resend } = notifier
-  const attempts = countersOf(kind, instruments)
+  for (const outcome of OUTCOMES) instruments.attempts.of(kind, outcome)
   const duration = instruments.attemptDuration.of(kind)
   const delay = instruments.deliveryDelay.of(kind)
 
@@ -43,7 +41,7 @@ const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
   const note = (exit: Exit.Exit<DeliveryResult>, start: bigint, { due_at }: DeliveryAttempt) =>
     Effect.map(Clock.currentTimeNanos, (end) => {
       const outcome = outcomeOf(exit)
-      attempts[outcome].value += 1
+      instruments.attempts.of(kind, outcome).value += 1
       duration.observe(Number(end - start) / NANOS_PER_SECOND)
       if (outcome === "delivered") {
         delay.observe(Number(Instant.fromNanos(end) - due_at) / MICROS_PER_SECOND)
@@ -69,14 +67,6 @@ const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
     ...(resend !== undefined && { resend: counted(resend, instruments) }),
   }
 }
-
-const countersOf = (kind: NotifierName, { attempts }: Instruments): Readonly<Record<Outcome, Counter>> => ({
-  delivered: attempts.of(kind, "delivered"),
-  deferred: attempts.of(kind, "deferred"),
-  refused: attempts.of(kind, "refused"),
-  released: attempts.of(kind, "released"),
-  threw: attempts.of(kind, "threw"),
-})
 
 const counted = (
   resend: NonNullable<Notifier["resend"]>,

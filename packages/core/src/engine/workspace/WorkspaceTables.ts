@@ -20,84 +20,66 @@ export interface BlacklistRow {
 
 const itself = (id: string): string => id
 
-const agents: TableOptions<AgentId, AgentRecord> = {
-  name: "agent",
-  idOf: (row) => row.agent_id,
-  keyOf: itself,
-}
-
-const keys: TableOptions<KeyHash, AgentKeyRecord> = {
-  name: "agent key",
-  idOf: (row) => row.key_hash,
-  keyOf: itself,
-  groupsOf: (row) => [row.agent_id],
-}
-
-const checks: TableOptions<CheckRef, CheckRecord> = {
-  name: "check",
-  idOf: (row) => row,
-  // A registration belongs to one agent.
-  partOf: (ref) => ref.registration_id,
-  keyOf: (ref) => ref.check_id,
-}
-
-const incidents: TableOptions<IncidentId, IncidentRecord> = {
-  name: "incident",
-  idOf: (row) => row.id,
-  keyOf: itself,
-}
-
-const members: TableOptions<MemberRef, MemberRecord> = {
-  name: "member",
-  idOf: (row) => row,
-  partOf: (ref) => ref.agent_id,
-  keyOf: (ref) => `${ref.incident_id}/${ref.check_id}`,
-  groupsOf: (row) => [`incident/${row.incident_id}`, `agent/${row.agent_id}`],
-}
-
-const outbox: TableOptions<OutboxId, OutboxRecord> = {
-  name: "outbox item",
-  idOf: (row) => row.id,
-  keyOf: itself,
-  groupsOf: (row) => [row.incident_id],
-}
-
-const alerts: TableOptions<AlertRef, AlertRecord> = {
-  name: "alert",
-  idOf: (row) => row,
-  keyOf: (ref) => `${ref.incident_id}/${ref.severity}`,
-  groupsOf: (row) => [row.incident_id],
-}
-
-const marks: TableOptions<"service", MarkRecord> = {
-  name: "mark",
-  idOf: (row) => row.name,
-  keyOf: itself,
-}
-
-const openIncidents: TableOptions<IncidentRef, OpenIncident> = {
-  name: "open incident",
-  idOf: (row) => row,
-  partOf: (ref) => ref.kind,
-  keyOf: (ref) => ref.incident_key,
-}
-
-const blacklist: TableOptions<BlacklistId, BlacklistRow> = {
-  name: "blacklist row",
-  idOf: (row) => row.id,
-  keyOf: itself,
-}
+const table = <Id, Row>(options: TableOptions<Id, Row>): TableOptions<Id, Row> => options
 
 /** How rows are named and grouped. Slashes join IDs, since no ID and no kind contains one. */
 export const WorkspaceTables = {
-  agents,
-  keys,
-  checks,
-  incidents,
-  members,
-  outbox,
-  alerts,
-  marks,
-  openIncidents,
-  blacklist,
+  agents: table<AgentId, AgentRecord>({
+    name: "agent",
+    idOf: (row) => row.agent_id,
+    keyOf: itself,
+  }),
+  keys: table<KeyHash, AgentKeyRecord>({
+    name: "agent key",
+    idOf: (row) => row.key_hash,
+    keyOf: itself,
+    groupsOf: (row) => [row.agent_id],
+  }),
+  checks: table<CheckRef, CheckRecord>({
+    name: "check",
+    idOf: (row) => row,
+    // A registration belongs to one agent.
+    partOf: (ref) => ref.registration_id,
+    keyOf: (ref) => ref.check_id,
+  }),
+  incidents: table<IncidentId, IncidentRecord>({
+    name: "incident",
+    idOf: (row) => row.id,
+    keyOf: itself,
+  }),
+  members: table<MemberRef, MemberRecord>({
+    name: "member",
+    idOf: (row) => row,
+    partOf: (ref) => ref.agent_id,
+    keyOf: (ref) => `${ref.incident_id}/${ref.check_id}`,
+    groupsOf: (row) => [`incident/${row.incident_id}`, `agent/${row.agent_id}`],
+  }),
+  outbox: table<OutboxId, OutboxRecord>({
+    name: "outbox item",
+    idOf: (row) => row.id,
+    keyOf: itself,
+    groupsOf: (row) => [row.incident_id],
+  }),
+  alerts: table<AlertRef, AlertRecord>({
+    name: "alert",
+    idOf: (row) => row,
+    keyOf: (ref) => `${ref.incident_id}/${ref.severity}`,
+    groupsOf: (row) => [row.incident_id],
+  }),
+  marks: table<"service", MarkRecord>({
+    name: "mark",
+    idOf: (row) => row.name,
+    keyOf: itself,
+  }),
+  openIncidents: table<IncidentRef, OpenIncident>({
+    name: "open incident",
+    idOf: (row) => row,
+    partOf: (ref) => ref.kind,
+    keyOf: (ref) => ref.incident_key,
+  }),
+  blacklist: table<BlacklistId, BlacklistRow>({
+    name: "blacklist row",
+    idOf: (row) => row.id,
+    keyOf: itself,
+  }),
 }
