@@ -16,6 +16,6 @@ export class TocsinApi extends HttpApi.make("tocsin")
     OpenApi.annotations({
       title: "Tocsin",
       version: "1.0.0",
-      description: "Monitoring: heartbeats and check results in, incidents and notifications out.",
+      summary: "Monitoring: heartbeats and check results in, incidents and notifications out.",
     }),
   ) {}

@@ -1,8 +1,9 @@
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/core/contract/Responses"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import * as ApiErrors from "./ApiErrors.ts"
 import { AgentAuthentication } from "./Authentication.ts"
+import { operation } from "./operation.ts"
 
 /** What agents push (docs/rules.md#heartbeats). */
 export class AgentsApi extends HttpApiGroup.make("agents")
@@ -18,7 +19,13 @@ export class AgentsApi extends HttpApiGroup.make("agents")
         ApiErrors.RateLimited.wire,
         ApiErrors.Internal.wire,
       ],
-    }).annotate(OpenApi.Summary, "Report that an agent is alive; register its key if it is unknown"),
+    }).annotateMerge(
+      operation(
+        "Reporting",
+        "Report that an agent is alive; register its key if it is unknown",
+        "Reports that an agent is alive. Hostname, features and labels replace the previous ones. An unknown key is registered as pending; `accepted` is false until an operator accepts it. Safe to repeat.",
+      ),
+    ),
     HttpApiEndpoint.post("events", "/events", {
       payload: EventBatchRequest,
       success: EventBatchAcceptedResponse.pipe(HttpApiSchema.status(202)),
@@ -29,9 +36,12 @@ export class AgentsApi extends HttpApiGroup.make("agents")
         ApiErrors.PayloadTooLarge.wire,
         ApiErrors.Internal.wire,
       ],
-    }).annotate(OpenApi.Summary, "Report results of checks"),
+    }).annotateMerge(
+      operation(
+        "Reporting",
+        "Report results of checks",
+        "Reports check results of one agent. Tocsin applies them in order, all or none, and stores them before it answers. Unchanged results, known event_ids and results older than the newest one of their check count as deduplicated. Safe to repeat.",
+      ),
+    ),
   )
-  .middleware(AgentAuthentication)
-  .annotateMerge(
-    OpenApi.annotations({ title: "Agents", description: "What agents push, with keys of their own." }),
-  ) {}
+  .middleware(AgentAuthentication) {}

@@ -1,10 +1,11 @@
 import { Agent, SystemSummary } from "@tocsin/core/contract/Resources"
 import * as Parameters from "@tocsin/core/contract/Parameters"
 import * as Responses from "@tocsin/core/contract/Responses"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Internal, NotFound } from "./ApiErrors.ts"
 import { OperatorAuthentication } from "./Authentication.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { operation } from "./operation.ts"
 
 const error = Internal.wire
 const ofOneAgent = [Internal.wire, NotFound.wire] as const
@@ -15,57 +16,106 @@ const getAgent = HttpApiEndpoint.get("getAgent", "/agents/:agent_id", {
   params,
   success: Agent,
   error: ofOneAgent,
-}).annotate(OpenApi.Summary, "Show one agent")
+}).annotateMerge(
+  operation(
+    "Agents",
+    "Show one agent",
+    "Shows one agent; its status is computed from when it was last seen.",
+  ),
+)
 
 const deleteAgent = HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", {
   params,
   success,
   error: ofOneAgent,
-}).annotate(OpenApi.Summary, "Delete an agent and all that it owns")
+}).annotateMerge(
+  operation(
+    "Agents",
+    "Delete an agent and all that it owns",
+    "Deletes an agent with its keys, checks and history, immediately for every reader. Incidents and notifications stay on record. A later heartbeat registers the agent again, as pending.",
+  ),
+)
 
 const acceptAgent = HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accept", {
   params,
   success,
   error: ofOneAgent,
-}).annotate(OpenApi.Summary, "Accept the pending key of one agent")
+}).annotateMerge(
+  operation(
+    "Admission",
+    "Accept the pending key of one agent",
+    "Accepts the agent's pending key, so that its events count. A replacement key replaces the accepted one. Without a pending key the count is 0. Safe to repeat.",
+  ),
+)
 
 const blockAgent = HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block", {
   params,
   success,
   error: ofOneAgent,
 }).annotateMerge(
-  OpenApi.annotations({
-    summary: "Block the pending key of one agent, or else its accepted one",
-    description: "Not safe to repeat: the second time it may block the accepted key.",
-  }),
+  operation(
+    "Admission",
+    "Block the pending key of one agent, or else its accepted one",
+    "Blocks the agent's pending key, or else its accepted one, and puts it on the blacklist. An agent left without a key is deleted. **Not safe to repeat**: a second call may block the accepted key after the pending one.",
+  ),
 )
 
 const acceptAll = HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
   query: Parameters.AcceptAllParameters,
   success,
   error,
-}).annotate(OpenApi.Summary, "Accept all pending agents")
+}).annotateMerge(
+  operation(
+    "Admission",
+    "Accept all pending agents",
+    "Accepts all pending agents; with include_rotation, replacement keys of accepted agents as well.",
+  ),
+)
 
 const blockAll = HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", {
   success,
   error,
-}).annotate(OpenApi.Summary, "Block all pending keys")
+}).annotateMerge(
+  operation(
+    "Admission",
+    "Block all pending keys",
+    "Blocks every pending key, replacement keys included, and puts them on the blacklist.",
+  ),
+)
 
 const removeAll = HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", {
   success,
   error,
-}).annotate(OpenApi.Summary, "Remove all pending agents")
+}).annotateMerge(
+  operation(
+    "Admission",
+    "Remove all pending agents",
+    "Removes all pending agents. Their next heartbeats register them again.",
+  ),
+)
 
 const listBlacklist = HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
   query: Parameters.BlacklistParameters,
   success: Responses.AgentBlacklistPage,
   error,
-}).annotate(OpenApi.Summary, "List blocked keys")
+}).annotateMerge(
+  operation(
+    "Admission",
+    "List blocked keys",
+    "Lists blocked keys, newest first. This list goes forward only.",
+  ),
+)
 
 const deleteBlacklist = HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", {
   success,
   error,
-}).annotate(OpenApi.Summary, "Delete all rows of the blacklist")
+}).annotateMerge(
+  operation(
+    "Admission",
+    "Delete all rows of the blacklist",
+    "Empties the blacklist. The next heartbeats of these keys register them again, as pending.",
+  ),
+)
 
 const deleteBlacklistRow = HttpApiEndpoint.delete(
   "deleteBlacklistRow",
@@ -75,42 +125,74 @@ const deleteBlacklistRow = HttpApiEndpoint.delete(
     success,
     error,
   },
-).annotate(OpenApi.Summary, "Delete one row of the blacklist")
+).annotateMerge(
+  operation(
+    "Admission",
+    "Delete one row of the blacklist",
+    "Removes one key from the blacklist. Its next heartbeat registers it again, as pending. If no row has the id, the count is 0.",
+  ),
+)
 
 const listAgents = HttpApiEndpoint.get("listAgents", "/agents", {
   query: Parameters.AgentListParameters,
   success: Responses.AgentPage,
   error,
-}).annotate(OpenApi.Summary, "List agents")
+}).annotateMerge(operation("Agents", "List agents", "Lists agents, accepted and pending, by agent_id."))
 
 const listChecks = HttpApiEndpoint.get("listChecks", "/checks", {
   query: Parameters.CheckListParameters,
   success: Responses.CheckStatePage,
   error,
-}).annotate(OpenApi.Summary, "List current check states")
+}).annotateMerge(
+  operation(
+    "Checks",
+    "List current check states",
+    "Lists the current state of every check, by agent_id and check_id.",
+  ),
+)
 
 const listIncidents = HttpApiEndpoint.get("listIncidents", "/incidents", {
   query: Parameters.IncidentListParameters,
   success: Responses.IncidentPage,
   error,
-}).annotate(OpenApi.Summary, "List incidents")
+}).annotateMerge(
+  operation(
+    "Incidents",
+    "List incidents",
+    "Lists incidents. By status and descending, which is the default, open ones come first, the most severe of them first, then the newest. agent_id and check_id find every incident in which such a check is or was a member.",
+  ),
+)
 
 const queryEvents = HttpApiEndpoint.get("queryEvents", "/events/query", {
   query: Parameters.EventListParameters,
   success: Responses.StoredCheckResultEventPage,
   error,
-}).annotate(OpenApi.Summary, "List changes of check results")
+}).annotateMerge(
+  operation(
+    "Checks",
+    "List changes of check results",
+    "Lists the results that changed their checks, newest stored first.",
+  ),
+)
 
 const getSummary = HttpApiEndpoint.get("getSummary", "/system-summary", {
   success: SystemSummary,
   error,
-}).annotate(OpenApi.Summary, "Count agents, checks and open incidents; safe to poll")
+}).annotateMerge(
+  operation(
+    "Checks",
+    "Count agents, checks and open incidents; safe to poll",
+    "Counts agents, checks and open incidents. Its size does not depend on them: safe to poll.",
+  ),
+)
 
 const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   query: Parameters.OutboxListParameters,
   success: Responses.NotificationOutboxPage,
   error,
-}).annotate(OpenApi.Summary, "List notifications")
+}).annotateMerge(
+  operation("Notifications", "List notifications", "Lists notifications: pending, retried and ended."),
+)
 
 /** What operators read and decide (docs/rules.md#tokens). */
 export class OperatorsApi extends HttpApiGroup.make("operators")
@@ -120,10 +202,4 @@ export class OperatorsApi extends HttpApiGroup.make("operators")
   // The last one is the first that a request meets.
   .middleware(ValidParameters)
   .middleware(IgnoredBody)
-  .middleware(OperatorAuthentication)
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "Operators",
-      description: "What operators read and decide, with an operator token.",
-    }),
-  ) {}
+  .middleware(OperatorAuthentication) {}

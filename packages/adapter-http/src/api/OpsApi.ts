@@ -5,6 +5,7 @@ import { Conflict, Internal, NotFound } from "./ApiErrors.ts"
 import { OperatorAuthentication } from "./Authentication.ts"
 import * as resources from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { operation } from "./operation.ts"
 
 const success = ActionCountResponse
 const error = [Internal.wire, NotFound.wire] as const
@@ -13,37 +14,73 @@ const replay = HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", {
   params: resources.OutboxPath,
   success,
   error: [Internal.wire, NotFound.wire, Conflict.wire],
-}).annotate(OpenApi.Summary, "Send a failed notification again, with the same id")
+}).annotateMerge(
+  operation(
+    "Notifications",
+    "Send a failed notification again, with the same id",
+    "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
+  ),
+)
 
 const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
   params: resources.NotifierPath,
   success: resources.NotifierTest,
   error,
-}).annotate(OpenApi.Summary, "Send a test message now and tell what the receiver said")
+}).annotateMerge(
+  operation(
+    "Notifications",
+    "Send a test message now and report the receiver's answer",
+    "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
+  ),
+)
 
 const resetClock = HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", {
   params: CheckPathParameters,
   success,
   error,
-}).annotate(OpenApi.Summary, "Release a check that a clock in the future froze")
+}).annotateMerge(
+  operation(
+    "Checks",
+    "Release a check that a clock in the future froze",
+    "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
+  ),
+)
 
 const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", {
   params: CheckPathParameters,
   success,
   error,
-}).annotate(OpenApi.Summary, "Delete a check that its agent no longer runs, with its history")
+}).annotateMerge(
+  operation(
+    "Checks",
+    "Delete a check that its agent no longer runs, with its history",
+    "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
+  ),
+)
 
 const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
   params: resources.IncidentPath,
   success: resources.IncidentDetail,
   error,
-}).annotate(OpenApi.Summary, "Show an incident with its members and its story")
+}).annotateMerge(
+  operation(
+    "Incidents",
+    "Show an incident with its members and timeline",
+    "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each.",
+  ),
+)
 
 const explain = HttpApiEndpoint.get("explain", "/explain", {
   query: resources.CheckQuery,
   success: resources.CheckExplanation,
   error,
-}).annotate(OpenApi.Summary, "Tell why a check is in the state it is in")
+}).annotateMerge(
+  operation(
+    "Checks",
+    "Explain why a check is in its state",
+    "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
+  ),
+)
 
 class OperationsApi extends HttpApiGroup.make("operations")
   .add(replay, testNotifier, resetClock, removeCheck, showIncident, explain)
@@ -60,6 +97,6 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
     OpenApi.annotations({
       title: "Tocsin operations",
       version: "1.0.0",
-      description: "What operators do beyond the v1 API: dead letters, tests, explanations.",
+      summary: "What operators do beyond the v1 API.",
     }),
   ) {}

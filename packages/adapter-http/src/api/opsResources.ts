@@ -11,10 +11,21 @@ import { NotifierKind, Severity } from "@tocsin/core/contract/Status"
 import { Schema } from "effect"
 
 /** Paths of /ops/v1. */
-export const OutboxPath = Schema.Struct({ id: OutboxId })
-export const IncidentPath = Schema.Struct({ id: IncidentId })
-export const NotifierPath = Schema.Struct({ notifier: NotifierKind })
-export const CheckQuery = Schema.Struct({ agent_id: AgentId, check_id: CheckId })
+export const OutboxPath = Schema.Struct({
+  id: OutboxId.annotateKey({
+    description: "The id of an outbox item; GET /api/v1/notifiers/outbox?state=failed lists them.",
+  }),
+})
+export const IncidentPath = Schema.Struct({
+  id: IncidentId.annotateKey({ description: "The id of an incident." }),
+})
+export const NotifierPath = Schema.Struct({
+  notifier: NotifierKind.annotateKey({ description: "A notifier that is configured." }),
+})
+export const CheckQuery = Schema.Struct({
+  agent_id: AgentId.annotateKey({ description: "The agent of the check." }),
+  check_id: CheckId.annotateKey({ description: "The check to explain." }),
+})
 
 /** What the receiver of a test message said. */
 export const NotifierTest = Schema.Struct({
@@ -23,7 +34,7 @@ export const NotifierTest = Schema.Struct({
   }),
   status: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status, if it gave one." }),
   error: Schema.NullOr(Schema.String).annotate({ description: "What went wrong." }),
-}).annotate({ identifier: "NotifierTest", description: "What became of a test message." })
+}).annotate({ identifier: "NotifierTest", description: "The result of a test message." })
 
 const Member = Schema.Struct({
   agent_id: AgentId,
@@ -54,7 +65,7 @@ export const IncidentDetail = Schema.Struct({
     description: "How many changes the timeline leaves out.",
   }),
   deliveries: Schema.Array(NotificationOutboxItem).annotate({ description: "At most 200, newest first." }),
-}).annotate({ identifier: "IncidentDetail", description: "An incident with its members and its story." })
+}).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
 
 /** Why a check is in the state it is in. */
 export const CheckExplanation = Schema.Struct({

@@ -1,11 +1,10 @@
 import { Effect, Fiber, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import type { KnownRoute } from "../routes.ts"
-import type { JsonObject } from "./Documentation.ts"
 import { opsDocument, v1Document } from "./documents.ts"
+import type { JsonObject } from "./plainSchema.ts"
 import * as StaticContent from "./StaticContent.ts"
-import { viewerFiles } from "./viewer/viewerFiles.ts"
-import { type OfferedDocument, PAGE, POLICY, SCRIPT, STYLE, viewerPage } from "./viewer/viewerPage.ts"
+import { type OfferedDocument, PAGE, POLICY, SCRIPT, STYLE, viewerFiles, viewerPage } from "./viewer.ts"
 
 interface ServedDocument extends OfferedDocument {
   readonly path: `/${string}`

@@ -1,22 +1,77 @@
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
+import { String } from "effect"
 import type { OpenApi } from "effect/http-api"
-import type { Documentation, JsonObject } from "./Documentation.ts"
-import { errorExample } from "./errorExamples.ts"
-import { headersOf } from "./headersOf.ts"
+import type { JsonObject } from "./plainSchema.ts"
+import { REQUEST_ID } from "./story.ts"
 
-/** The codes of errors by the names of their responses, as {@link errorName} makes them. */
-const codes: Readonly<Record<string, ReadonlyArray<ErrorCode>>> = {
-  Validation: ["validation"],
-  Unauthorized: ["unauthorized"],
-  Forbidden: ["forbidden"],
-  AgentBlocked: ["agent_blocked"],
-  AgentBlockedOrAgentNotAccepted: ["agent_blocked", "agent_not_accepted"],
-  NotFound: ["not_found"],
-  Conflict: ["conflict"],
-  PayloadTooLarge: ["payload_too_large"],
-  RateLimited: ["rate_limited"],
-  Internal: ["internal"],
-  NotReady: ["not_ready"],
+/** Header fields that some errors have, by the names that the definition gives them. */
+const ofErrors: Readonly<Record<string, { readonly name: string; readonly header: JsonObject }>> = {
+  "retry-after": {
+    name: "Retry-After",
+    header: {
+      description: "After how many seconds another try may succeed (RFC 9110, 10.2.3).",
+      schema: { type: "integer", minimum: 0, maximum: 999_999_999 },
+      example: 1,
+    },
+  },
+  "www-authenticate": {
+    name: "WWW-Authenticate",
+    header: {
+      description: "How to authenticate (RFC 9110, 11.6.1).",
+      schema: { type: "string", enum: ["Bearer"] },
+    },
+  },
+}
+
+/** Header fields that every answer has, as components of the document. */
+export const headersOfEvery: JsonObject = {
+  "X-Request-Id": {
+    description: "Names the request: its own X-Request-Id where that is one, otherwise new.",
+    required: true,
+    schema: { type: "string", pattern: "^[A-Za-z0-9._:-]{1,128}$" },
+  },
+  "Cache-Control": {
+    description: "Nothing of it may be kept.",
+    required: true,
+    schema: { type: "string", enum: ["no-store"] },
+  },
+}
+
+const references = Object.fromEntries(
+  Object.keys(headersOfEvery).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)
+
+/** The header fields of an answer: those of every one, and those that its definition gives it. */
+export const headersOf = ({ headers = {} }: OpenApi.OpenApiSpecResponse): JsonObject => {
+  const own = Object.entries(headers).map(([key, { schema, required }]) => {
+    const known = ofErrors[key]
+    return known === undefined ? [key, { required, schema }] : [known.name, { ...known.header, required }]
+  })
+  return { ...references, ...Object.fromEntries(own) }
+}
+
+/** A sentence of the service for each code. Tests compare them with what it says. */
+const usual: Readonly<Record<ErrorCode, string>> = {
+  validation: "agent_id must be 1 to 128 letters, digits or the characters . _ : -",
+  unauthorized: "send the header Authorization: Bearer with a token of 1 to 512 visible ASCII characters",
+  forbidden: "this token is read-only; use a token from SERVICE_AUTH_TOKEN",
+  agent_blocked: "this agent key is blocked; to let it register again, delete its blacklist row",
+  agent_not_accepted:
+    "this agent key is not accepted for this agent_id; send a heartbeat, then have an operator accept the agent",
+  not_found: "no agent has this agent_id; list agents with GET /api/v1/agents",
+  conflict: "this agent key belongs to another agent_id; give each agent a key of its own",
+  payload_too_large: "the request body must not be larger than 1 MiB (1048576 bytes)",
+  rate_limited: "too many heartbeats; slow down and try again in 1 s",
+  internal: "the storage is unreachable or refuses writes; try again later",
+  not_ready: "the storage is unreachable or refuses writes, or the service is shutting down",
+}
+
+/** What a document says of errors beyond the definition. */
+export interface ErrorTexts {
+  /** When an error is answered, by the name of its response, if the error itself says it too narrowly. */
+  readonly responses: Readonly<Record<string, string>>
+  /** Example messages, if they are not the usual ones. */
+  readonly messages: Readonly<Partial<Record<ErrorCode, string>>>
 }
 
 const schemaNames = (schema: JsonObject): ReadonlyArray<string> => {
@@ -25,24 +80,35 @@ const schemaNames = (schema: JsonObject): ReadonlyArray<string> => {
   return Array.isArray(anyOf) ? anyOf.flatMap(schemaNames) : []
 }
 
-/** The name of an error's response among the document's components, after the schemas of its body. */
-export const errorName = ({ content }: OpenApi.OpenApiSpecResponse): string =>
+/** The names of an error's schemas, without "Error". */
+const errorNames = ({ content }: OpenApi.OpenApiSpecResponse): ReadonlyArray<string> =>
   Object.values(content ?? {})
     .flatMap(({ schema }) => schemaNames(schema))
     .map((name) => name.replace(/Error$/, ""))
-    .join("Or")
+
+/** The name of an error's response among the document's components. */
+export const errorName = (response: OpenApi.OpenApiSpecResponse): string => errorNames(response).join("Or")
+
+const exampleOf = (name: string, { messages }: ErrorTexts) => {
+  // Its code in the form of a type's name, as the definition of the API has it.
+  const code = String.pascalToSnake(name) as ErrorCode
+  const message = messages[code] ?? usual[code]
+  return [
+    code,
+    {
+      summary: `An error with the code ${code}`,
+      value: { error: { code, message, request_id: REQUEST_ID } },
+    },
+  ] as const
+}
 
 /** The response of an error as a component of the document. */
-export const errorResponse = (
-  response: OpenApi.OpenApiSpecResponse,
-  { responses: texts, messages }: Documentation,
-): JsonObject => {
-  const name = errorName(response)
+export const errorResponse = (response: OpenApi.OpenApiSpecResponse, texts: ErrorTexts): JsonObject => {
   const [media] = Object.values(response.content ?? {})
-  const examples = (codes[name] ?? []).map((code) => [code, errorExample(code, messages)])
+  const examples = Object.fromEntries(errorNames(response).map((name) => exampleOf(name, texts)))
   return {
-    description: texts[name] ?? response.description.replaceAll(" | ", " Or: "),
+    description: texts.responses[errorName(response)] ?? response.description.replaceAll(" | ", " Or: "),
     headers: headersOf(response),
-    content: { "application/json": { schema: media?.schema, examples: Object.fromEntries(examples) } },
+    content: { "application/json": { schema: media?.schema, examples } },
   }
 }

@@ -1,36 +1,97 @@
 import { Array, Order, Predicate, Record } from "effect"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import type { Documentation, JsonObject } from "./Documentation.ts"
-import { documentedOperation, endpointOf, FIRST_ERROR } from "./documentedOperation.ts"
-import { errorName, errorResponse } from "./errorResponses.ts"
-import { headersOfEvery } from "./headersOf.ts"
-import { plainSchema } from "./plainSchema.ts"
+import { errorName, errorResponse, type ErrorTexts, headersOf, headersOfEvery } from "./errorResponses.ts"
+import { type OperationExamples, operationExamples, pathParameters } from "./examples.ts"
+import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
+
+/** What a document says beyond the definition of its API. */
+export interface Documentation extends ErrorTexts {
+  /** How to use the API, in CommonMark. */
+  readonly description: string
+  /** Where the paths begin, relative to where the document is served: it may be mounted anywhere. */
+  readonly server: string
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+}
+
+type Operation = OpenApi.OpenAPISpecOperation
+
+/** The lowest status of an error. */
+const FIRST_ERROR = 400
+
+const parameter = (
+  { name, in: place, required, schema: generated }: OpenApi.OpenAPISpecParameter,
+  { parameters }: OperationExamples,
+): JsonObject => {
+  const { description, ...schema } = plainSchema(generated as JsonObject)
+  const example = parameters?.[name]
+  return {
+    name,
+    in: place,
+    description,
+    required,
+    schema: place === "query" ? typedQuery(name, schema) : schema,
+    ...(place === "path" && pathParameters[name]),
+    ...(example !== undefined && { example }),
+  }
+}
+
+/** Statuses that the definition gives to whole groups, and that an operation cannot answer. */
+const isImpossible = (status: number, method: string, { parameters, requestBody }: Operation): boolean => {
+  // Every token may read (docs/rules.md#tokens).
+  if (status === 403) return method === "get"
+  return status === 400 && parameters.length === 0 && requestBody === undefined
+}
+
+const withExamples = (content: OpenApi.OpenApiSpecContent = {}, examples: unknown): JsonObject =>
+  Record.map(content, ({ schema }) => ({ schema, examples }))
+
+const responses = (operation: Operation, method: string, { success }: OperationExamples): JsonObject =>
+  Object.fromEntries(
+    Object.entries(operation.responses)
+      .filter(([status]) => !isImpossible(Number(status), method, operation))
+      .map(([status, response]) => [
+        status,
+        Number(status) < FIRST_ERROR
+          ? {
+              description: response.description,
+              headers: headersOf(response),
+              content: withExamples(response.content, success),
+            }
+          : { $ref: `#/components/responses/${errorName(response)}` },
+      ]),
+  )
+
+/** An operation under the name of its endpoint, which is unique without that of its group. */
+const documented = (operation: Operation, method: string): JsonObject => {
+  const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
+  const examples = operationExamples[operationId]
+  if (examples === undefined) throw new Error(`give an example of ${operationId} in documents/examples.ts`)
+  const { tags, summary, description, security, parameters, requestBody } = operation
+  return {
+    tags,
+    operationId,
+    summary,
+    description,
+    security,
+    parameters: parameters.map((each) => parameter(each, examples)),
+    ...(requestBody !== undefined && {
+      requestBody: { required: true, content: withExamples(requestBody.content, examples.request) },
+    }),
+    responses: responses(operation, method, examples),
+  }
+}
 
 const sorted = <A>(record: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
   Object.fromEntries(Array.sortWith(Object.entries(record), ([name]) => name, Order.String))
 
-const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<OpenApi.OpenAPISpecOperation> =>
-  // Nothing but operations stands in generated path items.
-  Object.values(paths).flatMap((item) => Object.values(item) as Array<OpenApi.OpenAPISpecOperation>)
-
-const pathsOf = ({ paths }: OpenApi.OpenAPISpec, { operations }: Documentation) =>
-  Record.map(paths, (item) =>
-    Record.map(item as Readonly<Record<string, OpenApi.OpenAPISpecOperation>>, (operation, method) => {
-      const text = operations[endpointOf(operation)]
-      if (text === undefined) throw new Error(`say in the documentation what ${endpointOf(operation)} does`)
-      return documentedOperation(operation, method, text)
-    }),
-  )
-
-const errorResponses = (generated: OpenApi.OpenAPISpec, documentation: Documentation) =>
+const errorResponses = ({ paths }: OpenApi.OpenAPISpec, documentation: Documentation) =>
   Object.fromEntries(
-    operationsOf(generated)
-      .flatMap(({ responses }) => Object.entries(responses))
+    // Generated path items contain operations only.
+    Object.values(paths)
+      .flatMap((item) => Object.values(item) as Array<Operation>)
+      .flatMap((operation) => Object.entries(operation.responses))
       .filter(([status]) => Number(status) >= FIRST_ERROR)
-      .map(([, response]: readonly [string, OpenApi.OpenApiSpecResponse]) => [
-        errorName(response),
-        errorResponse(response, documentation),
-      ]),
+      .map(([, response]) => [errorName(response), errorResponse(response, documentation)]),
   )
 
 const AS_TEXT = /(AgentId|CheckId)Encoded$/
@@ -48,31 +109,31 @@ const withPlainIds = (node: unknown): unknown => {
     : node
 }
 
-/** The OpenAPI 3.1 document of an API: generated from its definition, with what is said of it beside that. */
+/** The OpenAPI 3.1 document of an API: generated from its definition, with examples and how to use it. */
 export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   documentation: Documentation,
 ): JsonObject => {
   const generated = withPlainIds(OpenApi.fromApi(api)) as OpenApi.OpenAPISpec
-  const { title, summary, description, server, tags } = documentation
+  const { title, summary, version } = generated.info
   const { schemas, securitySchemes } = generated.components
   return {
     openapi: generated.openapi,
     info: {
       title,
       summary,
-      version: generated.info.version,
-      description,
+      version,
+      description: documentation.description,
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: server, description: "The service that this document came from." }],
-    tags,
-    paths: pathsOf(generated, documentation),
+    servers: [{ url: documentation.server, description: "The service that this document came from." }],
+    tags: documentation.tags,
+    paths: Record.map(generated.paths, (item) => Record.map(item as Record<string, Operation>, documented)),
     components: {
       schemas: sorted(Record.map(schemas, (schema) => plainSchema(schema as JsonObject))),
       responses: sorted(errorResponses(generated, documentation)),
       headers: headersOfEvery,
-      // Names of schemes are written in any case; generators compare them to this one.
+      // Schemes are case-insensitive, but generators compare them to this one.
       securitySchemes: Record.map(securitySchemes, (scheme) => ({ ...scheme, scheme: "bearer" })),
     },
   }

@@ -1,5 +1,7 @@
 import { Predicate, Record } from "effect"
-import type { JsonObject } from "./Documentation.ts"
+
+/** A JSON object, of which nothing more is known. */
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** What says something of a schema and constrains nothing: it may stand beside a reference (OpenAPI 3.1). */
 const ANNOTATIONS = new Set(["description", "default", "title", "examples"])

@@ -9,7 +9,7 @@ const DEFAULT_LIMIT = "100"
 const Limit = Schema.String.check(
   Schema.makeFilter<string>((text) => /^[1-9][0-9]{0,2}$/u.test(text) && Number(text) <= MAX_LIMIT, {
     expected: `an integer from 1 to ${MAX_LIMIT}`,
-    description: `How many items a page holds at most: 1 to ${MAX_LIMIT}.`,
+    description: "How many items a page holds at most. It may change from page to page.",
     default: DEFAULT_LIMIT,
     toJsonSchema: () => ({ pattern: "^[1-9][0-9]{0,2}$" }),
   }),
@@ -31,7 +31,7 @@ const flag = (description: string) =>
 
 const Cursor = Schema.String.check(
   isPlainText({ min: 1, max: 512 }).annotate({
-    description: "The next_cursor of a page, or its prev_cursor with back=true.",
+    description: "The next_cursor of a page, or its prev_cursor with back=true. The first page without.",
   }),
 )
 
@@ -42,14 +42,23 @@ const forward = {
 
 const paging = {
   ...forward,
-  back: flag("Whether cursor is a prev_cursor, so that the page before it is returned."),
+  back: flag("Whether cursor is a prev_cursor, so that the page before is returned."),
 }
 
-const agentFilter = { agent_id: Schema.optionalKey(AgentId) }
-const checkFilter = { ...agentFilter, check_id: Schema.optionalKey(CheckId) }
+/** A filter that an absent parameter leaves open. */
+const filter = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(schema).annotateKey({ description })
+
+const agentFilter = { agent_id: filter(AgentId, "Only what belongs to this agent.") }
+const checkFilter = { ...agentFilter, check_id: filter(CheckId, "Only what belongs to checks of this name.") }
+
+const SORT = "What the items are ordered by; ids break ties."
 
 const direction = Schema.Literals(["asc", "desc"])
-  .annotate({ default: "desc" })
+  .annotate({
+    default: "desc",
+    description: "Ascending or descending; one is the exact reverse of the other.",
+  })
   .pipe(Schema.withDecodingDefaultKey(Effect.succeed("desc" as const)))
 
 /** Shows the ID's pattern in documents; the ID's own schema checks it. */
@@ -91,7 +100,7 @@ export const BlacklistPathParameters = Schema.Struct({
   key_id: Schema.String.check(
     Schema.isPattern(/^[^]{64}$/u, {
       expected: "exactly 64 characters",
-      description: "The id of a blacklist row.",
+      description: "The id of a blacklist row, not a fingerprint.",
       toJsonSchema: () => ({ minLength: 64, maxLength: 64 }),
     }),
   ),
@@ -122,11 +131,11 @@ export type EventListParameters = typeof EventListParameters.Type
 
 /** Query of GET /api/v1/incidents (docs/rules.md#lists). */
 export const IncidentListParameters = Schema.Struct({
-  state: Schema.optionalKey(IncidentState),
-  severity: Schema.optionalKey(Severity),
+  state: filter(IncidentState, "Only incidents in this state."),
+  severity: filter(Severity, "Only incidents of this severity."),
   ...checkFilter,
   sort: Schema.Literals(["status", "opened_at", "resolved_at"])
-    .annotate({ default: "status" })
+    .annotate({ default: "status", description: SORT })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed("status" as const))),
   direction,
   ...paging,
@@ -135,11 +144,11 @@ export type IncidentListParameters = typeof IncidentListParameters.Type
 
 /** Query of GET /api/v1/notifiers/outbox (docs/rules.md#lists). */
 export const OutboxListParameters = Schema.Struct({
-  state: Schema.optionalKey(OutboxState),
-  notifier: Schema.optionalKey(NotifierKind),
-  event_type: Schema.optionalKey(NotificationType),
+  state: filter(OutboxState, "Only notifications in this state."),
+  notifier: filter(NotifierKind, "Only notifications to this notifier."),
+  event_type: filter(NotificationType, "Only notifications that say this."),
   sort: Schema.Literals(["created_at", "updated_at"])
-    .annotate({ default: "updated_at" })
+    .annotate({ default: "updated_at", description: SORT })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed("updated_at" as const))),
   direction,
   ...paging,

@@ -1,0 +1,175 @@
+import * as story from "./story.ts"
+
+/** A request body or an answer as it may be on the wire, under a sentence that says when. */
+export interface Example {
+  readonly summary: string
+  readonly value: unknown
+}
+
+/** Examples of one body by names that are valid in a component's key. */
+export type Examples = Readonly<Record<string, Example>>
+
+/** What an operation receives and answers, for example. */
+export interface OperationExamples {
+  /** Of parameters that are not in {@link pathParameters}. */
+  readonly parameters?: Readonly<Record<string, string>>
+  readonly request?: Examples
+  readonly success: Examples
+}
+
+const counted = (summary: string, count: number): OperationExamples => ({
+  success: { done: { summary, value: { count } } },
+})
+
+const lastPage = (item: object, summary = "The only page"): OperationExamples => ({
+  success: { page: { summary, value: { items: [item], next_cursor: null, prev_cursor: null } } },
+})
+
+const incidentDetail = {
+  incident: story.OPEN_INCIDENT,
+  members: [
+    {
+      agent_id: "web-01",
+      check_id: "disk",
+      severity: "critical",
+      summary: "DISK CRITICAL - / is 97% full",
+      joined_at: "2026-01-31T08:29:58.903Z",
+      left_at: null,
+    },
+  ],
+  timeline: [
+    {
+      at: "2026-01-31T08:29:58.903Z",
+      change: "joined",
+      agent_id: "web-01",
+      check_id: "disk",
+      severity: "critical",
+      incident_severity: "critical",
+    },
+  ],
+  timeline_left_out: 0,
+  deliveries: [story.OUTBOX_ITEM],
+}
+
+const explanation = {
+  agent: story.AGENT,
+  check: story.CHECK_STATE,
+  reasons: [
+    "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
+    "It differed from the one before and was stored as a change.",
+    "It is a member of an open incident, because its status is not ok.",
+  ],
+  received_at: "2026-01-31T08:29:58.903Z",
+  age_seconds: 62.5,
+  skew_seconds: 0.783,
+  last_change: story.STORED_EVENT,
+  incident: story.OPEN_INCIDENT,
+}
+
+/** Parameters that mean the same in every path; their schemas decode them once more and lose what is said of ids. */
+export const pathParameters: Readonly<
+  Record<string, { readonly description: string; readonly example: string }>
+> = {
+  agent_id: { description: "Names an agent; chosen by its operator.", example: "web-01" },
+  check_id: { description: "Names one check of an agent.", example: "disk" },
+}
+
+/** Examples of every operation of both APIs, by the names of their endpoints. */
+export const operationExamples: Readonly<Record<string, OperationExamples>> = {
+  heartbeat: {
+    request: {
+      usual: { summary: "A web server that is well", value: story.HEARTBEAT },
+    },
+    success: {
+      accepted: { summary: "An operator has accepted the key", value: { accepted: true } },
+      pending: { summary: "The key waits for an operator", value: { accepted: false } },
+    },
+  },
+  events: {
+    request: {
+      change: {
+        summary: "A disk that has filled up, and a load that is well",
+        value: { agent_id: "web-01", events: [story.FULL_DISK, story.STEADY_LOAD] },
+      },
+      quiet: {
+        summary: "A result without notifications, in an incident that several agents share",
+        value: {
+          agent_id: "web-01",
+          events: [{ ...story.FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
+        },
+      },
+    },
+    success: {
+      change: { summary: "One result was a change, one was not", value: { accepted: 1, deduplicated: 1 } },
+      repeated: { summary: "The same batch once more", value: { accepted: 0, deduplicated: 2 } },
+    },
+  },
+  health: { success: { ok: { summary: "It runs", value: { status: "ok" } } } },
+  ready: { success: { ok: { summary: "It is ready", value: { status: "ok" } } } },
+  listAgents: {
+    success: {
+      page: {
+        summary: "The first of several pages",
+        value: { items: [story.PENDING_AGENT, story.AGENT], next_cursor: story.CURSOR, prev_cursor: null },
+      },
+    },
+  },
+  getAgent: { success: { agent: { summary: "An accepted agent that is alive", value: story.AGENT } } },
+  deleteAgent: counted("The agent is deleted", 1),
+  acceptAgent: counted("The key is accepted", 1),
+  blockAgent: counted("The key is blocked", 1),
+  acceptAll: counted("Three agents are accepted", 3),
+  blockAll: counted("Two keys are blocked", 2),
+  removeAll: counted("Two agents are removed", 2),
+  listBlacklist: lastPage(story.BLACKLIST_ITEM),
+  deleteBlacklist: counted("Four rows are deleted", 4),
+  deleteBlacklistRow: {
+    parameters: { key_id: story.BLACKLIST_ITEM.id },
+    ...counted("The row is deleted", 1),
+  },
+  listChecks: lastPage(story.CHECK_STATE),
+  queryEvents: lastPage(story.STORED_EVENT),
+  listIncidents: lastPage(story.OPEN_INCIDENT),
+  getSummary: {
+    success: {
+      counts: {
+        summary: "Two agents, of which one is pending, and one incident",
+        value: {
+          agents_online: 1,
+          agents_offline: 0,
+          checks_ok: 1,
+          checks_warning: 0,
+          checks_critical: 1,
+          checks_unknown: 0,
+          open_incidents: 1,
+          generated_at: "2026-01-31T08:30:01.004Z",
+        },
+      },
+    },
+  },
+  listOutbox: lastPage(story.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
+  replay: { parameters: { id: story.OUTBOX_ID }, ...counted("It is pending again", 1) },
+  testNotifier: {
+    parameters: { notifier: "webhook" },
+    success: {
+      delivered: {
+        summary: "The receiver took it",
+        value: { outcome: "delivered", status: 204, error: null },
+      },
+      refused: {
+        summary: "The receiver refused it",
+        value: { outcome: "refused", status: 404, error: "the receiver answered 404" },
+      },
+    },
+  },
+  resetClock: counted("The check is released", 1),
+  removeCheck: counted("The check is deleted", 1),
+  showIncident: {
+    parameters: { id: story.INCIDENT_ID },
+    success: { open: { summary: "An open incident of one check", value: incidentDetail } },
+  },
+  explain: {
+    parameters: { agent_id: "web-01", check_id: "disk" },
+    success: { critical: { summary: "A check that is critical", value: explanation } },
+  },
+}

@@ -1,0 +1,141 @@
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApi, HttpApiSwagger } from "effect/http-api"
+import * as StaticContent from "./StaticContent.ts"
+
+/** Starts the viewer in the page: with the document that its address names, or the first. Plain JavaScript of browsers. */
+const startScript = `
+window.onload = () => {
+  const links = Array.from(document.querySelectorAll("nav a[data-document]"))
+  const wanted = new URLSearchParams(location.search).get("document")
+  const chosen = links.find((link) => link.dataset.name === wanted) ?? links[0]
+  chosen.setAttribute("aria-current", "page")
+  SwaggerUIBundle({
+    url: new URL(chosen.dataset.document, location.href).href,
+    dom_id: "#viewer",
+    deepLinking: true,
+    displayRequestDuration: true,
+    defaultModelsExpandDepth: 0,
+    validatorUrl: null,
+  })
+}
+`
+
+/** The bar above the viewer, with the documents to choose from. */
+const viewerStyle = `
+body { margin: 0; background: #fff; }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; padding: 0.75rem 1.5rem; background: #1b2733; font: 600 0.95rem/1.5 system-ui, sans-serif; }
+nav a { color: #c9d6e2; text-decoration: none; border-bottom: 2px solid transparent; }
+nav a:hover, nav a:focus-visible { color: #fff; }
+nav a[aria-current] { color: #fff; border-color: #ffb454; }
+nav .name { color: #fff; margin-right: auto; }
+.no-script { padding: 1.5rem; font: 1rem/1.5 system-ui, sans-serif; }
+`
+
+/** What the page of the viewer loads. */
+export interface ViewerFiles {
+  readonly script: StaticContent.StaticContent
+  readonly style: StaticContent.StaticContent
+}
+
+/** A page of effect's own viewer, of an API without endpoints: Swagger UI itself is what is wanted of it. */
+const swaggerPage = Effect.acquireUseRelease(
+  Effect.sync(() =>
+    HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("none"), { path: "/" }), {
+      disableLogger: true,
+    }),
+  ),
+  ({ handler }) =>
+    Effect.promise(async () => {
+      const page = await handler(new Request("http://viewer/"))
+      return await page.text()
+    }),
+  ({ dispose }) => Effect.promise(dispose),
+)
+
+const contentOf = (page: string, element: "script" | "style"): string =>
+  new RegExp(`<${element}>([\\s\\S]*?)</${element}>`).exec(page)?.[1] ?? ""
+
+// A new version has a new address (see viewerPage), so what is kept is never asked for again.
+const kept = (type: string) => ({
+  "content-type": `${type}; charset=utf-8`,
+  "cache-control": "public, max-age=31536000, immutable",
+})
+
+const NOTICE = "/* Swagger UI, https://github.com/swagger-api/swagger-ui, Apache License 2.0 */"
+
+/**
+ * Swagger UI as `effect` brings it, with what starts it here. Loads two megabytes, which a server that nobody asks for them
+ * does without; half a megabyte of it is kept.
+ */
+export const viewerFiles: Effect.Effect<ViewerFiles> = Effect.gen(function* () {
+  const page = yield* swaggerPage
+  // What it starts by itself when the page is there, startScript replaces.
+  const script = [NOTICE, contentOf(page, "script"), startScript].join("\n")
+  const style = [NOTICE, contentOf(page, "style"), viewerStyle].join("\n")
+  return {
+    script: yield* StaticContent.make(script, kept("text/javascript")),
+    style: yield* StaticContent.make(style, kept("text/css")),
+  }
+})
+
+/** A document that the viewer offers. */
+export interface OfferedDocument {
+  /** What the page's address names it by. */
+  readonly name: string
+  readonly title: string
+  /** Its path. */
+  readonly path: string
+}
+
+/** Where the page and its files are; the page leads to them relative to itself, because it may be mounted anywhere. */
+export const PAGE = "/docs" as const
+export const SCRIPT = "/docs/viewer.js" as const
+export const STYLE = "/docs/viewer.css" as const
+
+/**
+ * What the page may do: load and ask nothing but its own origin, run nothing that stands in it, be in no frame. Images that
+ * stand in the style sheet are icons.
+ */
+export const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ")
+
+const relative = (path: string): string => path.slice(1)
+
+const linkTo = ({ name, title, path }: OfferedDocument): string =>
+  `<a href="?document=${name}" data-name="${name}" data-document="${relative(path)}">${title}</a>`
+
+/** The page of the viewer. */
+export const viewerPage = (
+  documents: ReadonlyArray<OfferedDocument>,
+  { script, style }: ViewerFiles,
+): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Tocsin API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="${relative(STYLE)}?v=${style.version}">
+    <script src="${relative(SCRIPT)}?v=${script.version}" defer></script>
+  </head>
+  <body>
+    <nav>
+      <span class="name">Tocsin API</span>
+      ${documents.map(linkTo).join("\n      ")}
+    </nav>
+    <main id="viewer">
+      <noscript><p class="no-script">This page needs JavaScript. The documents are there without:
+        ${documents.map(({ path }) => `<a href="${relative(path)}">${path}</a>`).join(", ")}.</p></noscript>
+    </main>
+  </body>
+</html>
+`
