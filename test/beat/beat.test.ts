@@ -69,7 +69,7 @@ const beating = Effect.fnUntraced(function* (environment: Readonly<Record<string
 })
 
 describe.concurrent("a server with a beat", { timeout: 60_000 }, () => {
-  it.live("sends it while all is well, and nothing else when it stops", () =>
+  it.live("sends it while the service is well, and nothing on shutdown", () =>
     Effect.gen(function* () {
       const { server, heard, hears } = yield* beating()
       yield* hears("three beats", PING, 3)
@@ -78,7 +78,7 @@ describe.concurrent("a server with a beat", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("tells that its database is away, and that it is back", () =>
+  it.live("reports that its database is unreachable, and that it has recovered", () =>
     Effect.gen(function* () {
       const { url, away } = yield* scratchPostgres
       const { heard, hears } = yield* beating({ DATABASE_URL: Redacted.value(url) })

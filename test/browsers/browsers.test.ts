@@ -86,13 +86,13 @@ const unreadable = { code: "connection", hasRequestId: false }
 const reason = chromium === undefined ? " (skipped: there is no Chromium here)" : ""
 
 describe.skipIf(chromium === undefined)(`a page in a browser${reason}`, { timeout: 90_000 }, () => {
-  it.live("of an allowed origin can use the client, and reads errors too", () =>
+  it.live("of an allowed origin can use the client, and read errors", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* calling(({ origin }) => `https://other.example ${origin}`), readable)
     }),
   )
 
-  it.live("of any other origin reads nothing", () =>
+  it.live("of any other origin can read nothing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* calling(() => "https://other.example"), {
         agents: unreadable,

@@ -23,7 +23,7 @@ import { serverAt, tocsin, warmUp } from "./tocsin.ts"
 beforeAll(warmUp)
 
 describe.concurrent("tocsin backup", () => {
-  it.live("copies the database of a server that goes on writing, and a server starts on the copy", () =>
+  it.live("copies the database of a running server, and a server starts on the copy", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       const server = yield* startServer(serverAt(place))
@@ -63,7 +63,7 @@ describe.concurrent("tocsin backup", () => {
     }),
   )
 
-  it.live("replaces no file unless told to, and leaves none unfinished", () =>
+  it.live("replaces a file only with --force, and leaves no partial file", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       yield* tocsin(place, "migrate")
@@ -86,7 +86,7 @@ describe.concurrent("tocsin backup", () => {
     }),
   )
 
-  it.live("never replaces a database in use, whatever path leads to it", () =>
+  it.live("never replaces a database in use, under any path", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       const other = { cwd: yield* scratchFolder, environment: {} }
@@ -114,7 +114,7 @@ describe.concurrent("tocsin backup", () => {
     }),
   )
 
-  it.live("says what to use for PostgreSQL, and that there is nothing to back up", () =>
+  it.live("names the tool for PostgreSQL, and reports that there is nothing to back up", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder
       const elsewhere = yield* tocsin(

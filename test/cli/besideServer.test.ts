@@ -24,7 +24,7 @@ const agentIdsOf = Effect.fnUntraced(function* (server: ServerProcess) {
 
 describe.concurrent.each(places)("commands beside a running server on $name", ({ make }) => {
   it.live(
-    "list agents as the API does, and let them in or keep them out",
+    "list agents like the API, and accept or block them",
     () =>
       Effect.gen(function* () {
         const place = yield* make
@@ -62,7 +62,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
   )
 
   it.live(
-    "show incidents and notifications, and send failed ones again",
+    "show incidents and notifications, and replay failed notifications",
     () =>
       Effect.gen(function* () {
         const place = yield* make

@@ -25,8 +25,8 @@ const copiedOf = (found: ReadonlyArray<{ readonly table: string; readonly column
     .filter((name) => !DERIVED.columns.includes(name))
     .toSorted()
 
-describe("what is copied", () => {
-  it.live("is every column of every table that SQLite keeps", () =>
+describe("tocsin copy carries", () => {
+  it.live("every column of every table of SQLite", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       yield* tocsin(place, "migrate")
@@ -42,7 +42,7 @@ describe("what is copied", () => {
     }),
   )
 
-  it.live("is every column of every table that PostgreSQL keeps", () =>
+  it.live("every column of every table of PostgreSQL", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres
       const place = { cwd: yield* scratchFolder, environment: { DATABASE_URL: Redacted.value(url) } }

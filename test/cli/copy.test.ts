@@ -31,7 +31,7 @@ const emptyPostgres = Effect.map(scratchPostgres, ({ url, replica }) => ({
 }))
 
 describe.concurrent("tocsin copy", () => {
-  it.live("carries everything from SQLite to PostgreSQL and back, and servers go on from there", () =>
+  it.live("copies everything from SQLite to PostgreSQL and back, and servers continue from there", () =>
     Effect.gen(function* () {
       const source = yield* onFile
       const { shown, agent, lastEvent } = yield* Effect.scoped(
@@ -70,7 +70,7 @@ describe.concurrent("tocsin copy", () => {
     }),
   )
 
-  it.live("refuses a target that holds something, or that a server works on", () =>
+  it.live("refuses a target that is not empty or in use", () =>
     Effect.gen(function* () {
       const source = yield* onFile
       yield* tocsin(source, "migrate")
@@ -93,7 +93,7 @@ describe.concurrent("tocsin copy", () => {
     }),
   )
 
-  it.live("leaves the sign of life behind, and says when a server worked on the source", () =>
+  it.live("does not copy the mark, and reports when a server used the source", () =>
     Effect.gen(function* () {
       const source = yield* onFile
       const server = yield* startServer(serverAt(source))
@@ -116,7 +116,7 @@ describe.concurrent("tocsin copy", () => {
     }),
   )
 
-  it.live("is broken off without a trace, and run again", () =>
+  it.live("leaves nothing behind when interrupted, and can be repeated", () =>
     Effect.gen(function* () {
       const source = yield* onFile
       yield* tocsin(source, "migrate")

@@ -62,7 +62,7 @@ const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.u
 
 describe.concurrent("the doctor", () => {
   it.live.each(places)(
-    "finds a running service on $name well, and the receivers that take a test",
+    "finds a running service on $name well, and its receivers that accept a test",
     ({ make }) =>
       Effect.gen(function* () {
         const place = yield* make
@@ -101,7 +101,7 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
-  it.live("tells of all bad settings, and looks at the rest nevertheless", () =>
+  it.live("reports every bad setting, and examines the rest", () =>
     Effect.gen(function* () {
       const environment = {
         SERVICE_PORT: "eighty",
@@ -114,7 +114,7 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("looks at the beat, and at the pages that may call", () =>
+  it.live("examines the beat and the allowed origins", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       yield* tocsin(place, "migrate")
@@ -149,7 +149,7 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("calls for a look where the server has been silent", () =>
+  it.live("warns when the server has been silent", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       yield* tocsin(place, "migrate")
@@ -163,7 +163,7 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("calls for a look where nothing has been started yet, and makes nothing", () =>
+  it.live("warns when no server has run yet, and creates nothing", () =>
     Effect.gen(function* () {
       const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment: {} })
       assert.deepStrictEqual([notOk(findings), code], [["storage: attention"], EXIT_CODES.attention.code])
@@ -186,7 +186,7 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
-  it.live("finds a PostgreSQL that takes no changes", () =>
+  it.live("finds a read-only PostgreSQL", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres
       const place = { cwd: yield* scratchFolder, environment: { DATABASE_URL: Redacted.value(url) } }
@@ -201,7 +201,7 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("finds a schema that is newer, on SQLite and on PostgreSQL", () =>
+  it.live("finds a newer schema on SQLite and on PostgreSQL", () =>
     Effect.gen(function* () {
       const later = "INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)"
       const file = { cwd: yield* scratchFolder, environment: {} }

@@ -43,7 +43,7 @@ describe.concurrent("exit codes", () => {
     }),
   )
 
-  it.live("2: bad settings, all at once; a token is asked of servers only", () =>
+  it.live("2: every bad setting in one message; only servers need a token", () =>
     Effect.gen(function* () {
       const { cwd } = yield* nowhere
       const environment = {
@@ -61,7 +61,7 @@ describe.concurrent("exit codes", () => {
     }),
   )
 
-  it.live("4: no storage there, and none is made", () =>
+  it.live("4: there is no storage, and none is created", () =>
     Effect.gen(function* () {
       const place = yield* nowhere
       assert.deepStrictEqual(yield* refused(place, "agents list"), {
@@ -78,7 +78,7 @@ describe.concurrent("exit codes", () => {
     }),
   )
 
-  it.live.each(places)("3: what is not there, on $name; after 0: its schema is made by migrate", ({ make }) =>
+  it.live.each(places)("3: an unknown name on $name; 0: migrate creates the schema", ({ make }) =>
     Effect.gen(function* () {
       const place = yield* make
       const made = yield* tocsin(place, "migrate", "--json")
@@ -108,7 +108,7 @@ const populated = Effect.fnUntraced(function* () {
 })
 
 describe("a long list", () => {
-  it.live("is read to its end, in order, and may be left by its reader without a word", () =>
+  it.live("is printed in order to its end, and its reader may close the pipe", () =>
     Effect.gen(function* () {
       const place = yield* populated()
       const { stdout } = yield* tocsin(place, "agents", "list", "--all", "--json")

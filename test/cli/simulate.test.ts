@@ -36,7 +36,7 @@ const recording = Effect.map(scratchFolder, (cwd) => {
 beforeAll(warmUp)
 
 describe("tocsin simulate", () => {
-  it.live("draws what would have paged, and tells what it left out", () =>
+  it.live("draws what would have notified, and reports what it skipped", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* tocsin(
         yield* recording,
@@ -53,7 +53,7 @@ describe("tocsin simulate", () => {
     }),
   )
 
-  it.live("writes the same as JSON", () =>
+  it.live("prints the same as JSON", () =>
     Effect.gen(function* () {
       const report = yield* jsonOf(yield* recording, "simulate", "history.jsonl")
       assert.containSubset(report, {
@@ -65,7 +65,7 @@ describe("tocsin simulate", () => {
     }),
   )
 
-  it.live("says what is wrong with a file", () =>
+  it.live("reports a file that it cannot read", () =>
     Effect.gen(function* () {
       const place = yield* recording
       const absent = yield* tocsin(place, "simulate", "nothing.jsonl")

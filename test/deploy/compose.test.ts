@@ -23,13 +23,13 @@ describe.each(files)("%s", (file) => {
   const compose = read(file)
   const services = entriesAt(compose, "services")
 
-  it("is what the Compose Specification takes", () => {
+  it("is valid by the Compose Specification", () => {
     assert.isTrue(validate(compose), JSON.stringify(validate.errors))
     assert.isFalse(validate({ services: { tocsin: { image: "tocsin", read_onyl: true } } }))
   })
 
   it.each(services)(
-    "keeps %s small: read-only, without capabilities or new ones, its log bounded",
+    "restricts %s: read-only, without capabilities or new privileges, with a bounded log",
     (_, service) => {
       assert.strictEqual(at(service, "read_only"), true)
       assert.deepStrictEqual(listAt(service, "cap_drop"), ["ALL"])
@@ -44,7 +44,7 @@ describe.each(files)("%s", (file) => {
     assert.match(String(at(service, "image")), /^[a-z]+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
   })
 
-  it.each(services)("gives %s its secrets as files, and has none in itself", (_, service) => {
+  it.each(services)("gives %s its secrets as files, and contains none", (_, service) => {
     const declared = entriesAt(compose, "secrets").map(([name]) => name)
     const given = listAt(service, "secrets")
     assert.includeMembers(declared, [...given] as Array<string>)
@@ -62,7 +62,7 @@ describe.each(files)("%s", (file) => {
     assert.deepStrictEqual(literal, [])
   })
 
-  it("has its secrets in files that no image and no commit takes along", () => {
+  it("keeps its secrets in files outside every image and commit", () => {
     for (const [name, secret] of entriesAt(compose, "secrets")) {
       assert.strictEqual(at(secret, "file"), `secrets/${name}`)
     }
@@ -70,7 +70,7 @@ describe.each(files)("%s", (file) => {
     assert.include(readFileSync(".gitignore", "utf8").split("\n"), "/tocsin.env")
   })
 
-  it("builds the image of the present version, which listens for this machine alone until told otherwise", () => {
+  it("builds the image of this version, which listens only on this machine by default", () => {
     const tocsin = at(compose, "services", "tocsin")
     assert.strictEqual(at(tocsin, "image"), `tocsin:${manifest.version}`)
     assert.isTrue(existsSync(`${at(tocsin, "build")}/Dockerfile`))
@@ -79,7 +79,7 @@ describe.each(files)("%s", (file) => {
     assert.isAbove(Number.parseInt(String(at(tocsin, "stop_grace_period")), 10), 10)
   })
 
-  it("mounts the volumes that it declares, and only these", () => {
+  it("mounts exactly the volumes that it declares", () => {
     const mounted = services
       .flatMap(([, service]) => listAt(service, "volumes"))
       .map((volume) => String(volume).split(":")[0])
@@ -91,7 +91,7 @@ describe.each(files)("%s", (file) => {
 })
 
 describe("compose.yaml", () => {
-  it("starts Tocsin once PostgreSQL takes connections, and lets nobody else reach it", () => {
+  it("starts Tocsin once PostgreSQL accepts connections, and exposes PostgreSQL to no other service", () => {
     const compose = read("compose.yaml")
     assert.strictEqual(
       at(compose, "services", "tocsin", "depends_on", "postgres", "condition"),

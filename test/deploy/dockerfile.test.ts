@@ -70,7 +70,7 @@ describe("the Dockerfile", () => {
     assert.include(faultsWith(pattern, replacement).join("\n"), fault)
   })
 
-  it("sends what it needs to the builder, and neither data nor secrets", () => {
+  it("sends the builder what it needs, without data or secrets", () => {
     const [first, ...rest] = readFileSync(".dockerignore", "utf8")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"))

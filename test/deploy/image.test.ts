@@ -49,7 +49,7 @@ describe.skipIf(unsupported !== undefined)(
       return () => Effect.runPromise(Scope.close(scope, Exit.void))
     }, PATIENCE_MILLIS)
 
-    it("is Node.js, what it is linked to, and the program, with their licences", () => {
+    it("contains Node.js, its libraries and the program, with their licenses", () => {
       for (const file of [
         "usr/local/bin/node",
         "usr/local/bin/tocsin",
@@ -67,7 +67,7 @@ describe.skipIf(unsupported !== undefined)(
         assert.isFalse(existsSync(join(root, absent)), absent)
     })
 
-    it.live("answers, is healthy, stops with 0 in time, and keeps its data", () =>
+    it.live("answers, is healthy, stops in time with code 0, and keeps its data", () =>
       Effect.gen(function* () {
         const first = yield* start
         yield* until(
@@ -93,7 +93,7 @@ describe.skipIf(unsupported !== undefined)(
       }),
     )
 
-    it.live("is unhealthy where nothing answers", () =>
+    it.live("is unhealthy when nothing answers", () =>
       Effect.gen(function* () {
         const container = yield* start
         const [node = "", script = ""] = image.healthCheck
@@ -104,7 +104,7 @@ describe.skipIf(unsupported !== undefined)(
     )
 
     it.live.skipIf(notIsolated !== undefined)(
-      "runs as the first process, as nobody who may do anything, and writes to its volume alone",
+      "runs as process 1 without privileges, and writes only to its volume",
       () =>
         Effect.gen(function* () {
           const container = yield* start
@@ -121,7 +121,7 @@ describe.skipIf(unsupported !== undefined)(
         }),
     )
 
-    it.live.skipIf(notIsolated !== undefined)("has the command line beside the server", () =>
+    it.live.skipIf(notIsolated !== undefined)("includes the command line", () =>
       Effect.gen(function* () {
         const container = yield* start
         const { code, output } = yield* container.exec(["tocsin", "agents", "list", "--json"])
@@ -130,7 +130,7 @@ describe.skipIf(unsupported !== undefined)(
       }),
     )
 
-    it.live.skipIf(notIsolated !== undefined)("says so where its user may not read a secret", () =>
+    it.live.skipIf(notIsolated !== undefined)("reports a secret that its user cannot read", () =>
       Effect.gen(function* () {
         writeFileSync(join(data, "closed"), OPERATOR_TOKEN, { mode: 0o400 })
         const settings = { SERVICE_AUTH_TOKEN_FILE: "/data/closed" }

@@ -63,7 +63,7 @@ describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
     },
   )
 
-  it("have no name that their kinds do not know", () => {
+  it("use only fields that their kinds define", () => {
     assert.strictEqual(typeErrorsIn(manifests), "")
     const [deployment] = manifestsOf("Deployment")
     assert.isDefined(deployment)
@@ -71,7 +71,7 @@ describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
     assert.match(typeErrorsIn([{ file: "", kind: "Deployment", object }]), /readinesProbe/)
   })
 
-  it("are all applied by a kustomization, but for examples", () => {
+  it("are all applied by a kustomization, except the examples", () => {
     const applied = kustomizations.flatMap(filesOf)
     assert.deepStrictEqual(
       applied.filter((file) => !existsSync(file)),
@@ -82,7 +82,7 @@ describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
     assert.sameMembers(Array.from(new Set(applied)), Array.from(new Set(files)))
   })
 
-  it("all live in the namespace, under the name that everything is found by", () => {
+  it("are all in the namespace, under one name", () => {
     for (const { content } of kustomizations) assert.strictEqual(at(content, "namespace"), "tocsin")
     for (const { file, object } of manifests.filter(({ kind }) => kind !== "Secret")) {
       assert.strictEqual(at(object, "metadata", "labels", "app.kubernetes.io/name"), "tocsin", file)
@@ -102,7 +102,7 @@ describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
     for (const selector of selectors) assert.deepStrictEqual(selector, { "app.kubernetes.io/name": "tocsin" })
   })
 
-  it("hold pods to the restricted standard", () => {
+  it("enforce the restricted standard for pods", () => {
     const [namespace] = manifestsOf("Namespace")
     assert.strictEqual(
       at(namespace?.object, "metadata", "labels", "pod-security.kubernetes.io/enforce"),
@@ -110,7 +110,7 @@ describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
     )
   })
 
-  it("stay away from network and hosts of others", () => {
+  it("share no host network or host path", () => {
     const [policy] = manifestsOf("NetworkPolicy")
     assert.deepStrictEqual(listAt(policy?.object, "spec", "policyTypes"), ["Ingress", "Egress"])
     assert.lengthOf(listAt(policy?.object, "spec", "ingress"), 1)
@@ -121,7 +121,7 @@ describe.each(workloads)("%s", (file, pod) => {
   const container = at(pod, "containers", 0)
   const kustomization = kustomizations.find((one) => filesOf(one).includes(file))
 
-  it("runs the image of the present version as the image's user", () => {
+  it("runs the image of this version as the image's user", () => {
     assert.strictEqual(at(container, "image"), "tocsin")
     assert.deepStrictEqual(listAt(kustomization?.content, "images"), [
       { name: "tocsin", newName: "tocsin", newTag: manifest.version },
@@ -130,7 +130,7 @@ describe.each(workloads)("%s", (file, pod) => {
     assert.strictEqual(`${at(security, "runAsUser")}:${at(security, "runAsGroup")}`, image.user)
   })
 
-  it("meets the restricted standard, with a root that cannot be written", () => {
+  it("meets the restricted standard, with a read-only root", () => {
     assert.strictEqual(at(pod, "securityContext", "runAsNonRoot"), true)
     assert.strictEqual(at(pod, "securityContext", "seccompProfile", "type"), "RuntimeDefault")
     assert.strictEqual(at(pod, "automountServiceAccountToken"), false)
@@ -142,7 +142,7 @@ describe.each(workloads)("%s", (file, pod) => {
     })
   })
 
-  it("is asked for health and readiness as the contract names them, on the port that the image listens on", () => {
+  it("is probed at the contract's health and readiness paths, on the port of the image", () => {
     const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) => [
       at(container, name, "httpGet", "path"),
       at(container, name, "httpGet", "port"),
@@ -159,13 +159,13 @@ describe.each(workloads)("%s", (file, pod) => {
       assert.strictEqual(at(object, "spec", "ports", 0, "targetPort"), "http")
   })
 
-  it("has time to stop: for its clients to turn away, then for the server", () => {
+  it("has time to stop: first for its clients to leave, then for the server", () => {
     const turnAway = Number(at(container, "lifecycle", "preStop", "sleep", "seconds"))
     assert.isAtLeast(turnAway, 1)
     assert.isAbove(Number(at(pod, "terminationGracePeriodSeconds")), turnAway + TIME_TO_STOP_SECONDS)
   })
 
-  it("says what it needs of a node", () => {
+  it("states its resources", () => {
     const resources = entriesAt(container, "resources").map(([name, values]) => [
       name,
       entriesAt(values).map(([of]) => of),
@@ -176,7 +176,7 @@ describe.each(workloads)("%s", (file, pod) => {
     ])
   })
 
-  it("takes its secrets from files of a Secret whose example has exactly these", () => {
+  it("reads its secrets from files of a Secret whose example has exactly these", () => {
     const [mount] = listAt(container, "volumeMounts").filter((one) => at(one, "name") === "secrets")
     const folder = String(at(mount, "mountPath"))
     const named = listAt(container, "env").map((variable) =>
@@ -193,7 +193,7 @@ describe.each(workloads)("%s", (file, pod) => {
     assert.strictEqual(at(pod, "securityContext", "fsGroup"), at(pod, "securityContext", "runAsGroup"))
   })
 
-  it("has its other settings from a file beside it", () => {
+  it("takes its other settings from a file beside it", () => {
     const [generator] = listAt(kustomization?.content, "configMapGenerator")
     assert.strictEqual(at(container, "envFrom", 0, "configMapRef", "name"), at(generator, "name"))
     for (const name of listAt(generator, "envs"))
@@ -205,7 +205,7 @@ describe("the Deployment", () => {
   const [deployment] = manifestsOf("Deployment")
   const spec = at(deployment?.object, "spec")
 
-  it("outlives a node", () => {
+  it("survives the loss of a node", () => {
     assert.isAtLeast(Number(at(spec, "replicas")), 2)
     assert.deepStrictEqual(at(spec, "strategy", "rollingUpdate"), { maxSurge: 1, maxUnavailable: 0 })
     const constraints = listAt(spec, "template", "spec", "topologySpreadConstraints")
@@ -219,7 +219,7 @@ describe("the StatefulSet", () => {
   const [set] = manifestsOf("StatefulSet")
   const spec = at(set?.object, "spec")
 
-  it("is one pod with a volume for its data", () => {
+  it("is one pod with a data volume", () => {
     assert.strictEqual(at(spec, "replicas"), 1)
     const claim = at(spec, "volumeClaimTemplates", 0, "metadata", "name")
     const mounts = listAt(spec, "template", "spec", "containers", 0, "volumeMounts")

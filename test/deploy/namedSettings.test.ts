@@ -62,8 +62,8 @@ const problemsOf = (variables: Readonly<Record<string, unknown>>): ReadonlyArray
   return readSettings(Object.fromEntries(direct.map(([name, value]) => [name, String(value)]))).problems
 }
 
-describe("settings that are named where Tocsin is installed", () => {
-  it.each(files)("are such that the server knows: %s", (file) => {
+describe("settings in deployment files", () => {
+  it.each(files)("exist: %s", (file) => {
     const unknown = namesIn(readFileSync(file, "utf8")).filter((name) => !known.has(name))
     assert.deepStrictEqual(unknown, [])
   })
@@ -74,11 +74,11 @@ describe("settings that are named where Tocsin is installed", () => {
     assert.isFalse(known.has("SERVICE_PORT_FILE"))
   })
 
-  it.each(places)("have values that it takes: %s", (_, variables) => {
+  it.each(places)("have valid values: %s", (_, variables) => {
     assert.deepStrictEqual(problemsOf(variables), [])
   })
 
-  it("would be told of with a value that it does not take", () => {
+  it("would fail with an invalid value", () => {
     assert.lengthOf(problemsOf({ SERVICE_PORT: "eighty" }), 1)
   })
 })

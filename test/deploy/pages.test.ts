@@ -14,8 +14,8 @@ const pathsIn = (text: string): ReadonlyArray<string> =>
     ([, path = ""]) => path,
   )
 
-describe("pages on installation", () => {
-  it("name files that there are", () => {
+describe("installation pages", () => {
+  it("name existing files", () => {
     const named = commands.flatMap(([page, text]) => pathsIn(text).map((path) => [page, path] as const))
     assert.isAbove(named.length, 5)
     assert.deepStrictEqual(
@@ -24,7 +24,7 @@ describe("pages on installation", () => {
     )
   })
 
-  it("build the present version first", () => {
+  it("build this version first", () => {
     const tags = commands.flatMap(([, text]) =>
       Array.from(text.matchAll(/build --tag \S*tocsin:(\S+)/g), ([, tag = ""]) => tag),
     )
@@ -32,7 +32,7 @@ describe("pages on installation", () => {
     assert.strictEqual(tags[0], manifest.version)
   })
 
-  it("write secrets where git does not take them", () => {
+  it("write secrets where git ignores them", () => {
     // Ends with 1 where nothing ignores it.
     const ignored = execFileSync("git", ["check-ignore", "secrets/auth_token", "tocsin.env"], {
       encoding: "utf8",

@@ -44,23 +44,23 @@ describe("the systemd unit", () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it("runs as a user of its own, and as nobody else", () => {
+  it("runs as a user of its own", () => {
     assert.deepStrictEqual([service["User"], service["Group"]], [["tocsin"], ["tocsin"]])
     assert.deepStrictEqual(service["StateDirectory"], ["tocsin"])
     assert.strictEqual(environmentOf(readUnit(UNIT))["SERVICE_DATA_DIR"], "%S/tocsin")
   })
 
-  it("lets the compiler of Node.js work", () => {
+  it("allows the compiler of Node.js", () => {
     assert.isUndefined(service["MemoryDenyWriteExecute"])
     assert.deepStrictEqual(service["SystemCallFilter"], ["@system-service", "~@privileged @resources"])
   })
 
-  it("waits longer for a stop than the server takes, and starts it again after a failure", () => {
+  it("allows more time to stop than the server takes, and restarts it after a failure", () => {
     assert.isAbove(Number.parseInt(service["TimeoutStopSec"]?.[0] ?? "", 10), 10)
     assert.deepStrictEqual(service["Restart"], ["on-failure"])
   })
 
-  it("counts a server as started when it says so, and kills one that no longer says that it is alive", () => {
+  it("treats a server as started when it reports so, and kills one that stops reporting", () => {
     assert.deepStrictEqual([service["Type"], service["NotifyAccess"]], [["notify"], ["all"]])
     assert.deepStrictEqual(service["WatchdogSec"], ["60s"])
     // What the server runs to say so must not get its SIGTERM.
@@ -73,7 +73,7 @@ describe("the systemd unit", () => {
     assert.deepStrictEqual([service["StandardOutput"], service["StandardError"]], [["null"], ["journal"]])
   })
 
-  it("hands over as files exactly the secrets that it names", () => {
+  it("passes exactly its named secrets as files", () => {
     const dropIn = readUnit(DROP_IN)
     const loaded = (dropIn["Service"]?.["LoadCredential"] ?? []).map((line) => line.split(":")[0])
     const named = Object.entries(environmentOf(dropIn)).map(([name, path]) => {

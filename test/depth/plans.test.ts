@@ -157,7 +157,7 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
 
   for (const mode of ["force_custom_plan", "force_generic_plan"]) {
     it.effect(
-      `is read from indexes, the first one and a deep one: ${mode}`,
+      `is read from indexes, on the first and on a deep page: ${mode}`,
       () =>
         Effect.gen(function* () {
           const { sql, run } = yield* Seeded
@@ -173,7 +173,7 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
     )
   }
 
-  it.effect("by member: reads and sorts the incidents of that agent or check, and no others", () =>
+  it.effect("by member: reads and sorts only the incidents of that agent or check", () =>
     Effect.gen(function* () {
       const { sql, run } = yield* Seeded
       yield* sql.unsafe("SET plan_cache_mode = auto").unprepared
@@ -192,7 +192,7 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
     }),
   )
 
-  it.effect("the metricCounts passes over no table either", () =>
+  it.effect("metricCounts scans no table", () =>
     Effect.gen(function* () {
       const { sql } = yield* Seeded
       yield* sql.unsafe("SET plan_cache_mode = auto").unprepared
@@ -205,7 +205,7 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
     }),
   )
 
-  it.effect("is not found indexed where it is not", () =>
+  it.effect("is reported without its index", () =>
     Effect.gen(function* () {
       const { sql } = yield* Seeded
       const bySummary = { text: "SELECT * FROM incident ORDER BY summary LIMIT 10", values: [] }

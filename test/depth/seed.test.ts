@@ -43,7 +43,7 @@ const seededPostgres: StorageUnderTest<ScratchPostgres> = {
 
 const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`a seeded storage on ${subject.name}`, () => {
-    it.effect("holds rows as decisions would have left them, and as many as it was asked for", () =>
+    it.effect("holds the requested number of rows, as decisions would have written them", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)
         const replica = yield* openReplica(subject)
@@ -62,7 +62,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("is as lively as one that was left a moment ago", () =>
+    it.effect("looks like one that was in use a moment ago", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)
         const { queries, storage } = yield* openReplica(subject)

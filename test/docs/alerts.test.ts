@@ -8,7 +8,7 @@ const named = (path: string, pattern: RegExp): ReadonlyArray<string> =>
   Array.from(readFileSync(path, "utf8").matchAll(pattern), ([, name = ""]) => name).toSorted()
 
 describe("alerts", () => {
-  it("have a section each that says what to do, and no section is left over", () => {
+  it("have one section each with what to do, and no section is unused", () => {
     const alerts = named(RULES, /^ *- alert: (\w+)$/gm)
     assert.isAbove(alerts.length, 10)
     assert.deepStrictEqual(named(PAGE, /^### (Tocsin\w+)$/gm), alerts)

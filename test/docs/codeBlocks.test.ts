@@ -70,12 +70,12 @@ describe("code blocks of pages", () => {
     assert.isAbove(blocks.length, 50)
   })
 
-  it("are of kinds that are seen to: add a rule to test/docs/blockRules.ts, with a test that keeps it", () => {
+  it("are all of a known kind: add a rule to test/docs/blockRules.ts, with its test", () => {
     const unknown = blocks.filter((block) => ruleOf(block) === undefined).map(placeOf)
     assert.deepStrictEqual(unknown, [])
   })
 
-  it("have a reason where they are not simply run", () => {
+  it("have a reason when they are not simply run", () => {
     const unexplained = blockRules.filter(({ by, because }) => by === "test" && because === undefined)
     assert.deepStrictEqual(
       unexplained.map(({ language }) => language),
@@ -83,14 +83,14 @@ describe("code blocks of pages", () => {
     )
   })
 
-  it("stand, where they are run, in pages whose settings are known: add them to test/docs/pageSettings.ts", () => {
+  it("are run on pages with known settings: add them to test/docs/pageSettings.ts", () => {
     const homeless = blocks.filter(
       (block) => ruleOf(block)?.by === "session" && !(block.page in pageSettings),
     )
     assert.deepStrictEqual(homeless.map(placeOf), [])
   })
 
-  it("show what the block before them printed, or what a test of its own compares", () => {
+  it("show the output of the block before them, or have a test", () => {
     const documentation = read("packages/adapter-notify/test/documentation.test.ts")
     const unfounded = blocks.filter((block, at) => {
       const rule = ruleOf(block)
@@ -116,7 +116,7 @@ describe("code blocks of pages", () => {
     },
   )
 
-  it.each(those("sh", "scripts"))("names scripts that there are: %s", (_, { text }) => {
+  it.each(those("sh", "scripts"))("names existing scripts: %s", (_, { text }) => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(read("package.json"))
     const named = Array.from(text.matchAll(/^npm (?:run )?([a-z]+)/gm), ([, name = ""]) => name)
     assert.lengthOf(named, text.trim().split("\n").length)
@@ -127,7 +127,7 @@ describe("code blocks of pages", () => {
     execFileSync("sh", ["-n"], { input: text })
   })
 
-  it.each(those("text", "folders"))("lists folders that there are: %s", (_, { text }) => {
+  it.each(those("text", "folders"))("lists existing folders: %s", (_, { text }) => {
     const folders = text.split("\n").flatMap((line) => /^[a-z][\w/-]*/.exec(line)?.[0] ?? [])
     assert.isAbove(folders.length, 0)
     assert.deepStrictEqual(
@@ -174,24 +174,18 @@ describe("SQL of pages", () => {
       Effect.flip(sql.withTransaction(Effect.andThen(run(text), Effect.fail("taken back" as const)))),
     )
 
-  it.live.each(those("sql"))("is carried out: %s", ([, { text }]) =>
-    Effect.provide(run(text), migratedPostgres),
-  )
+  it.live.each(those("sql"))("runs: %s", ([, { text }]) => Effect.provide(run(text), migratedPostgres))
 
-  it.live.each(those("sql", "role"))(
-    "is carried out for the present role, and taken back: %s",
-    ([, { text }]) => {
-      const own = text.replaceAll("ALTER ROLE tocsin ", "ALTER ROLE CURRENT_USER ")
-      assert.notStrictEqual(own, text)
-      return Effect.gen(function* () {
-        assert.strictEqual(yield* runAndTakeBack(own), "taken back")
-      }).pipe(Effect.provide(migratedPostgres))
-    },
-  )
+  it.live.each(those("sql", "role"))("runs for the current role, and is rolled back: %s", ([, { text }]) => {
+    const own = text.replaceAll("ALTER ROLE tocsin ", "ALTER ROLE CURRENT_USER ")
+    assert.notStrictEqual(own, text)
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* runAndTakeBack(own), "taken back")
+    }).pipe(Effect.provide(migratedPostgres))
+  })
 
-  it.live.each(those("sql", "quarters"))(
-    "is carried out with its bounds, which are right: %s",
-    ([, { text }]) => Effect.provide(carryOutQuarters(text), migratedPostgres),
+  it.live.each(those("sql", "quarters"))("runs with its bounds, which are right: %s", ([, { text }]) =>
+    Effect.provide(carryOutQuarters(text), migratedPostgres),
   )
 
   it.live.each(those("sql", "citus"))("is parsed: %s", ([, { text }]) =>

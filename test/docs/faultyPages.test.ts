@@ -33,28 +33,28 @@ const complaintAbout = Effect.fnUntraced(function* (...blocks: ReadonlyArray<Fen
 })
 
 describe("a page is refused", () => {
-  it.live("that shows what was not printed", () =>
+  it.live("that shows output that was not printed", () =>
     Effect.gen(function* () {
       const complaint = yield* complaintAbout(["sh", "echo one; echo two"], ["text", "one\nthree"])
       assert.include(complaint, "page.md:5 does not show what was printed")
     }),
   )
 
-  it.live("of whose commands one fails, whatever comes after it", () =>
+  it.live("with a command that fails, whatever follows it", () =>
     Effect.gen(function* () {
       assert.include(yield* complaintAbout(["sh", "false\necho done"]), "page.md:1 ended with 1")
       assert.include(yield* complaintAbout(["sh exits=2", "true"]), "page.md:1 ended with 0")
     }),
   )
 
-  it.live("whose program throws", () =>
+  it.live("with a program that throws", () =>
     Effect.gen(function* () {
       const complaint = yield* complaintAbout(["ts", 'throw new Error("no such thing")'])
       assert.include(complaint, "no such thing")
     }),
   )
 
-  it.live("whose test fails", () =>
+  it.live("with a test that fails", () =>
     Effect.gen(function* () {
       const failing =
         'import { test } from "node:test"\ntest("fails", () => { throw new Error("so it does") })'
@@ -62,7 +62,7 @@ describe("a page is refused", () => {
     }),
   )
 
-  it.live("whose program has a wrong type", () =>
+  it.live("with a type error in a program", () =>
     Effect.gen(function* () {
       const wrong = 'import { hostname } from "node:os"\nexport const host: number = hostname()'
       const { modules } = yield* pageOf(fenced(["ts", wrong]))
@@ -70,7 +70,7 @@ describe("a page is refused", () => {
     }),
   )
 
-  it.live("with a block of no kind, or one that does not end", () =>
+  it.live("with an unknown or unclosed block", () =>
     Effect.gen(function* () {
       const { page } = yield* pageOf(
         fenced(["", "echo"], ["sh skip", "echo"], ["python", "1"], ["sh", "echo"]),
@@ -94,8 +94,8 @@ describe("a shell of a page", () => {
   )
 })
 
-describe("what is shown", () => {
-  it("may differ in ids, times, sizes and widths, and in nothing else", () => {
+describe("shown output", () => {
+  it("may differ only in IDs, times, sizes and widths", () => {
     const printed = "01a1f90c-06ee-71c8-b9df-30fd1948c97a  2026-11-20T13:01:17.422075Z    3 KiB  2s ago"
     assert.isTrue(
       isShownBy("01a1f84d-4efb-7559-999e-636ca4ce6bd6 2026-01-01T00:00:00.000Z 12 MiB 0s ago", printed),
@@ -104,7 +104,7 @@ describe("what is shown", () => {
     assert.isFalse(isShownBy("web-1 2026-01-01T00:00:00.000Z 12 MiB 0s ago", printed))
   })
 
-  it("may leave out what an ellipsis stands for, and is text otherwise", () => {
+  it("matches anything at an ellipsis, and is literal otherwise", () => {
     assert.isTrue(isShownBy("a … d", "a b\nc d"))
     assert.isFalse(isShownBy("a … d", "a b\nc d e"))
     assert.isFalse(isShownBy("a.c", "abc"))

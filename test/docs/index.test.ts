@@ -12,7 +12,7 @@ const isListedHere = (page: string): boolean => {
 }
 
 describe("docs/README.md", () => {
-  it("leads to every page of docs once, or to the list of its folder", () => {
+  it("links once to every page of docs, or to the list of its folder", () => {
     const rows = Array.from(readFileSync(INDEX, "utf8").matchAll(/^\| \[[^\]]+\]\(([^)#]+)\) \| .+ \|$/gm))
     const targets = rows.map(([, target = ""]) => join("docs", target))
     assert.deepStrictEqual(new Set(targets).size, targets.length)

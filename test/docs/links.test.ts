@@ -49,14 +49,14 @@ describe("links of pages", () => {
     assert.isAbove(pages.flatMap(linksOf).length, 50)
   })
 
-  it.each(pages)("lead somewhere: %s", (page) => {
+  it.each(pages)("resolve: %s", (page) => {
     assert.deepStrictEqual(
       linksOf(page).flatMap((link) => faultOf(page, link) ?? []),
       [],
     )
   })
 
-  it("lead from their list to every decision record", () => {
+  it("lead from the list to every decision record", () => {
     const list = "docs/decisions/README.md"
     const targets = new Set(linksOf(list).map((link) => join(dirname(list), link)))
     const records = pages.filter((page) => page.startsWith("docs/decisions/") && page !== list)
@@ -66,7 +66,7 @@ describe("links of pages", () => {
     )
   })
 
-  it("lead somewhere from comments and messages of the source, too", () => {
+  it("resolve in comments and messages of the source", () => {
     const cited = /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?|docs\/decisions\/\d{4}\b(?!-))/g
     assert.deepStrictEqual(
       sources.flatMap((path) =>
@@ -78,14 +78,14 @@ describe("links of pages", () => {
     )
   })
 
-  it("cite no document that is not in the repository", () => {
+  it("cite no document outside the repository", () => {
     assert.deepStrictEqual(
       sources.filter((path) => /decisions \u00a7|[(]contract, /.test(readFileSync(path, "utf8"))),
       [],
     )
   })
 
-  it("would be told where they lead nowhere", () => {
+  it("are reported when they lead nowhere", () => {
     assert.match(faultOf("README.md", "docs/nowhere.md") ?? "", /there is no docs\/nowhere\.md/)
     assert.match(faultOf("README.md", "CONTRIBUTING.md#nothing") ?? "", /no such heading/)
     assert.isUndefined(faultOf("docs/client.md", "../README.md#four-ways-to-use-it"))

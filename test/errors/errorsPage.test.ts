@@ -20,28 +20,28 @@ describe("docs/errors.md", () => {
     }
   })
 
-  it("has what each setting takes", () => {
+  it("lists the values of each setting", () => {
     assert.deepStrictEqual(
       rowsOf("Settings"),
       Object.entries(definitions).map(([name, { takes }]) => [name, takes]),
     )
   })
 
-  it("has the exit codes of commands", () => {
+  it("lists the exit codes", () => {
     assert.deepStrictEqual(
       rowsOf("Commands"),
       Object.values(EXIT_CODES).map(({ code, meaning }) => [String(code), meaning]),
     )
   })
 
-  it("has the reasons of the storage's failures", () => {
+  it("lists the reasons of storage failures", () => {
     assert.sameMembers(
       rowsOf("The storage").map(([reason = ""]) => reason),
       [...StorageFailure.literals],
     )
   })
 
-  it("has every message of the source", () => {
+  it("lists every message of the source", () => {
     const present = new Set(entries.map(({ wording }) => wording))
     const absent = messages.filter((message) =>
       message.wordings.some((wording) => wordings.has(wording) && !present.has(wording)),
@@ -53,7 +53,7 @@ describe("docs/errors.md", () => {
     )
   })
 
-  it("has no message that the source does not have", () => {
+  it("lists no other message", () => {
     assert.deepStrictEqual(
       entries.map(({ wording }) => wording).filter((wording) => !wordings.has(wording)),
       [],
@@ -61,7 +61,7 @@ describe("docs/errors.md", () => {
     )
   })
 
-  it("has each message once in a section, with what to do", () => {
+  it("lists each message once in a section, with what to do", () => {
     assert.strictEqual(entries.length, countOfBullets)
     const names = entries.map(({ section, wording }) => `${section}: ${wording}`)
     assert.strictEqual(new Set(names).size, names.length)
@@ -93,7 +93,7 @@ describe("messages of the source", () => {
     )
   })
 
-  it("are excepted only as long as they are there", () => {
+  it("are excepted only while they exist", () => {
     const said = new Set(messages.flatMap((message) => message.wordings))
     assert.deepStrictEqual(
       Object.keys(NOT_TOLD).filter((wording) => !said.has(wording)),

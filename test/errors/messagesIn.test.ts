@@ -17,7 +17,7 @@ const said = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
   return messagesIn(file).map(({ wordings }) => wordings)
 }
 
-describe("what a module says", () => {
+describe("the messages of a module", () => {
   it.each([
     ["a text", 'new Failure({ message: "it is full" })', ["it is full"]],
     ["a template", "new Failure({ message: `${file} is full: ${done} of ${total}` })", ["… is full: … of …"]],
@@ -30,7 +30,7 @@ describe("what a module says", () => {
     assert.deepStrictEqual(said(source).flat(), wordings)
   })
 
-  it("is all that a table has", () => {
+  it("include every entry of a table", () => {
     const table = "const ADVICE = { full: (file: string) => `${file} is full`, gone: () => `it is gone` }"
     const use = "new Failure({ message: ADVICE[reason](file) })"
     assert.deepStrictEqual(said(`${table}\n${use}`), [
@@ -39,13 +39,13 @@ describe("what a module says", () => {
     ])
   })
 
-  it("is what the nearest constant of a name holds", () => {
+  it("include the nearest constant of a name", () => {
     const first = 'const a = () => { const text = "one disk"; return refusal(`${text} is full`) }'
     const second = 'const b = () => { const text = "two disks"; return refusal(`${text} are full`) }'
     assert.deepStrictEqual(said(`${first}\n${second}`), [["one disk is full"], ["two disks are full"]])
   })
 
-  it("is nothing where it is passed on, which is told from what is no message at all", () => {
+  it("exclude messages that are passed on, unlike other values", () => {
     const file = join(folder, "module.ts")
     writeFileSync(file, "const refuse = (message: string) => new Failure({ message })\nResult.fail(cause)")
     assert.deepStrictEqual(

@@ -53,7 +53,7 @@ const makeHost = Effect.gen(function* () {
 })
 
 describe("examples/agent.sh", () => {
-  it.live("registers under the host's name, tells its fingerprint, and reports once accepted", () =>
+  it.live("registers under the hostname, prints its fingerprint, and reports once accepted", () =>
     Effect.gen(function* () {
       const { agent, agents, acceptAll, history, state } = yield* makeHost
       const first = yield* agent("disk", "sh", "-c", "echo 'DISK CRITICAL \"/\" \\ 97%'; exit 2")
@@ -78,7 +78,7 @@ describe("examples/agent.sh", () => {
     }),
   )
 
-  it.live("prints its help, and makes no key for that", () =>
+  it.live("prints its help without creating a key", () =>
     Effect.gen(function* () {
       const { agent, state } = yield* makeHost
       for (const flag of ["--help", "-h"]) {
@@ -91,7 +91,7 @@ describe("examples/agent.sh", () => {
     }),
   )
 
-  it.live("says in one line that nothing answers", () =>
+  it.live("reports in one line that nothing answers", () =>
     Effect.gen(function* () {
       const { agentCutOff, state } = yield* makeHost
       const heartbeat = yield* agentCutOff()
@@ -107,7 +107,7 @@ describe("examples/agent.sh", () => {
     }),
   )
 
-  it.live("cuts a long output at a character, and says by how much", () =>
+  it.live("cuts a long output between characters, and reports how much", () =>
     Effect.gen(function* () {
       const { agent, acceptAll, history } = yield* makeHost
       yield* agent()
@@ -125,7 +125,7 @@ describe("examples/agent.sh", () => {
     }),
   )
 
-  it.live("keeps what it cannot send for the next run, and shows nobody its key", () =>
+  it.live("keeps unsent results for the next run, and never shows its key", () =>
     Effect.gen(function* () {
       const { agent, agentCutOff, acceptAll, history, state } = yield* makeHost
       yield* agent()

@@ -36,7 +36,7 @@ const request = Arbitrary.all({
 
 describe("token buckets", () => {
   it.prop(
-    "let through what a plain sum lets through, each name by itself",
+    "allow exactly what a plain sum allows, for each name",
     {
       perMinute: oneOf(1, 3, 7, 60, 120, 601),
       burst: oneOf(1, 2, 5, 60),
@@ -57,7 +57,7 @@ describe("token buckets", () => {
   )
 
   it.prop(
-    "say after how many whole seconds a request goes through, and none of them too many",
+    "return the exact number of whole seconds to wait",
     { perMinute: oneOf(1, 3, 7, 60, 120, 601), burst: integer(1, 5), micros: integer(0, 59_000_000) },
     ({ perMinute, burst, micros }) => {
       const exhausted = () => {
@@ -78,12 +78,12 @@ describe("token buckets", () => {
     { arbitrary: { runs: propertyRuns(300), maxShrinks: 500 } },
   )
 
-  it("of 0 a minute let everything through", () => {
+  it("with a rate of 0 allow everything", () => {
     const buckets = new TokenBuckets({ perMinute: 0, burst: 0 }, MANY)
     for (let count = 0; count < 1_000; count++) assert.isTrue(buckets.take("a", start).allowed)
   })
 
-  it("are kept for so many names as were used last, and forgotten beyond", () => {
+  it("are kept for the most recently used names, up to their capacity", () => {
     const capacity = 10
     const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, capacity)
     const isFresh = (name: string) => buckets.take(name, start).allowed
@@ -96,7 +96,7 @@ describe("token buckets", () => {
     assert.isTrue(isFresh("name 9"))
   })
 
-  it("take no more memory for a million names than for a few", () => {
+  it("use no more memory for a million names than for a few", () => {
     const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, 100)
     for (let count = 0; count < 100_000; count++) buckets.take(`name ${count}`, start)
     const remembered = Array.from({ length: 100_000 }, (_, at) => `name ${99_999 - at}`)

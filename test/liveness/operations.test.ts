@@ -38,7 +38,7 @@ describe("resetting a check's clock", () => {
     return yield* process.ingest.events(keyOf(AGENT), { agent_id: AGENT, events })
   })
 
-  it.effect("releases one that was observed in the future, to when its last result arrived", () =>
+  it.effect("resets a clock in the future to the arrival of the last result", () =>
     Effect.gen(function* () {
       const { process, after } = yield* open
       yield* observe(process, 3_600, "critical", 1)
@@ -53,7 +53,7 @@ describe("resetting a check's clock", () => {
     }),
   )
 
-  it.effect("keeps known what was known: a stored event that comes again changes nothing", () =>
+  it.effect("keeps deduplicating: a stored event that is sent again changes nothing", () =>
     Effect.gen(function* () {
       const { process, disk } = yield* open
       const observed_at = Instant.plus(yield* Instant.now, Duration.hours(1))
@@ -67,7 +67,7 @@ describe("resetting a check's clock", () => {
     }),
   )
 
-  it.effect("leaves one alone whose clock was not ahead", () =>
+  it.effect("does not change a clock that is not ahead", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       yield* observe(process, -30, "critical", 1)
@@ -77,7 +77,7 @@ describe("resetting a check's clock", () => {
     }),
   )
 
-  it.effect("knows no unknown agent and no unknown check", () =>
+  it.effect("fails for an unknown agent and an unknown check", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       const { resetClock, removeCheck, explain } = process.operations
@@ -93,7 +93,7 @@ describe("resetting a check's clock", () => {
 })
 
 describe("removing a check", () => {
-  it.effect("takes its history, its count and its incident's reason with it", () =>
+  it.effect("removes its history and its count, and resolves its incident", () =>
     Effect.gen(function* () {
       const { process, disk, outbox } = yield* open
       yield* report(process, [
@@ -135,7 +135,7 @@ describe("removing a check", () => {
     }),
   )
 
-  it.effect("lets it come back as new, with event ids it once used", () =>
+  it.effect("lets it return as new, with event IDs that it used before", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       const events = [eventOf(1, { status: "critical" })]
@@ -161,7 +161,7 @@ const result: Arbitrary.Arbitrary<Result & { readonly agent: AgentId }> = Arbitr
 
 describe("the story of an incident", () => {
   it.effect.prop(
-    "tells who joined, worsened, improved and left, in order, and how bad it all was after",
+    "lists in order who joined, worsened, improved and left, with the severity after each change",
     { results: Arbitrary.array(result, { minLength: 5, maxLength: 40 }) },
     ({ results }) =>
       Effect.gen(function* () {
@@ -214,7 +214,7 @@ describe("the story of an incident", () => {
     { arbitrary: { runs: propertyRuns(100), size: 40, maxShrinks: 500 } },
   )
 
-  it.effect("shows all changes that are kept, and at most two hundred members, the worst", () =>
+  it.effect("shows all kept changes, and the 200 worst members", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       const checks = Array.from({ length: 250 }, (_, at) => `check-${at}`)
@@ -243,7 +243,7 @@ describe("the story of an incident", () => {
     }),
   )
 
-  it.effect("is told of no incident that is not there", () =>
+  it.effect("is not found for an unknown incident", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       const id = IncidentId.make("0190b3a4-0000-7000-8000-000000000000")
@@ -253,7 +253,7 @@ describe("the story of an incident", () => {
 })
 
 describe("explaining a check", () => {
-  it.effect("says what is, since when, and in which incident", () =>
+  it.effect("states its status, since when, and its incident", () =>
     Effect.gen(function* () {
       const { process, after, disk } = yield* open
       yield* report(process, [{ check: "disk", status: "critical", output: "full" }])
@@ -279,7 +279,7 @@ describe("explaining a check", () => {
     }),
   )
 
-  it.effect("says that a clock is ahead, and how to release the check", () =>
+  it.effect("states that a clock is ahead, and how to reset it", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       const observed_at = Instant.plus(yield* Instant.now, Duration.hours(1))
@@ -293,7 +293,7 @@ describe("explaining a check", () => {
     }),
   )
 
-  it.effect("says when the agent is silent", () =>
+  it.effect("states that the agent is silent", () =>
     Effect.gen(function* () {
       const { process, after, disk } = yield* open
       yield* disk.turns("ok")
@@ -307,7 +307,7 @@ describe("explaining a check", () => {
 })
 
 describe("testing a notifier", () => {
-  it.effect("tells what the receiver said, and which notifiers are not configured", () =>
+  it.effect("returns the receiver's answer, and fails for a notifier that is not configured", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       const { testNotifier } = process.operations

@@ -29,7 +29,7 @@ const openIncidentsOf = (service: Service) =>
   incidentsOf(service).filter((incident) => incident.state === "open")
 
 describe("an agent's status", () => {
-  it.effect("is alive below two minutes, stale below five, dead from then on", () =>
+  it.effect("is alive for two minutes, then stale, and dead after five", () =>
     Effect.gen(function* () {
       const { process } = yield* open
       yield* enroll(process, AGENT)
@@ -48,7 +48,7 @@ describe("an agent's status", () => {
 })
 
 describe("after an outage of the service", () => {
-  it.effect("agents have a dead threshold's time to come back: no incident, and at most stale", () =>
+  it.effect("agents are at most stale for one dead threshold, and open no incident", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       yield* enroll(process, AGENT)
@@ -70,7 +70,7 @@ describe("after an outage of the service", () => {
     }),
   )
 
-  it.effect("those that come back are spared, and none that was dead before is forgotten", () =>
+  it.effect("returning agents open no incident, and dead agents keep theirs", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       const back = AgentId.make("back")
@@ -92,7 +92,7 @@ describe("after an outage of the service", () => {
     }),
   )
 
-  it.effect("that is no longer than the stale threshold nothing is different", () =>
+  it.effect("no longer than the stale threshold, agents turn dead as usual", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       yield* enroll(process, AGENT)
@@ -106,7 +106,7 @@ describe("after an outage of the service", () => {
     }),
   )
 
-  it.effect("in which only writing was impossible, the same holds from its third minute on", () =>
+  it.effect("in which only writes failed, the same holds after two minutes", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       yield* enroll(process, AGENT)
@@ -123,7 +123,7 @@ describe("after an outage of the service", () => {
     }),
   )
 
-  it.effect("there was none while another process went on", () =>
+  it.effect("there was no outage while another process was running", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       yield* openProcess(service, "process 2")
@@ -136,7 +136,7 @@ describe("after an outage of the service", () => {
 })
 
 describe("with the shortest thresholds", () => {
-  it.effect("a silent agent is dead in time, and one that is heard of is alive", () =>
+  it.effect("a silent agent is dead in time, and alive after its next contact", () =>
     Effect.gen(function* () {
       const thresholds = { staleAfter: Duration.seconds(2), deadAfter: Duration.seconds(3) }
       const service = yield* openService(thresholds)
@@ -157,8 +157,8 @@ describe("with the shortest thresholds", () => {
   )
 })
 
-describe("the service's sign of life", () => {
-  it.effect("is left every five seconds by whichever process lives, and never goes back", () =>
+describe("the mark", () => {
+  it.effect("is written every five seconds by any running process, and never goes back", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       yield* openProcess(service, "process 2")
@@ -175,7 +175,7 @@ describe("the service's sign of life", () => {
     }),
   )
 
-  it.effect("is read at most once a second for what operators look at", () =>
+  it.effect("is read at most once a second for operators' requests", () =>
     Effect.gen(function* () {
       const { service } = yield* open
       const reader = yield* service.open("reader", { delivers: false })
@@ -229,9 +229,9 @@ const step = weighted<Step>(
 
 const secondsBetween = (from: Instant.Instant, to: Instant.Instant): number => Number(to - from) / 1_000_000
 
-describe("whatever agents and the service do", () => {
+describe("with any behavior of agents and service", () => {
   it.effect.prop(
-    "who is dead has one open incident in time, who is not has none, and outages excuse",
+    "a dead agent has one open incident in time, others have none, and outages excuse",
     { steps: Arbitrary.array(step, { minLength: 4, maxLength: 20 }), processes: integer(1, 2) },
     ({ steps, processes }) =>
       Effect.gen(function* () {

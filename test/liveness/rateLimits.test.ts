@@ -38,7 +38,7 @@ const times = (count: number, name: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => name(at))
 
 describe("heartbeats of one key", () => {
-  it.effect("go through sixty at once and two a second, whatever the others do", () =>
+  it.effect("are limited to a burst of 60 and two per second, independently of other keys", () =>
     Effect.gen(function* () {
       const process = yield* open()
       assert.strictEqual(
@@ -69,7 +69,7 @@ describe("heartbeats of one key", () => {
     }),
   )
 
-  it.effect("count whether the key is accepted, pending or blocked", () =>
+  it.effect("count for accepted, pending and blocked keys", () =>
     Effect.gen(function* () {
       const process = yield* open()
       yield* enroll(process, AGENT)
@@ -85,7 +85,7 @@ describe("heartbeats of one key", () => {
     }),
   )
 
-  it.effect("that are refused are not taken note of", () =>
+  it.effect("change nothing when they are refused", () =>
     Effect.gen(function* () {
       const process = yield* open({ heartbeatRate: { perMinute: 1, burst: 1 } })
       yield* beat(process, "a")
@@ -96,7 +96,7 @@ describe("heartbeats of one key", () => {
     }),
   )
 
-  it.effect("do not count what is sent to /events", () =>
+  it.effect("do not count requests to /events", () =>
     Effect.gen(function* () {
       const process = yield* open({ heartbeatRate: { perMinute: 1, burst: 1 } })
       yield* enroll(process, AGENT)
@@ -119,7 +119,7 @@ describe("heartbeats of one key", () => {
 })
 
 describe("registrations of unknown keys", () => {
-  it.effect("go through three hundred at once and ten a second from one address", () =>
+  it.effect("are limited to a burst of 300 and ten per second for each address", () =>
     Effect.gen(function* () {
       const process = yield* open()
       assert.strictEqual(
@@ -144,7 +144,7 @@ describe("registrations of unknown keys", () => {
     }),
   )
 
-  it.effect("are all that counts for an address: known keys cost it nothing", () =>
+  it.effect("are counted for an address, unlike known keys", () =>
     Effect.gen(function* () {
       const process = yield* open({ registrationRate: { perMinute: 1, burst: 3 } })
       yield* Effect.forEach(["a", "b"], (agent) => beat(process, agent, "192.0.2.1"))
@@ -172,7 +172,7 @@ describe("registrations of unknown keys", () => {
     }),
   )
 
-  it.effect("that are refused register nobody", () =>
+  it.effect("register no agent when they are refused", () =>
     Effect.gen(function* () {
       const process = yield* open({ registrationRate: { perMinute: 1, burst: 1 } })
       yield* beat(process, "a", "192.0.2.1")
@@ -185,7 +185,7 @@ describe("registrations of unknown keys", () => {
     }),
   )
 
-  it.effect("are not limited where nobody knows the address, or by a rate of 0", () =>
+  it.effect("are not limited without an address", () =>
     Effect.gen(function* () {
       const limited = yield* open({ registrationRate: { perMinute: 1, burst: 1 } })
       assert.strictEqual(
@@ -212,7 +212,7 @@ describe("registrations of unknown keys", () => {
     }),
   )
 
-  it.effect("are refused while too many agents are pending, with a time to wait", () =>
+  it.effect("are refused while too many agents are pending, with Retry-After", () =>
     Effect.gen(function* () {
       const process = yield* open({ maxPendingAgents: 2 })
       assert.strictEqual(yield* takenOf(process, ["a", "b"], "192.0.2.1"), 2)

@@ -117,9 +117,9 @@ const daysAgo = weighted<number | undefined>(
   [4, oneOf(0, 1, 30, 100, 365)],
 )
 
-describe("what has outlived its retention", () => {
+describe("rows older than their retention", () => {
   it.effect.prop(
-    "is removed in pieces of any size, and nothing else is",
+    "are removed in pieces of any size, and no others",
     {
       steps: Arbitrary.array(step, { minLength: 10, maxLength: 60 }),
       days: Arbitrary.all({ history: daysAgo, incidents: daysAgo, outbox: daysAgo }),
@@ -198,7 +198,7 @@ describe("housekeeping", () => {
     { days: 364, left: [1, 2, 0] },
     { days: 366, left: [1, 0, 0] },
   ])(
-    "keeps history for 93 days, incidents for 365, ended outbox items for 30: after $days",
+    "keeps history for 93 days, incidents for 365 and ended outbox items for 30: after $days",
     ({ days, left }) =>
       Effect.gen(function* () {
         const { service, front } = yield* openWithPast(days)
@@ -208,7 +208,7 @@ describe("housekeeping", () => {
       }),
   )
 
-  it.effect("keeps for ever what has no retention", () =>
+  it.effect("keeps rows without a retention for ever", () =>
     Effect.gen(function* () {
       const { service, front } = yield* openWithPast(10_000)
       yield* beat(front, OTHER)
@@ -221,7 +221,7 @@ describe("housekeeping", () => {
     }),
   )
 
-  it.effect("removes in one go what is more than a piece", () =>
+  it.effect("removes several pieces in one run", () =>
     Effect.gen(function* () {
       const { service, front } = yield* open
       yield* enroll(front, AGENT)
@@ -241,7 +241,7 @@ describe("housekeeping", () => {
     }),
   )
 
-  it.effect("removes pending agents after seven days without a heartbeat, and frees their places", () =>
+  it.effect("removes pending agents after seven days without a heartbeat", () =>
     Effect.gen(function* () {
       const { service, front } = yield* open
       const agents = Array.from({ length: 600 }, (_, at) => AgentId.make(`agent-${at}`))
@@ -265,7 +265,7 @@ describe("housekeeping", () => {
     }),
   )
 
-  it.effect("removes what deleted agents left behind", () =>
+  it.effect("removes the rows of deleted agents", () =>
     Effect.gen(function* () {
       const { service, front } = yield* open
       const agents = Array.from({ length: 8 }, (_, at) => AgentId.make(`agent-${at}`))
@@ -280,7 +280,7 @@ describe("housekeeping", () => {
   )
 
   it.effect.each(["isUnreachable", "throws"] as const)(
-    "goes on after trouble with the storage: %s",
+    "continues after a failure of the storage: %s",
     (fault) =>
       Effect.gen(function* () {
         const { service, front } = yield* open
@@ -317,7 +317,7 @@ describe("housekeeping", () => {
 
 describe("the pieces of housekeeping", () => {
   it.effect.prop(
-    "are never larger than asked for",
+    "are never larger than their limit",
     { limit: integer(1, 5) },
     ({ limit }) =>
       Effect.gen(function* () {

@@ -79,11 +79,11 @@ const faultsOf = (expression: string): ReadonlyArray<string> => {
 }
 
 describe("docs/metrics.md", () => {
-  it("is made from the definitions (renew it with `node scripts/renderMetrics.ts`)", () => {
+  it("is generated from the definitions (renew it with `node scripts/renderMetrics.ts`)", () => {
     assert.strictEqual(read("docs/metrics.md"), metricsPage())
   })
 
-  it("pages name no metric that there is not", () => {
+  it("pages name only existing metrics", () => {
     for (const page of ["docs/metrics.md", "docs/operations.md", "docs/traces-and-logs.md"]) {
       const names = read(page).match(METRIC) ?? []
       const unknown = names.filter(
@@ -115,7 +115,7 @@ describe("metric definitions", () => {
 })
 
 describe("expressions", () => {
-  it("are found at fault for a metric or a label that there is not", () => {
+  it("are refused with an unknown metric or label", () => {
     assert.deepStrictEqual(faultsOf('sum by (status) (tocsin_agents{status="dead"})'), [])
     assert.deepStrictEqual(faultsOf("rate(tocsin_heartbeat_total[5m])"), ["tocsin_heartbeat_total"])
     assert.deepStrictEqual(faultsOf('tocsin_agents{state="dead"}'), ["tocsin_agents{state}"])
@@ -125,12 +125,12 @@ describe("expressions", () => {
 })
 
 describe("the dashboard", () => {
-  it("asks for metrics and labels that there are", () => {
+  it("uses existing metrics and labels", () => {
     assert.isAbove(queries.length, 20)
     assert.deepStrictEqual(queries.flatMap(faultsOf), [])
   })
 
-  it("lets its reader choose the data source, and lays its panels side by side", () => {
+  it("lets its reader choose the data source, and has no overlapping panels", () => {
     assert.deepStrictEqual(
       dashboard.templating.list.map(({ name, type }) => [name, type]),
       [
@@ -162,7 +162,7 @@ const alerts = RULES.split(/^ *- alert: /m)
   .map((text) => ({ name: text.slice(0, text.indexOf("\n")), text }))
 
 describe("the alert rules", () => {
-  it("ask for metrics and labels that there are", () => {
+  it("use existing metrics and labels", () => {
     assert.isAbove(alerts.length, 10)
     assert.deepStrictEqual(
       alerts.flatMap(({ name, text }) => faultsOf(text).map((fault) => `${name}: ${fault}`)),
@@ -170,7 +170,7 @@ describe("the alert rules", () => {
     )
   })
 
-  it("each say what is wrong, how bad it is, and where it is written what to do", () => {
+  it("each have a summary, a severity and a link to their section", () => {
     const operations = read("docs/operations.md")
     for (const { name, text } of alerts) {
       assert.match(text, /severity: (critical|warning|info)\n/, name)
@@ -181,7 +181,7 @@ describe("the alert rules", () => {
     }
   })
 
-  it("are each fired by a unit test", () => {
+  it("each fire in a unit test", () => {
     const tests = read("deploy/prometheus/tocsin.rules.test.yml")
     for (const { name } of alerts) assert.include(tests, name)
   })

@@ -19,7 +19,7 @@ const request = (token?: string) =>
   })
 
 describe("metrics of a monitor", () => {
-  it("are served where the option asks for them, to those whom it names", async () => {
+  it("are served at the configured path, to the configured tokens", async () => {
     await using none = await start()
     await using own = await start({ metrics: true })
     await using open = await start({ metrics: "open" })
@@ -36,7 +36,7 @@ describe("metrics of a monitor", () => {
     assert.deepStrictEqual(await statuses(withToken), [401, 200, 200])
   })
 
-  it("count what this monitor did, by methods as by HTTP, and nothing of another one's", async () => {
+  it("count the work of this monitor alone, by methods and by HTTP", async () => {
     await using one = await start({ metrics: "open" })
     await using other = await start({ metrics: "open" })
     await enroll(one, "web-1")
@@ -61,7 +61,7 @@ describe("metrics of a monitor", () => {
     assert.strictEqual(valueOf(ofOther, "tocsin_agents"), 0)
   })
 
-  it("are at /metrics of a host only where they are asked for", async () => {
+  it("are at /metrics of a host only if configured", async () => {
     await using none = await start()
     await using open = await start({ metrics: "open" })
     for (const [monitor, expected] of [
@@ -85,7 +85,7 @@ describe("metrics of a monitor", () => {
     }
   })
 
-  it("refuse a token that is none", async () => {
+  it("refuse an invalid token", async () => {
     // What a program without types may give.
     for (const metrics of [{ token: "two words" }, { token: "" }, {}, 1, "closed"] as Array<never>) {
       const refused = await start({ metrics }).catch((error: unknown) => error)

@@ -22,7 +22,7 @@ const OF_SQLITE = /^tocsin_(sqlite|data)_/
 const statusOf = (answer: { readonly status: number }) => answer.status
 
 describe("metrics of a server", { timeout: 60_000 }, () => {
-  it.live("tell what agents and operators did, on SQLite", () =>
+  it.live("count the work of agents and operators on SQLite", () =>
     Effect.gen(function* () {
       const server = yield* startServer({ cwd: yield* scratchFolder, environment })
       yield* use(server)
@@ -79,7 +79,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("tell of PostgreSQL what there is to tell", () =>
+  it.live("include those of PostgreSQL", () =>
     Effect.gen(function* () {
       const { url } = yield* scratchPostgres
       const server = yield* startServer({
@@ -104,7 +104,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("are told while the storage is away, but for what only it knows", () =>
+  it.live("are served while the storage is unreachable, except those read from it", () =>
     Effect.gen(function* () {
       const postgres = yield* scratchPostgres
       const server = yield* startServer({
@@ -124,7 +124,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("are for those who know a token of the operators, or that of the metrics", () =>
+  it.live("need an operator token or the metrics token", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder
       const start = (settings: Readonly<Record<string, string>>) =>

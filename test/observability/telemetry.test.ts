@@ -73,7 +73,7 @@ const headersReceiver = Effect.gen(function* () {
 })
 
 describe("traces and logs of a server", { timeout: 60_000 }, () => {
-  it.live("go to a collector, within the caller's trace, and a webhook carries its own on", () =>
+  it.live("go to a collector in the caller's trace, and a webhook continues its own", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector
       const receiver = yield* headersReceiver
@@ -136,7 +136,7 @@ describe("traces and logs of a server", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("are chosen by the sampler: the caller's choice, unless it is not asked for", () =>
+  it.live("are chosen by the sampler, which follows the caller by default", () =>
     Effect.gen(function* () {
       const askFor = Effect.fnUntraced(function* (sampler: string, flags: string) {
         const collector = yield* startCollector
@@ -165,7 +165,7 @@ describe("traces and logs of a server", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("are written in protobuf unless JSON is asked for, and nothing is sent where nothing is set", () =>
+  it.live("use protobuf by default or JSON, and are off without settings", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector
       const server = yield* startWith(collector, { OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" })
@@ -185,7 +185,7 @@ describe("traces and logs of a server", { timeout: 60_000 }, () => {
     }),
   )
 
-  it.live("outlive a collector that is away: the service goes on and says so at the level debug", () =>
+  it.live("do not stop the service when the collector is down, which is logged at level debug", () =>
     Effect.gen(function* () {
       const server = yield* startWith({ url: "http://127.0.0.1:1", spans: [], records: [], requests: [] })
       const agent = yield* enroll(server, "web-1")
@@ -196,31 +196,29 @@ describe("traces and logs of a server", { timeout: 60_000 }, () => {
 })
 
 describe("the log of a server", { timeout: 60_000 }, () => {
-  it.live(
-    "is one JSON object a line, each with its time, level and message, and the request that it belongs to",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* startServer({
-          cwd: yield* scratchFolder,
-          environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, DATABASE_URL: "memory:" },
-        })
-        const agent = yield* enroll(server, "web-1")
-        yield* report(server, agent, { check_id: "disk", status: "critical" })
-        const operated = yield* operate(server, "GET", "/api/v1/agents")
-        yield* server.stop
-        const lines = parsed(server)
-        assert.isAbove(lines.length, 4)
-        for (const { level, message, timestamp } of lines) {
-          assert.include(["trace", "debug", "info", "warn", "error"], level)
-          assert.isString(message)
-          assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-        }
-        const requests = lines.filter(({ message }) => message === "request")
-        assert.isTrue(requests.every(({ request_id }) => typeof request_id === "string"))
-        assert.include(
-          requests.map(({ request_id }) => request_id),
-          operated.headers.get("x-request-id"),
-        )
-      }),
+  it.live("is one JSON object per line, with time, level, message and request ID", () =>
+    Effect.gen(function* () {
+      const server = yield* startServer({
+        cwd: yield* scratchFolder,
+        environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, DATABASE_URL: "memory:" },
+      })
+      const agent = yield* enroll(server, "web-1")
+      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      const operated = yield* operate(server, "GET", "/api/v1/agents")
+      yield* server.stop
+      const lines = parsed(server)
+      assert.isAbove(lines.length, 4)
+      for (const { level, message, timestamp } of lines) {
+        assert.include(["trace", "debug", "info", "warn", "error"], level)
+        assert.isString(message)
+        assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      }
+      const requests = lines.filter(({ message }) => message === "request")
+      assert.isTrue(requests.every(({ request_id }) => typeof request_id === "string"))
+      assert.include(
+        requests.map(({ request_id }) => request_id),
+        operated.headers.get("x-request-id"),
+      )
+    }),
   )
 })

@@ -63,7 +63,7 @@ const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: See
 })
 
 describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, target) => {
-  it.live(`are those that it declares, all and no others, whatever is asked (PROPERTY_SEED=${SEED})`, () =>
+  it.live(`are exactly those that it declares, for generated requests (PROPERTY_SEED=${SEED})`, () =>
     Effect.gen(function* () {
       const judge = yield* onFreshSite(Judge.of(target))
       const seen: Seen = { answers: new Set(), messages: new Set() }
@@ -88,7 +88,7 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
     }),
   )
 
-  it.live("are 429 to those who fail to authenticate too often", () =>
+  it.live("are 429 after too many failed authentications", () =>
     Effect.gen(function* () {
       const judge = yield* Judge.of(target)
       const { call } = yield* Site
@@ -104,7 +104,7 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
     }).pipe(Effect.provide(Site.layer(MemoryStorage.layer, ONE_FAILURE), { local: true })),
   )
 
-  it.live("are 404 to methods that it does not know of, and name those that it does", () =>
+  it.live("are 404 for other methods, with Allow", () =>
     onFreshSite(
       Effect.gen(function* () {
         const { document } = yield* Judge.of(target)

@@ -23,7 +23,7 @@ describe("the server as npm start runs it", () => {
     }),
   )
 
-  it("does without the viewer until somebody asks for it", () => {
+  it("loads the viewer only on request", () => {
     assert.isTrue(existsSync(cached("viewer.mjs")))
     assert.include(readFileSync(cached("viewer.mjs"), "utf8"), OF_VIEWER)
     assert.notInclude(readFileSync(cached("server.mjs"), "utf8"), OF_VIEWER)

@@ -54,7 +54,7 @@ const shown = ({ method, path, operation }: PlacedOperation): Sent => {
 const EXCEPTIONS: Readonly<Record<string, number>> = { health: 200, ready: 503, testNotifier: 200 }
 
 describe.each(Object.entries(DOCUMENTS))("failures by the document of %s", (_, target) => {
-  it.live("are those that it declares, while the storage is away", () => {
+  it.live("are those that it declares, while the storage is unreachable", () => {
     const { state, storage } = removable()
     const test = Effect.gen(function* () {
       const judge = yield* Judge.of(target)
@@ -78,8 +78,8 @@ describe.each(Object.entries(DOCUMENTS))("failures by the document of %s", (_, t
   })
 })
 
-describe("requests that a document shows", () => {
-  it.live("are taken", () =>
+describe("the requests of a document's examples", () => {
+  it.live("are accepted", () =>
     Effect.gen(function* () {
       const { document } = yield* Judge.of(DOCUMENTS.v1)
       const { call } = yield* Site

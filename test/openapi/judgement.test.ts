@@ -34,7 +34,7 @@ const changed = (document: OpenApi, change: (copy: Mutable<OpenApi>) => void): O
 
 /** The judge is only worth something if it finds what is wrong. */
 describe("the judge of answers", () => {
-  it.live("finds what a document does not say", () =>
+  it.live("finds what a document does not declare", () =>
     Effect.gen(function* () {
       const { document, answer } = yield* notFound
       assert.strictEqual(answer.status, 404)
@@ -64,7 +64,7 @@ describe("the judge of answers", () => {
     }).pipe(Effect.provide(Site.layer(MemoryStorage.layer))),
   )
 
-  it.live("finds answers that are not as they should be", () =>
+  it.live("finds wrong answers", () =>
     Effect.gen(function* () {
       const { document, answer } = yield* notFound
       const { "x-request-id": _, ...headers } = answer.headers
@@ -78,7 +78,7 @@ describe("the judge of answers", () => {
     }).pipe(Effect.provide(Site.layer(MemoryStorage.layer))),
   )
 
-  it.live("finds promises that are broken", () =>
+  it.live("finds broken promises", () =>
     Effect.gen(function* () {
       const judge = yield* Judge.of(DOCUMENTS.v1)
       const { ask } = yield* Site

@@ -25,7 +25,7 @@ const loadedBy = (html: string): ReadonlyArray<string> =>
 const at = (url: string): URL => new URL(url, HOST + PAGE)
 
 describe("the page at /docs", () => {
-  it("loads nothing but files of its own origin, wherever it is mounted", async () => {
+  it("loads only files of its own origin, under any base path", async () => {
     const page = await get(PAGE)
     assert.strictEqual(page.status, 200)
     assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
@@ -39,7 +39,7 @@ describe("the page at /docs", () => {
     }
   })
 
-  it("allows nothing that comes from elsewhere or stands in the page itself", async () => {
+  it("allows no content from other origins and no inline content", async () => {
     const { headers, text } = await get(PAGE)
     const policy = (headers.get("content-security-policy") ?? "")
       .split("; ")
@@ -67,7 +67,7 @@ describe("the page at /docs", () => {
     assert.notInclude(css, "@import")
   })
 
-  it("has a script that brings the viewer, starts it, and asks no validator elsewhere", async () => {
+  it("has a script that starts the viewer without an external validator", async () => {
     const { text } = await get(PAGE)
     const script = loadedBy(text).find((url) => url.includes(".js")) ?? assert.fail("there is none")
     const { text: code, headers } = await get(at(script).href)
@@ -80,7 +80,7 @@ describe("the page at /docs", () => {
     assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable")
   })
 
-  it("offers both documents, which are there", async () => {
+  it("offers both documents", async () => {
     const { text } = await get(PAGE)
     const offered = Array.from(text.matchAll(/data-document="([^"]+)"/g), ([, url = ""]) => url)
     const titles = await Promise.all(
@@ -89,7 +89,7 @@ describe("the page at /docs", () => {
     assert.deepStrictEqual(titles, ["Tocsin", "Tocsin operations"])
   })
 
-  it("is sent once, and compressed to those who can read that", async () => {
+  it("is cached by ETag, and compressed for clients that accept it", async () => {
     const { text } = await get(PAGE)
     for (const url of [PAGE, "/monitoring/openapi.json", ...loadedBy(text).slice(1)]) {
       const plain = await get(at(url).href)
@@ -113,7 +113,7 @@ describe("a document", () => {
   it.each([
     ["/monitoring/openapi.json", "/monitoring/api/v1/health"],
     ["/monitoring/ops/v1/openapi.json", "/monitoring/ops/v1/explain"],
-  ])("%s leads to the API beside it", async (path, expected) => {
+  ])("%s names the server of the API beside it", async (path, expected) => {
     const { servers, paths } = JSON.parse((await get(path)).text)
     const base = new URL(servers[0].url, HOST + path).href.replace(/\/$/, "")
     const known = Object.keys(paths).map((found) => base + found)

@@ -59,7 +59,7 @@ const report = (server: Base, agent: Agent, status: "ok" | "critical", changes: 
 const NOBODY = "01900000-0000-7000-8000-00000000ffff"
 
 describe("/ops/v1", () => {
-  it.live("replays a dead letter once, with the id it had", () =>
+  it.live("replays a dead letter once under its ID", () =>
     Effect.gen(function* () {
       const { server, agent, receiver, arrivals } = yield* makeSite
       receiver.status = 410
@@ -88,7 +88,7 @@ describe("/ops/v1", () => {
     }),
   )
 
-  it.live("sends a test message and tells what the receiver said", () =>
+  it.live("sends a test message and returns the receiver's answer", () =>
     Effect.gen(function* () {
       const url = yield* startBusyReceiver
       const cwd = yield* scratchFolder
@@ -102,7 +102,7 @@ describe("/ops/v1", () => {
     }),
   )
 
-  it.live("releases a check that a clock in the future froze, and tells why it was", () =>
+  it.live("resets a check whose clock is in the future, and explains it", () =>
     Effect.gen(function* () {
       const { server, agent } = yield* makeSite
       yield* report(server, agent, "critical", { observed_at: "2999-01-01T00:00:00Z" })
@@ -119,7 +119,7 @@ describe("/ops/v1", () => {
     }),
   )
 
-  it.live("deletes a check, whose incident ends, and tells the incident's story", () =>
+  it.live("deletes a check, resolves its incident, and returns the incident's changes", () =>
     Effect.gen(function* () {
       const { server, agent } = yield* makeSite
       yield* report(server, agent, "critical")
@@ -139,7 +139,7 @@ describe("/ops/v1", () => {
     }),
   )
 
-  it.live("lets a read-only token read, and change nothing", () =>
+  it.live("lets a read-only token read and change nothing", () =>
     Effect.gen(function* () {
       const { server } = yield* makeSite
       const changes = [

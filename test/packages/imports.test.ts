@@ -41,7 +41,7 @@ describe("importing", () => {
     assert.isAtMost(loaded["adapter-sqlite"] ?? 0, 1)
   })
 
-  it("works on a Node.js without SQLite, and sqlite(file) says what it needs", () => {
+  it("works on Node.js without SQLite, and sqlite(file) reports what it needs", () => {
     const onOldNode = `
       process.getBuiltinModule = () => undefined
       const { createMonitor, memory, sqlite } = await import("tocsin")

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const assertPassed = ({ code, output }: Ran) => assert.strictEqual(code, 0, output)
 
 describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
-  it("have nothing that publint or are-the-types-wrong warn of", async () => {
+  it("pass publint and are-the-types-wrong", async () => {
     const faults: Record<string, ReadonlyArray<string>> = {}
     for (const [name, tarball] of project.tarballs) {
       const found = await faultsOf(tarball)
@@ -36,7 +36,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assertPassed(await project.run("node", ["monitors.js"], { POSTGRES_URL: inject("postgresUrl") }))
   })
 
-  it("do what the README of tocsin shows", async () => {
+  it("run the programs of tocsin's README", async () => {
     const readme = readFileSync(join(project.path, "node_modules/tocsin/README.md"), "utf8")
     const programs = Array.from(readme.matchAll(/```js\n([\s\S]*?)```/g), ([, text = ""]) => text)
     assert.lengthOf(programs, 1)
@@ -52,20 +52,20 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     async (config) => assertPassed(await project.run("tsc", ["--pretty", "false", "-p", config])),
   )
 
-  it("run the examples, as the library's own tests say", async () => {
+  it("run the examples", async () => {
     const { code, output } = await project.run("vitest", ["run", "--reporter=tree"])
     assert.strictEqual(code, 0, output)
     assert.match(output, /Test Files .*5 passed/) // None was overlooked.
   })
 
-  it("bring the command line", async () => {
+  it("include the command line", async () => {
     const { code, output } = await project.run("tocsin", ["--version"])
     assert.deepStrictEqual({ code, output: output.trim() }, { code: 0, output: manifest.version })
     assertPassed(await project.run("tocsin", ["migrate"]))
     assert.match((await project.run("tocsin", ["agents", "list", "--json"])).output, /"items": ?\[\]/)
   })
 
-  it("bring the server, which examples/agent.sh reports to", async () => {
+  it("include the server, which examples/agent.sh reports to", async () => {
     const settings = { DATABASE_URL: "memory:", SERVICE_PORT: "0", SERVICE_AUTH_TOKEN: TOKEN }
     const server = spawn("tocsin", ["serve"], {
       cwd: project.path,

@@ -25,7 +25,7 @@ describe.concurrent("the command line", () => {
     }),
   )
 
-  it.live("a server starts in spite of a misspelt setting, names it, and says what it printed", () =>
+  it.live("a server starts despite a misspelled setting, and names it", () =>
     Effect.gen(function* () {
       const { output } = yield* startServer({
         cwd: yield* scratchFolder,
@@ -69,7 +69,7 @@ describe.concurrent("the command line", () => {
     }),
   )
 
-  it.live("--completions prints what a shell completes commands by", () =>
+  it.live("--completions prints the completions of a shell", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* run("--completions", "bash")
       assert.deepStrictEqual([code, stderr], [0, ""])
@@ -78,7 +78,7 @@ describe.concurrent("the command line", () => {
     }),
   )
 
-  it.live("refuses what it does not know, and says where to look", () =>
+  it.live("refuses unknown commands and flags, and names --help", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("--port"), {
         code: EXIT_CODES.usage.code,

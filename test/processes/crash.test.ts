@@ -61,7 +61,7 @@ const acknowledgedBy = (reporters: ReadonlyArray<Reporter>) =>
 const isEnded = (state: string): boolean => state === "sent" || state === "failed" || state === "discarded"
 
 describe.concurrent("a server that is killed", () => {
-  it.live("under load keeps what it acknowledged, and goes on telling", () =>
+  it.live("under load keeps acknowledged data, and continues to notify", () =>
     Effect.gen(function* () {
       const random = seeded(SEED)
       // Slow, so that much is under way when the server dies; a refusal besides could make a retry wait for 30 s.
@@ -125,7 +125,7 @@ describe.concurrent("a server that is killed", () => {
     }),
   )
 
-  it.live("delivers afterwards what a receiver that was away has missed", () =>
+  it.live("delivers the notifications that a receiver missed while it was down", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(() => ({ status: 200 }))
       yield* receiver.close

@@ -5,8 +5,8 @@ import { historyOf, OPERATOR_TOKEN } from "./api.ts"
 import { scratchFolder } from "./scratch.ts"
 import { startServer } from "./ServerProcess.ts"
 
-describe("a server whose log nobody reads any more", () => {
-  it.live("goes on, and stops as ever", () =>
+describe("a server whose log reader died", () => {
+  it.live("continues, and stops as usual", () =>
     Effect.gen(function* () {
       const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
       const server = yield* startServer({ cwd: yield* scratchFolder, environment })

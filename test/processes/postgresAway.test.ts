@@ -43,8 +43,8 @@ const assertRefused = Effect.fnUntraced(function* (server: ServerProcess, agent:
 })
 
 // The limits are promised in seconds, which a busy machine may miss once.
-describe.concurrent("a server whose PostgreSQL goes away", { retry: 2 }, () => {
-  it.live("says so, refuses what it cannot keep, and goes on by itself when it is back", () =>
+describe.concurrent("a server whose PostgreSQL becomes unreachable", { retry: 2 }, () => {
+  it.live("reports it, refuses writes, and recovers without a restart", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(() => ({ status: 200 }))
       const { url, away } = yield* scratchPostgres
@@ -88,7 +88,7 @@ describe.concurrent("a server whose PostgreSQL goes away", { retry: 2 }, () => {
     }),
   )
 
-  it.live("writes again within 15 s where its host vanished, and is not ready before", () =>
+  it.live("writes again within 15 s after its host vanished, and is not ready before", () =>
     Effect.gen(function* () {
       const network = yield* faultyNetwork((yield* scratchPostgres).url)
       const { server, agent } = yield* start(network.url)
@@ -111,7 +111,7 @@ describe.concurrent("a server whose PostgreSQL goes away", { retry: 2 }, () => {
     }),
   )
 
-  it.live("is not ready within 3 s where it takes no writes any more", () =>
+  it.live("is not ready within 3 s of refused writes", () =>
     Effect.gen(function* () {
       const { url, replica, killConnections } = yield* scratchPostgres
       const { server } = yield* start(url)
@@ -131,7 +131,7 @@ describe.concurrent("a server whose PostgreSQL goes away", { retry: 2 }, () => {
     }),
   )
 
-  it.live("does so too where it only falls silent", () =>
+  it.live("is not ready within 3 s of a silent connection", () =>
     Effect.gen(function* () {
       const network = yield* faultyNetwork((yield* scratchPostgres).url)
       const { server, agent } = yield* start(network.url, { SERVICE_STORAGE_TIMEOUT: "2s" })

@@ -30,7 +30,7 @@ const receiver = Effect.acquireRelease(
 )
 
 describe("on SIGHUP", () => {
-  it.live("tokens and secrets are read again from their files, and stay where one is bad", () =>
+  it.live("tokens and secrets are read again from their files, and all stay if one is bad", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder
       const { origin, paths } = yield* receiver

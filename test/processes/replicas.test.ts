@@ -129,7 +129,7 @@ const isEnded = (state: string): boolean => state === "sent" || state === "faile
 
 describe("two servers on one PostgreSQL", () => {
   it.live(
-    `tell every incident's story in order, though one dies and the receiver fails at random (seed ${SEED})`,
+    `notify of every incident in order, while one crashes and the receiver fails at random (seed ${SEED})`,
     () =>
       Effect.gen(function* () {
         const { url } = yield* scratchPostgres

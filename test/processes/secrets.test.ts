@@ -39,7 +39,7 @@ const misplace = Effect.fnUntraced(function* (server: ServerProcess, agent: Agen
 
 describe("secrets", () => {
   // That they are not in the log is seen to wherever a server ends in these tests.
-  it.live("are in no answer and not in the log, whatever goes wrong at whichever place", () =>
+  it.live("are in no answer and in no log, whatever fails", () =>
     Effect.gen(function* () {
       const server = yield* startServer({
         cwd: yield* scratchFolder,

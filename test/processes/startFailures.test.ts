@@ -53,8 +53,8 @@ const usedFolder = Effect.fnUntraced(function* (environment: Environment = {}) {
   return { folder, file: join(folder, "data", "tocsin.db") }
 })
 
-describe.concurrent("a server that cannot start says why in one message and exits with 1", () => {
-  it.live("where its port is taken", () =>
+describe.concurrent("a server that cannot start reports the reason in one message and exits with 1:", () => {
+  it.live("its port is in use", () =>
     Effect.gen(function* () {
       const { port } = yield* occupiedPort
       assert.deepStrictEqual(
@@ -67,7 +67,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where a file has the place of its data folder", () =>
+  it.live("its data folder is a file", () =>
     Effect.gen(function* () {
       const folder = yield* scratchFolder
       writeFileSync(join(folder, "data"), "")
@@ -103,7 +103,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
       }),
   )
 
-  it.live("where its token file holds no token", () =>
+  it.live("its token file has no token", () =>
     Effect.gen(function* () {
       const folder = yield* scratchFolder
       mkdirSync(join(folder, "data"))
@@ -117,7 +117,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where its database is damaged, and leaves it as it is", () =>
+  it.live("its database is damaged, and stays unchanged", () =>
     Effect.gen(function* () {
       const folder = yield* scratchFolder
       mkdirSync(join(folder, "data"))
@@ -132,7 +132,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where its database is newer, and leaves it as it is", () =>
+  it.live("its database is newer, and stays unchanged", () =>
     Effect.gen(function* () {
       const { folder, file } = yield* usedFolder()
       const database = new DatabaseSync(file)
@@ -149,7 +149,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where its pepper is another than before", () =>
+  it.live("its pepper has changed", () =>
     Effect.gen(function* () {
       const { folder } = yield* usedFolder({ SERVICE_KEY_PEPPER: secretOf("pepper") })
       const message =
@@ -163,7 +163,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where settings are bad: all of them at once, and no secret", () =>
+  it.live("settings are bad: all in one message, without secrets", () =>
     Effect.gen(function* () {
       const environment = {
         SERVICE_AUTH_TOKEN: `${secretOf("operator")}\u00e9`,
@@ -191,7 +191,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where no outage could be told by the thresholds", () =>
+  it.live("its thresholds are too short to detect an outage", () =>
     Effect.gen(function* () {
       const unordered = "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER"
       const short = 'is set to "1999ms", but must be a duration such as 90s, 5m or 12h, 2s or longer'
@@ -211,7 +211,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
     }),
   )
 
-  it.live("where it has PostgreSQL and no token", () =>
+  it.live("it uses PostgreSQL without a token", () =>
     Effect.gen(function* () {
       const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
       assert.deepStrictEqual(yield* refusal(yield* scratchFolder, environment), [
@@ -222,7 +222,7 @@ describe.concurrent("a server that cannot start says why in one message and exit
   )
 })
 
-describe.concurrent("a server that cannot start on its PostgreSQL says why", () => {
+describe.concurrent("a server that cannot start on its PostgreSQL reports the reason:", () => {
   const start = Effect.fnUntraced(function* (databaseUrl: string) {
     const environment = { DATABASE_URL: databaseUrl, SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
     return yield* refusal(yield* scratchFolder, environment)
@@ -230,7 +230,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
   const changed = (url: Redacted.Redacted, changes: Partial<URL>): string =>
     Object.assign(new URL(Redacted.value(url)), changes).href
 
-  it.live("where its address names several hosts", () =>
+  it.live("the address names several hosts", () =>
     Effect.gen(function* () {
       const password = secretOf("password")
       const [line = ""] = yield* start(
@@ -241,7 +241,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
     }),
   )
 
-  it.live("where there is none", () =>
+  it.live("nothing listens", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* start(`postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin`),
@@ -252,7 +252,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
     }),
   )
 
-  it.live("where it does not answer", () =>
+  it.live("it does not answer", () =>
     Effect.gen(function* () {
       const network = yield* faultyNetwork((yield* scratchPostgres).url)
       yield* network.holdReplies
@@ -262,7 +262,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
     }),
   )
 
-  it.live("where it takes no connections", () =>
+  it.live("it refuses connections", () =>
     Effect.gen(function* () {
       const { url, away } = yield* scratchPostgres
       yield* away
@@ -275,7 +275,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
     }),
   )
 
-  it.live("where the password is wrong, or the database is not there", () =>
+  it.live("the password is wrong, or the database does not exist", () =>
     Effect.gen(function* () {
       const { url } = yield* scratchPostgres
       assert.deepStrictEqual(
@@ -291,7 +291,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL says why", () 
     }),
   )
 
-  it.live("where the database is newer", () =>
+  it.live("the database is newer", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres
       const environment = { DATABASE_URL: Redacted.value(url), SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }

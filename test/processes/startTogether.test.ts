@@ -20,8 +20,8 @@ const startTogether = Effect.fnUntraced(function* (environment: Environment) {
   return { cwd, servers }
 })
 
-describe("servers that start at the same moment on one empty storage", () => {
-  it.live("share a PostgreSQL that was migrated once", () =>
+describe("servers that start simultaneously on one empty storage", () => {
+  it.live("migrate a PostgreSQL once", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres
       const { servers } = yield* startTogether({
@@ -38,7 +38,7 @@ describe("servers that start at the same moment on one empty storage", () => {
     }),
   )
 
-  it.live("share a data folder: one database, and one token that one of them printed", () =>
+  it.live("share a data folder: one database, and one printed token", () =>
     Effect.gen(function* () {
       const { cwd, servers } = yield* startTogether({})
       const token = readFileSync(join(cwd, "data", "ui-token"), "utf8")

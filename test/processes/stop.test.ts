@@ -81,8 +81,8 @@ const untilRead = (server: ServerProcess) =>
 
 const untilRefused = ({ port }: ServerProcess) => until("nobody listens any more", isRefused(port))
 
-describe.concurrent("a server that is told to stop", () => {
-  it.live("is not ready first, finishes what it was asked, and closes every connection", () =>
+describe.concurrent("a server that shuts down", () => {
+  it.live("first is not ready, then finishes its requests and closes every connection", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder
       const server = yield* startServer({ cwd, environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN } })
@@ -120,7 +120,7 @@ describe.concurrent("a server that is told to stop", () => {
     }),
   )
 
-  it.live("does not wait longer than it may for clients and receivers that never finish", () =>
+  it.live("does not wait longer than its limit for clients and receivers that hang", () =>
     Effect.gen(function* () {
       const { server, agent } = yield* sending("hang")
       const stuck = yield* rawConnection(server.port)
@@ -131,7 +131,7 @@ describe.concurrent("a server that is told to stop", () => {
     }),
   )
 
-  it.live("lets notifications under way arrive", () =>
+  it.live("finishes running attempts", () =>
     Effect.gen(function* () {
       const { server, receiver, cwd } = yield* sending({ status: 204, afterMillis: 1_500 })
       yield* server.signal("SIGINT")
@@ -144,7 +144,7 @@ describe.concurrent("a server that is told to stop", () => {
     }),
   )
 
-  it.live("gives back what hangs, and the next start delivers it at once", () =>
+  it.live("releases attempts that hang, and the next start delivers them immediately", () =>
     Effect.gen(function* () {
       const { server, receiver, cwd, environment } = yield* sending("hang")
       // One press of Ctrl-C can reach a process twice, from the terminal and from npm.
@@ -164,7 +164,7 @@ describe.concurrent("a server that is told to stop", () => {
     }),
   )
 
-  it.live("ends at once when it is told a second time", () =>
+  it.live("ends immediately on a second signal", () =>
     Effect.gen(function* () {
       const { server, cwd } = yield* sending("hang")
       yield* server.signal("SIGTERM")
@@ -178,7 +178,7 @@ describe.concurrent("a server that is told to stop", () => {
     }),
   )
 
-  it.live("gives up in time, and says so, where PostgreSQL does not answer", () =>
+  it.live("stops in time and logs it when PostgreSQL does not answer", () =>
     Effect.gen(function* () {
       const network = yield* faultyNetwork((yield* scratchPostgres).url)
       const { server, agent } = yield* sending("hang", { DATABASE_URL: Redacted.value(network.url) })
@@ -194,7 +194,7 @@ describe.concurrent("a server that is told to stop", () => {
     }),
   )
 
-  it.live("does so in time while PostgreSQL is away", () =>
+  it.live("stops in time while PostgreSQL is down", () =>
     Effect.gen(function* () {
       const { url, away } = yield* scratchPostgres
       const { server } = yield* sending("hang", { DATABASE_URL: Redacted.value(url) })

@@ -12,7 +12,7 @@ const noting = (file: string) =>
   `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" "$(env | grep -c SERVICE_)" >>'${file}'\n`
 
 describe("a server that systemd started", () => {
-  it.live("says when it is ready and, again and again, that it is alive", () =>
+  it.live("reports that it is ready, and then regularly that it is alive", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder
       const file = join(cwd, "notified")
@@ -38,7 +38,7 @@ describe("a server that systemd started", () => {
     }),
   )
 
-  it.live("runs on where systemd cannot be notified", () =>
+  it.live("continues when systemd cannot be notified", () =>
     Effect.gen(function* () {
       const server = yield* startServer({
         cwd: yield* scratchFolder,

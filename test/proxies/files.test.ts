@@ -19,7 +19,7 @@ const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(
 
 // What can be seen without the programs themselves; proxies.test.ts runs them where they are.
 describe("the configurations of proxies", () => {
-  it("are those that tests run, and the page names each", () => {
+  it("are all run by tests and named on the page", () => {
     const files = readdirSync(pathOf("deploy/proxies"))
     assert.sameMembers(
       files,
@@ -28,7 +28,7 @@ describe("the configurations of proxies", () => {
     for (const file of files) assert.include(page, `deploy/proxies/${file}`)
   })
 
-  it("name settings that there are, and the port that is the default", () => {
+  it("name existing settings and the default port", () => {
     for (const text of [page, ...proxyKinds.map(publishedText)]) {
       for (const [name] of text.matchAll(/SERVICE_[A-Z_]+[A-Z]/g)) assert.property(definitions, name)
     }
@@ -44,13 +44,13 @@ describe("the configurations of proxies", () => {
     assert.isBelow(numberIn(textOf("Caddyfile"), /keepalive (\d+)s/), KEPT_SECONDS)
   })
 
-  it("let through more than Tocsin takes, so that it can say so itself", () => {
+  it("allow larger bodies than Tocsin, so that it answers itself", () => {
     assert.isAbove(numberIn(textOf("nginx.conf"), /client_max_body_size (\d+)m/) * MIB, MAX_BODY_BYTES)
     assert.isAtLeast(numberIn(textOf("nginx.conf"), /client_body_buffer_size (\d+)m/) * MIB, MAX_BODY_BYTES)
     assert.notMatch(textOf("Caddyfile"), /request_body/)
   })
 
-  it("promise TLS for as long, keep metrics to this machine, and hand on what is needed", () => {
+  it("set HSTS, restrict metrics to this machine, and forward the needed headers", () => {
     for (const kind of proxyKinds) {
       assert.match(publishedText(kind), /Strict-Transport-Security "max-age=31536000"/)
       assert.match(publishedText(kind), /127\.0\.0\.1;?\s+(?:allow )?::1/)

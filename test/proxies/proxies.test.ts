@@ -41,7 +41,7 @@ const behind = (kind: ProxyKind) => {
   const reason = missing === undefined ? "" : ` (skipped: ${missing} is not installed here)`
 
   describe.skipIf(missing !== undefined)(`Tocsin behind ${kind.name}${reason}`, { timeout: 60_000 }, () => {
-    it.live("is reached by TLS, with its own headers and ids, by HTTP/1.1 and HTTP/2", () =>
+    it.live("is reached by TLS with its own headers and IDs, by HTTP/1.1 and HTTP/2", () =>
       Effect.gen(function* () {
         const { proxy } = yield* served(kind)
         const health = yield* ask(proxy, { path: "/api/v1/health", headers: { "x-request-id": "mine-1" } })
@@ -58,7 +58,7 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("sends people from http to https, and programs away", () =>
+    it.live("redirects browsers from http to https, and refuses programs", () =>
       Effect.gen(function* () {
         const proxy = yield* startProxy(kind, (yield* startUpstream).port)
         const page = yield* ask(proxy, { path: "/docs?x=1", isPlain: true })
@@ -71,7 +71,7 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("tells clients apart by where they are, not by what they say", () =>
+    it.live("identifies clients by address, not by their headers", () =>
       Effect.gen(function* () {
         const { proxy } = yield* served(kind)
         const register = (agent: string, from: string, forged: string) =>
@@ -92,7 +92,7 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("takes batches up to 1 MiB, and says itself what is too large", () =>
+    it.live("accepts batches up to 1 MiB, and answers larger ones itself", () =>
       Effect.gen(function* () {
         const { server, proxy } = yield* served(kind)
         const agent = { agent_id: "web-1", key: secretOf("web-1") }
@@ -129,7 +129,7 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("keeps its metrics from the world", () =>
+    it.live("does not expose its metrics", () =>
       Effect.gen(function* () {
         const { proxy } = yield* served(kind)
         for (const path of ["/metrics", "/metric%73", "//metrics", "/./metrics", "/metrics?x"]) {
@@ -141,7 +141,7 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("keeps its connections, passes large answers whole, and logs no secret", () =>
+    it.live("keeps connections alive, passes large answers whole, and logs no secret", () =>
       Effect.gen(function* () {
         const upstream = yield* startUpstream
         const proxy = yield* startProxy(kind, upstream.port)
@@ -163,7 +163,7 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("is said to be away while it is, and is back at once", () =>
+    it.live("is reported as down while it is, and reachable immediately after", () =>
       Effect.gen(function* () {
         const { server, proxy } = yield* served(kind)
         assert.strictEqual((yield* ask(proxy, { path: "/api/v1/ready" })).status, 200)

@@ -6,7 +6,7 @@ import { walkPage } from "../docs/walkPage.ts"
 
 const README = "README.md"
 
-describe("the README's walk prints what the README shows", () => {
+describe("the README's walkthrough prints what the README shows", () => {
   const modules = writeModules(blocksOf(README))
   afterAll(() => removeModules(modules))
 

@@ -25,7 +25,7 @@ const listed = Effect.fnUntraced(function* (world: World) {
 
 describe("admission", () => {
   it.effect.prop(
-    "answers and lists what a naive reading of the decisions does, whatever keys and operators do",
+    "answers and lists like a naive model of docs/rules.md, for any keys and operators",
     { steps: admission },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -46,7 +46,7 @@ describe("admission", () => {
   )
 
   it.effect.prop(
-    "changes nothing when it refuses, but when a blocked key was seen",
+    "changes nothing when it refuses, except when a blocked key was last seen",
     { steps: admission },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -61,7 +61,7 @@ describe("admission", () => {
     { arbitrary },
   )
 
-  it.effect("of all agents at once counts every one, however many there are", () =>
+  it.effect("of all agents counts each of them, however many there are", () =>
     Effect.gen(function* () {
       // More than two pieces of 200, so that a piece begins after another, ends with it, and is not full.
       const agents = 450

@@ -83,7 +83,7 @@ const arbitrary = { runs: propertyRuns(300), size: LONGEST_ID, maxShrinks: 1_000
 
 describe("a cursor", () => {
   it.prop(
-    "leads back to its position, and is at most 512 characters that need no escaping in an address",
+    "leads back to its position, in at most 512 characters that need no escaping",
     { cursor },
     ({ cursor: { query, side, position, text } }) => {
       assert.deepStrictEqual(query.decode(side, text), Result.succeed(position))
@@ -93,7 +93,7 @@ describe("a cursor", () => {
     { arbitrary },
   )
 
-  it.each(queries)("of query %# is short enough at the longest values there are", (query) => {
+  it.each(queries)("of query %# is short enough with the longest values", (query) => {
     const longest = {
       text: "x".repeat(LONGEST_ID),
       number: Number.MAX_SAFE_INTEGER,
@@ -111,7 +111,7 @@ describe("a cursor", () => {
   })
 
   it.prop(
-    "is refused on the other side and by every other query",
+    "is refused in the other direction and by every other query",
     { cursor },
     ({ cursor: { query, side, text } }) => {
       assert.isTrue(Result.isFailure(query.decode(side === "next" ? "prev" : "next", text)))
@@ -125,7 +125,7 @@ describe("a cursor", () => {
   const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
   it.prop(
-    "is refused when any of its characters is another, is gone, or is one too many",
+    "is refused when any character is changed, removed or added",
     { cursor, by: integer(1, ALPHABET.length - 1), foreign: oneOf("=", "+", "/", " ", "\n", "%", "é", ".") },
     ({ cursor: { query, side, text }, by, foreign }) => {
       const accepts = (changed: string): boolean => Result.isSuccess(query.decode(side, changed))
@@ -146,7 +146,7 @@ describe("a cursor", () => {
   )
 
   it.prop(
-    "that was never made is refused",
+    "that is random text is refused",
     {
       query: oneOf(...queries),
       side: oneOf("next", "prev"),

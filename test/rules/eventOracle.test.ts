@@ -19,16 +19,16 @@ const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step
   assert.deepStrictEqual(viewOfRows(world.rows()), viewOfFold(fold))
 })
 
-describe("checks, incidents and the outbox are what a naive fold over all events makes of them", () => {
+describe("checks, incidents and the outbox equal a naive fold over all events", () => {
   it.effect.prop(
-    "while agents send results of few checks",
+    "when agents send results of few checks",
     { steps: life, notifiers },
     ({ steps, notifiers }) => agreesWithTheFold([...enrollment, ...steps], { notifiers }),
     { arbitrary },
   )
 
   it.effect.prop(
-    "while keys come and go",
+    "when keys come and go",
     { steps: admission },
     ({ steps }) => agreesWithTheFold([...enrollment, ...steps], {}),
     { arbitrary },

@@ -84,36 +84,39 @@ const comesToTheSame = Effect.fnUntraced(function* (
 
 describe("commands that share a transaction", () => {
   it.effect.prop(
-    "answer and leave what they do one by one, as results come in",
+    "have the answers and rows of separate transactions: results",
     { steps: lifeWithRemovals, notifiers, longest: integer(2, 8) },
     ({ steps, notifiers, longest }) => comesToTheSame([...enrollment, ...steps], longest, { notifiers }),
     { arbitrary },
   )
 
   it.effect.prop(
-    "do so as keys come and go",
+    "have the answers and rows of separate transactions: keys",
     { steps: admission, longest: integer(2, 8) },
     ({ steps, longest }) => comesToTheSame(steps, longest, { maxPendingAgents: 2 }),
     { arbitrary },
   )
 
-  it.effect("do so where a blocked key is freed and registers anew under another agent id", () => {
-    const beat = (agent_id: string, key: string): Step => {
-      return { step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }
-    }
-    const steps: ReadonlyArray<Step> = [
-      beat("a", "key 1"),
-      { step: "block_all" },
-      beat("a", "key 2"),
-      { step: "unblock", which: 0 },
-      beat("b", "key 1"),
-      { step: "remove", agent_id: "a" },
-    ]
-    return comesToTheSame(steps, steps.length, {})
-  })
+  it.effect(
+    "have the answers and rows of separate transactions: an unblocked key that registers another agent",
+    () => {
+      const beat = (agent_id: string, key: string): Step => {
+        return { step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }
+      }
+      const steps: ReadonlyArray<Step> = [
+        beat("a", "key 1"),
+        { step: "block_all" },
+        beat("a", "key 2"),
+        { step: "unblock", which: 0 },
+        beat("b", "key 1"),
+        { step: "remove", agent_id: "a" },
+      ]
+      return comesToTheSame(steps, steps.length, {})
+    },
+  )
 
   it.effect.prop(
-    "do so with many members in one incident",
+    "have the answers and rows of separate transactions: many members in one incident",
     { steps: crowd, longest: integer(2, 8) },
     ({ steps, longest }) => comesToTheSame([...enrollment, ...steps], longest, {}),
     { arbitrary: { ...arbitrary, runs: propertyRuns(20) } },

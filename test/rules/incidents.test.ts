@@ -41,7 +41,7 @@ describe("of the incidents of one key", () => {
   }
 
   it.effect.prop(
-    "at most one is open, and an automatic key stays apart from an equal one of a user",
+    "at most one is open, and an automatic key differs from an equal explicit key",
     { steps: life },
     ({ steps }) => afterEveryAction(steps, arrangesKeys),
     { arbitrary },
@@ -92,21 +92,21 @@ describe("an incident", () => {
   }
 
   it.effect.prop(
-    "shows the severity and the first line of its most severe, most recent member, and who it is when there is one only",
+    "shows the severity and first line of its most severe, most recent member, and names its only member",
     { steps: life },
     ({ steps }) => afterEveryAction(steps, showsItsWorstMember),
     { arbitrary },
   )
 
   it.effect.prop(
-    "does so with many members too",
+    "shows them with many members",
     { steps: crowd },
     ({ steps }) => afterEveryAction(steps, showsItsWorstMember),
     { arbitrary: { ...arbitrary, runs: propertyRuns(40) } },
   )
 
   it.effect.prop(
-    "finds that member however far down it is ranked, when all above it improve in one batch",
+    "finds that member at any rank when all above it improve in one batch",
     {
       older: integer(1, 40),
       recent: integer(8, 20),
@@ -140,7 +140,7 @@ describe("an incident", () => {
   )
 
   it.effect.prop(
-    "never changes once it is resolved, and keeps what it showed before its last member left",
+    "never changes once it is resolved, and keeps its last summary",
     { steps: lifeByEvents },
     ({ steps }) =>
       afterEveryAction(steps, (_, { action, before, after }) => {
@@ -179,7 +179,7 @@ describe("an incident", () => {
   }
 
   it.effect.prop(
-    "tells in its story, change by change, how it came to have its members",
+    "has a story that lists every change of its members",
     { steps: life },
     ({ steps }) => afterEveryAction(steps, tellsItsStory),
     { arbitrary },

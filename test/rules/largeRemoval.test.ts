@@ -86,7 +86,7 @@ describe("deleting an agent with more failing checks than a transaction takes", 
       }),
   )
 
-  it.effect("where the storage fails half-way, what is left fits together, and works as before", () =>
+  it.effect("leaves consistent rows when the storage fails half-way", () =>
     Effect.gen(function* () {
       const { replica, watch } = yield* openWatched()
       yield* fillIncident(replica)

@@ -78,7 +78,7 @@ describe("the order", () => {
   )
 
   it.effect.prop(
-    "of incidents is what was asked for, its ascent the reverse of its descent",
+    "of incidents is the requested one, and ascending is the reverse of descending",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -103,7 +103,7 @@ describe("the order", () => {
   )
 
   it.effect.prop(
-    "of the outbox likewise",
+    "of the outbox is the requested one, and ascending is the reverse of descending",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -128,7 +128,7 @@ describe("a filter", () => {
   const check_id = CheckId.make("disk")
 
   it.effect.prop(
-    "of incidents by agent or check finds those in which such a check is or was a member, and both ids in one member",
+    "of incidents by agent or check finds those with such a present or former member, and both IDs in one member",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -153,7 +153,7 @@ describe("a filter", () => {
   )
 
   it.effect.prop(
-    "by state, severity, notifier or type leaves exactly the rows that have it",
+    "by state, severity, notifier or type returns exactly the matching rows",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {

@@ -27,7 +27,7 @@ describe("the status of an agent", () => {
     })
 
   it.prop(
-    "follows from how long ago it was seen, to the microsecond",
+    "follows from the time since it was last seen, to the microsecond",
     { micros: integer(0, 2 * DEAD_MICROS) },
     ({ micros }) => {
       const expected = micros < STALE_MICROS ? "alive" : micros < DEAD_MICROS ? "stale" : "dead"
@@ -46,7 +46,7 @@ describe("the status of an agent", () => {
     assert.strictEqual(statusAfter(micros), status)
   })
 
-  it.effect("and the summary turn at the same moments", () =>
+  it.effect("changes together with the summary", () =>
     Effect.gen(function* () {
       const world = yield* openWorld()
       yield* world.play(enrollment)
@@ -73,7 +73,7 @@ describe("an outage of the service", () => {
   }
 
   it.effect.prop(
-    "keeps silent agents from being called dead until the dead threshold has passed since its end",
+    "keeps silent agents from turning dead until a dead threshold after its end",
     {
       gaps: Arbitrary.array(oneOf(60_000, 120_000, 120_001, 180_000), {
         maxLength: 12,
@@ -104,7 +104,7 @@ describe("an outage of the service", () => {
   )
 })
 
-describe("the service's mark and a clock that is set", () => {
+describe("the mark when a clock is set", () => {
   const DAY = 86_400_000
   const EVERY = 5_000
 
@@ -117,7 +117,7 @@ describe("the service's mark and a clock that is set", () => {
     })
 
   it.effect.prop(
-    "however wrong it was before: agents are spared no longer than the grace, and each later outage is seen",
+    "spares agents no longer than the grace period, and detects each later outage",
     {
       // By how much the clock was ahead at each mark, before it was corrected.
       ahead: Arbitrary.array(oneOf(0, 1, 4_000, 6_000, 121_000, DAY, 30 * DAY), { maxLength: 6 }),
@@ -168,7 +168,7 @@ describe("the service's mark and a clock that is set", () => {
     [4, 1_000],
     [20, 5_000],
     [120, 5_000],
-  ])("with a stale threshold of %i s is left every %i ms", (seconds, millis) => {
+  ])("with a stale threshold of %i s is written every %i ms", (seconds, millis) => {
     const policy = { ...defaultPolicy, staleAfter: Duration.seconds(seconds) }
     assert.strictEqual(Duration.toMillis(markEvery(policy)), millis)
   })

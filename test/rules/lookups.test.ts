@@ -42,7 +42,7 @@ const lateFor = (check: CheckRecord, number: number): CheckResultEvent => ({
   status: check.status === "ok" ? "critical" : "ok",
 })
 
-describe("a batch asks", () => {
+describe("a batch requests", () => {
   /** Plays steps, lets every accepted agent make contact, and sends one batch for all checks of each. */
   const sendForAll = Effect.fnUntraced(function* (
     steps: ReadonlyArray<Step>,
@@ -69,20 +69,20 @@ describe("a batch asks", () => {
   })
 
   it.effect.prop(
-    "for its agent and checks alone, once, where its results are identical",
+    "only its agent and checks, once, when its results are identical",
     { steps: life },
     ({ steps }) => sendForAll(steps, sameAs),
     { arbitrary },
   )
 
   it.effect.prop(
-    "for no more where they are late, whatever they say",
+    "no more when its results are late",
     { steps: life },
     ({ steps }) => sendForAll(steps, lateFor),
     { arbitrary },
   )
 
-  it.effect("the history for those events alone that would change a check, in one look", () =>
+  it.effect("the history only for events that would change a check, in one request", () =>
     Effect.gen(function* () {
       const { world, takeAsked } = yield* openAskingWorld
       yield* world.play(enrollment)

@@ -88,7 +88,7 @@ const LARGE = 8 * SMALL
 // What is sorted costs a little more for each of many; twice as much for each would be far too much.
 const LINEAR = 8 * 1.6
 
-describe("the work for one incident of many members grows with those that change, not with their square", () => {
+describe("the work for a large incident is proportional to its changed members", () => {
   it.each([
     ["an agent of its only members is deleted", 0, () => removeBig],
     ["an agent of most of its members is deleted", 100, () => removeBig],

@@ -60,7 +60,7 @@ const resolvedNow = ({ before, after }: Observation) =>
 
 describe("a firing", () => {
   it.effect.prop(
-    "tells each enabled notifier of trouble that a loud event brings, and of nothing else",
+    "exists for each enabled notifier when a loud event opens or worsens an incident, and only then",
     { steps: lifeByEvents, notifiers },
     ({ steps, notifiers }) =>
       onEveryAction(steps, { notifiers }, (observed) => {
@@ -91,7 +91,7 @@ describe("a firing", () => {
   )
 
   it.effect.prop(
-    "tells of an incident to a notifier ever worse severities, whatever else happens",
+    "notifies each notifier of an incident with increasing severities only",
     { steps: life, notifiers },
     ({ steps, notifiers }) =>
       onEveryAction(steps, { notifiers }, ({ after }) => {
@@ -109,7 +109,7 @@ describe("a firing", () => {
   )
 
   it.effect.prop(
-    "of an incident that is resolved waits for no first attempt",
+    "of a resolved incident is not left waiting for its first attempt",
     { steps: life, notifiers },
     ({ steps, notifiers }) =>
       onEveryAction(steps, { notifiers }, ({ after }) => {
@@ -125,7 +125,7 @@ describe("a firing", () => {
 
 describe("a resolved", () => {
   it.effect.prop(
-    "follows, once for each notifier, where a firing was attempted, not refused, and the end is loud, or was sent and the agent is gone",
+    "follows once for each notifier when a firing was attempted and not refused and the end is loud, or was sent and the agent was deleted",
     { steps: lifeByEvents, notifiers },
     ({ steps, notifiers }) =>
       onEveryAction(steps, { notifiers }, (observed) => {
@@ -152,7 +152,7 @@ describe("a resolved", () => {
   )
 
   it.effect.prop(
-    "is there at most once for an incident and a notifier, and only when the incident is resolved",
+    "exists at most once for an incident and a notifier, and only when the incident is resolved",
     { steps: life, notifiers },
     ({ steps, notifiers }) =>
       onEveryAction(steps, { notifiers }, ({ after }) => {
@@ -167,7 +167,7 @@ describe("a resolved", () => {
 
 describe("unsent firings", () => {
   it.effect.prop(
-    "are discarded when the last member's agent is removed, and left alone when others remain",
+    "are discarded when the last member's agent is deleted, and stay when others remain",
     { steps: lifeByEvents, notifiers },
     ({ steps, notifiers }) =>
       onEveryAction(steps, { notifiers }, (observed) => {

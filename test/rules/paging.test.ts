@@ -18,7 +18,7 @@ const limitAt = (limits: ReadonlyArray<number>, page: number): number => limits[
 
 describe("a list", () => {
   it.effect.prop(
-    "that is walked from page to page is the list that is read at once, forward as well as backward",
+    "read page by page equals the whole list, forward and backward",
     { steps: life, listing: oneOf(...listings), limits },
     ({ steps, listing, limits }) =>
       Effect.gen(function* () {
@@ -69,7 +69,7 @@ describe("a list", () => {
   )
 
   it.effect.prop(
-    "that changes while it is walked shows every row once that was there all the time, and none twice",
+    "that changes during a walk shows every permanent row once, and none twice",
     { steps: life, listing: oneOf(...listings.filter(({ isSteady }) => isSteady)), limits },
     ({ steps, listing, limits }) =>
       Effect.gen(function* () {
@@ -98,7 +98,7 @@ describe("a list", () => {
   )
 
   it.effect.prop(
-    "leads back from a page that is empty by now to all that is left, on either side",
+    "leads back from a page that became empty to all remaining rows, in either direction",
     { count: integer(7, 12), limit: integer(1, 6) },
     ({ count, limit }) =>
       Effect.gen(function* () {

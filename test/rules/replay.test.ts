@@ -59,7 +59,7 @@ const sentBatches = (world: World, observations: ReadonlyArray<Observation>): Re
   })
 }
 
-describe("a batch that is sent again, whatever happened since,", () => {
+describe("a batch that is sent again, at any later time,", () => {
   /** Sends all batches again; returns what each of them changed. */
   const sendAgain = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
     const world = yield* openWorld(options)
@@ -77,7 +77,7 @@ describe("a batch that is sent again, whatever happened since,", () => {
   })
 
   it.effect.prop(
-    "changes nothing but when its agent was seen",
+    "changes only when its agent was last seen",
     { steps: properLife, notifiers },
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
@@ -89,7 +89,7 @@ describe("a batch that is sent again, whatever happened since,", () => {
   )
 
   it.effect.prop(
-    "changes no status, even where events of several checks share an id",
+    "changes no status, even when events of several checks share an ID",
     { steps: lifeWithoutReset, notifiers },
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
@@ -104,7 +104,7 @@ describe("a batch that is sent again, whatever happened since,", () => {
 
 describe("the answer to a batch", () => {
   it.effect.prop(
-    "counts every event once, and as accepted those that are rows of the history; a refused batch changes nothing",
+    "counts every event once, and as accepted the stored ones; a refused batch changes nothing",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -135,7 +135,7 @@ describe("a batch that is split into batches of one event", () => {
       : [action]
 
   it.effect.prop(
-    "is answered the same in all, and leaves the same rows",
+    "has the same total answer, and the same rows",
     { steps: properLife, notifiers },
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
@@ -191,7 +191,7 @@ describe("an event that changes no status", () => {
   })
 
   it.effect.prop(
-    "because it is late changes nothing but when its agent was seen",
+    "because it is late changes only when its agent was last seen",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -213,7 +213,7 @@ describe("an event that changes no status", () => {
   )
 
   it.effect.prop(
-    "because it is identical moves the check's time and summary, and what its incident shows of it",
+    "because it is identical changes only the check's time and summary, and its incident's view of them",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {

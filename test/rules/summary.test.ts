@@ -10,7 +10,7 @@ const limit = 500
 
 describe("the summary", () => {
   it.effect.prop(
-    "is what counting the lists comes to",
+    "equals counting the lists",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -39,7 +39,7 @@ describe("the summary", () => {
   )
 
   it.effect.prop(
-    "rests on counts that every agent's row keeps of its checks",
+    "is based on the counts of checks in every agent's row",
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {

@@ -31,23 +31,23 @@ const movesByTheTables = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>
   for (const observed of yield* world.play(steps)) assert.deepStrictEqual(forbidden(observed), [])
 })
 
-describe("no row changes its state but by the transition tables, on a trigger that fits", () => {
+describe("rows change state only by the transition tables, on a matching trigger", () => {
   it.effect.prop(
-    "while agents send batches",
+    "when agents send batches",
     { steps: life, notifiers },
     ({ steps, notifiers }) => movesByTheTables([...enrollment, ...steps], { notifiers }),
     { arbitrary },
   )
 
   it.effect.prop(
-    "while each batch holds one event, so that each row makes one move",
+    "when each batch holds one event, so that each row makes one move",
     { steps: lifeByEvents, notifiers },
     ({ steps, notifiers }) => movesByTheTables([...enrollment, ...steps], { notifiers }),
     { arbitrary },
   )
 
   it.effect.prop(
-    "while keys come and go",
+    "when keys come and go",
     { steps: admission },
     ({ steps }) => movesByTheTables(steps, { maxPendingAgents: 2 }),
     { arbitrary },
@@ -56,7 +56,7 @@ describe("no row changes its state but by the transition tables, on a trigger th
   const rowsOf = (tables: ReadonlyArray<ReadonlyArray<Transition>>) =>
     tables.flat().map(({ from, trigger, to }) => `${from} ${trigger} ${to}`)
 
-  it.effect("and every row of the tables does happen", () =>
+  it.effect("and every row of the tables happens", () =>
     Effect.gen(function* () {
       const happened = new Set<string>()
       for (const tour of tours) {
@@ -78,7 +78,7 @@ describe("no row changes its state but by the transition tables, on a trigger th
 
 describe("a check's move between incidents", () => {
   it.effect.prop(
-    "is the membership that its row in the table names",
+    "follows its row in the table",
     { steps: lifeByEvents },
     ({ steps }) =>
       Effect.gen(function* () {

@@ -42,8 +42,8 @@ const told = ({ notifications }: ReturnType<typeof run>) =>
     severity,
   ])
 
-describe("what would have paged", () => {
-  it("is told from heartbeats and batches, with the moments of their receipt", () => {
+describe("a simulation", () => {
+  it("reads heartbeats and batches with their time of receipt", () => {
     const report = run([
       JSON.stringify(heartbeat(0)),
       "",
@@ -81,7 +81,7 @@ describe("what would have paged", () => {
     )
   })
 
-  it("is told from stored results, in whatever order a list has them", () => {
+  it("reads stored results in the order of any list", () => {
     const stored = [
       { ...event(1, 0, "critical"), agent_id: "web-1", received_at: at(0) },
       { ...event(2, 0, "ok"), agent_id: "web-1", received_at: at(0) },
@@ -96,7 +96,7 @@ describe("what would have paged", () => {
     assert.deepStrictEqual(told(run([{ items: [newest] }, { items: others }])), expected)
   })
 
-  it("counts an agent's silence from its heartbeats, and only while the recording lasts", () => {
+  it("counts an agent's silence from its heartbeats, until the end of the recording", () => {
     const lines = [heartbeat(0), heartbeat(0, "web-2"), heartbeat(280, "web-2")]
     assert.deepStrictEqual(told(run(lines)), [])
     const until = Instant.fromMillis(1_769_848_200_000 + 302_000)
@@ -112,12 +112,12 @@ describe("what would have paged", () => {
     ])
   })
 
-  it("says nothing of the silence of agents that are known by their results alone", () => {
+  it("ignores the silence of agents that sent only results", () => {
     const report = run([batch(0, event(1, 0, "ok")), batch(86_400, event(2, 86_400, "ok", "load"))])
     assert.deepStrictEqual([report.agents, report.incidents], [1, []])
   })
 
-  it("takes what an agent says of itself from its first heartbeat on", () => {
+  it("uses an agent's fields from its first heartbeat on", () => {
     const lines = [batch(0, event(1, 0, "ok")), heartbeat(10), heartbeat(400, "web-2")]
     assert.deepStrictEqual(
       run(lines).incidents.map(({ summary }) => summary),
@@ -125,7 +125,7 @@ describe("what would have paged", () => {
     )
   })
 
-  it("tells each notifier that it is to suppose, and none where there is none", () => {
+  it("notifies each configured notifier, or none", () => {
     const lines = [heartbeat(0), batch(1, event(1, 1, "critical"))]
     const both = run(lines, { notifiers: ["webhook", "messenger"] })
     assert.deepStrictEqual(both.notifications.map(({ notifier }) => notifier).toSorted(), [
@@ -136,7 +136,7 @@ describe("what would have paged", () => {
     assert.deepStrictEqual([silent.notifications.length, silent.incidents.length], [0, 1])
   })
 
-  it("leaves out what it cannot read, with the line and a reason", () => {
+  it("skips lines that it cannot read, with their number and a reason", () => {
     const report = run([
       "{",
       "[]",
@@ -165,7 +165,7 @@ describe("what would have paged", () => {
     assert.strictEqual(report.heartbeats, 1)
   })
 
-  it("is nothing where there is nothing", () => {
+  it("is empty without input", () => {
     const report = run([])
     assert.deepStrictEqual([report.from, report.until, report.incidents], [null, null, []])
   })
@@ -175,7 +175,7 @@ describe("what would have paged", () => {
     assert.deepStrictEqual(run(lines), run(lines))
   })
 
-  it("names an incident whose agent and check are longer together than a key may be", () => {
+  it("hashes an automatic incident key that would be too long", () => {
     const long = "x".repeat(128)
     const lines = [{ ...batch(0, { ...event(1, 0, "critical"), check_id: long }), agent_id: long }]
     assert.match(run(lines).incidents[0]?.incident_key ?? "", /^sha256:0+101$/)

@@ -68,7 +68,7 @@ const sorted = (facts: Comparable): ReadonlyArray<string> => texts(facts).toSort
 
 describe("a simulation", () => {
   it.effect.prop(
-    "comes to the incidents and notifications of the service that received the same",
+    "has the incidents and notifications of a service with the same requests",
     { steps: script },
     ({ steps }) =>
       Effect.gen(function* () {
@@ -85,7 +85,7 @@ describe("a simulation", () => {
   )
 
   it.effect.prop(
-    "comes to the same from the history that the service lists, but for what the history does not tell",
+    "has the same from the history that the service lists, except what history omits",
     { steps: script },
     ({ steps }) =>
       Effect.gen(function* () {

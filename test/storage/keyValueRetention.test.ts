@@ -11,7 +11,7 @@ const RESULTS = 9
 const LIMIT = 3
 
 describe("retention of a key-value store", () => {
-  it.effect("deletes the keys of the rows that go, and no row goes that the store has not deleted", () =>
+  it.effect("deletes the keys of expired rows, and removes no row that the store has not deleted", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(START_MILLIS)
       const kept = new Map<string, string>()

@@ -31,7 +31,7 @@ class CountedHistory extends Map<number, StoredHistoryRecord> {
 }
 
 describe("the tables of the memory storage", () => {
-  it.effect("hold nothing any more of an agent and incidents that are gone", () =>
+  it.effect("hold nothing of deleted agents and expired incidents", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(START_MILLIS)
       const tables = new MemoryTables()
@@ -65,7 +65,7 @@ describe("the tables of the memory storage", () => {
     }),
   )
 
-  it.effect("expire history by looking at few rows beyond those that go", () =>
+  it.effect("expire history by reading few rows beyond those that they remove", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(START_MILLIS)
       const history = new CountedHistory()

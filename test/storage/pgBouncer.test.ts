@@ -33,7 +33,7 @@ describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skipped}`, ()
   rollbackSuite(subject)
   ingestRaceSuite(subject)
 
-  it.live("time limits hold behind the pooler, on a session that another client has used", () =>
+  it.live("time limits hold behind the pooler, on a session of another client", () =>
     Effect.gen(function* () {
       const { url } = yield* EmptiedPostgres
       const limitOf = (limits: { readonly statementTimeout?: Duration.Duration }) =>

@@ -270,7 +270,7 @@ const putAgent = (name: string) =>
 
 describe("a database on a disk that fails", () => {
   it.live(
-    "keeps all that was acknowledged, whenever the power is lost, and never moves a spoiled log",
+    "keeps acknowledged data through a power loss at any moment, and never applies a damaged log",
     () =>
       forAll(arbitraryStory, { runs: RUNS }, ({ seed, actions, isKeptShort }) =>
         Effect.gen(function* () {

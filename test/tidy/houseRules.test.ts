@@ -29,12 +29,12 @@ const offenders = (paths: ReadonlyArray<string>, fault: (path: string) => string
   })
 
 describe("house rules", () => {
-  it("are given files to look at", () => {
+  it("cover the source files", () => {
     assert.isAbove(sources.length, 0)
     assert.isAbove(files.length, sources.length)
   })
 
-  it("names say what is inside", () => {
+  it("no file is named utils, helpers, common or manager", () => {
     const vague = /(?:^|[a-z/._-])(utils?|helpers?|common|managers?|misc)(?=[/.]|$)/i
     assert.deepStrictEqual(
       offenders(files, (path) => vague.exec(path)?.[1]),

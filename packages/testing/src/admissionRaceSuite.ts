@@ -199,7 +199,7 @@ const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
 
 /** Keys and agents that several requests decide about at the same moment (docs/rules.md#agent-keys). */
 export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("admission at the same moment", () => {
+  describe("concurrent admission", () => {
     describeRegistrations(subject)
     describeActions(subject)
     describeCrowd(subject)

@@ -93,7 +93,7 @@ const cases: ReadonlyArray<Case> = [
 /** A check that is removed goes with its history, whatever else is decided in the same transaction. */
 export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("removing a check", () => {
-    it.effect("a check that was removed goes with its history, and its events count anew", () =>
+    it.effect("a removed check loses its history, and its events count as new", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
@@ -119,7 +119,7 @@ export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void
     )
 
     for (const { name, before = [], together, stored } of cases) {
-      it.effect(`takes from the history, beside others in one transaction: ${name}`, () =>
+      it.effect(`is removed with its history in one transaction: ${name}`, () =>
         Effect.gen(function* () {
           const replica = yield* openReplica(subject)
           yield* enroll(replica, "a")

@@ -15,7 +15,7 @@ import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("items that are due, longest due first, with their incidents", () =>
+  it.effect("due items, longest due first, with their incidents", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [
         ["now", "a", { next_attempt_at: start }],
@@ -52,7 +52,7 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("no item before the earlier ones of its incident and notifier have ended", () =>
+  it.effect("no item before the earlier items of its incident and notifier have ended", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [
         ["behind pending", "a", { incident_seq: 2 }],
@@ -78,7 +78,7 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("items without an incident are never found, and take no place of those that have one", () =>
+  it.effect("items without an incident are never claimed and take no place", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [["due", "a", {}]])
       yield* write(replica, [], (workspace) => {
@@ -93,7 +93,7 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("items whose lease ran out by the storage's clock, which it tells", () =>
+  it.effect("items whose lease expired by the storage's clock, which it returns", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [
         ["lost", "a", sending(LONG_AGO)],
@@ -112,7 +112,7 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("alerts that are due and not held, longest due first, with their incidents", () =>
+  it.effect("due alerts without a lease, longest due first, with their incidents", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [])
       yield* write(replica, [], (workspace) => {
@@ -146,7 +146,7 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
     { clock: "ahead", millis: WRONG_MILLIS },
     { clock: "behind", millis: START_MILLIS },
   ]) {
-    it.effect(`leases end by the storage's clock, where the process's own is far ${clock} of it`, () =>
+    it.effect(`leases expire by the storage's clock when the process's clock is far ${clock}`, () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [])
         yield* TestClock.setTime(millis)

@@ -9,7 +9,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 /** Agents that are blocked or deleted while they report (docs/rules.md#deleting-an-agent). */
 export const departureRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("departures at the same moment", () => {
+  describe("concurrent departures", () => {
     race(
       subject,
       { name: "blocking against events leaves no trace of the agent but its blocked key" },

@@ -41,7 +41,7 @@ const eventsOf = (replica: Replica, ...numbers: ReadonlyArray<number>) =>
 /** History goes, but for the newest result of each check. */
 export const historyRetentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention of history", () => {
-    it.effect("what was received before, but for the newest row of each check, in pieces", () =>
+    it.effect("expires rows received before the bound in pieces, except the newest row of each check", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* putHistory(replica, "a")

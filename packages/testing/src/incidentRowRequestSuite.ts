@@ -12,8 +12,8 @@ const named = (name: string) => ({ kind: "named" as const, incident_key: Inciden
 
 /** What a decision sees of each part of a row request that concerns incidents. */
 export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("scopes of incidents", () => {
-    it.effect("incidents by id and open ones by key, with their outbox but for discarded items", () =>
+  describe("row requests of incidents", () => {
+    it.effect("incidents by ID and open ones by key, with their outbox except discarded items", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
@@ -58,7 +58,7 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
       }),
     )
 
-    it.effect("members by name, present, past or absent; of agents, the present ones alone", () =>
+    it.effect("members by name, present, past or absent; present members of agents", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const member = (incident: string, agent: string, check: string, left = false) =>
@@ -94,7 +94,7 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
       }),
     )
 
-    it.effect("the worst members of an incident, as many as asked for", () =>
+    it.effect("the worst members of an incident, up to the limit", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const rows = (["warning", "critical", "unknown", "critical", "warning", "unknown"] as const).map(

@@ -186,7 +186,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
 
 /** Results that arrive at the same moment: whatever the order they are committed in, the sums are right. */
 export const ingestRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("results at the same moment", () => {
+  describe("concurrent results", () => {
     describeBatches(subject)
     describeIncidents(subject)
   })

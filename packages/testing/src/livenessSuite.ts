@@ -30,7 +30,7 @@ const pending = (name: string) =>
   ({ admission_state: "pending", accepted_key_hash: undefined, pending_key_hash: keyHashOf(name) }) as const
 
 const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("silent agents: accepted, seen then or earlier, without a heartbeat incident", () =>
+  it.effect("silent agents: accepted, last seen at or before the bound, without a heartbeat incident", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const heartbeat_incident_id = incidentIdOf("x")
@@ -49,71 +49,65 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect(
-    "silent agents and the summary: right among thousands, whoever comes and goes between two looks",
-    () =>
-      Effect.gen(function* () {
-        const { staleAfter, deadAfter } = defaultPolicy
-        const replica = yield* openReplica(subject)
-        yield* TestClock.setTime(START_MILLIS)
-        const names = Array.from({ length: 4_100 }, (_, n) => `agent-${n}`)
-        const seen = (name: string, n: number) => agentRecord(name, at(BigInt(-n) * 50_000n))
-        yield* write(replica, [], (workspace) => {
-          for (const [n, name] of names.entries()) workspace.agents.put(seen(name, n))
-        })
-        const look = Effect.gen(function* () {
-          const now = yield* Instant.now
-          const { agents_online, agents_offline } = yield* replica.queries.summary
-          const agents = yield* rowsOf(replica, "agents")
-          const accepted = agents.filter((agent) => agent.admission_state === "accepted")
-          const online = accepted.filter(
-            (agent) => agent.last_seen_at > Instant.minus(now, staleAfter),
-          ).length
-          assert.deepStrictEqual(
-            { agents_online, agents_offline },
-            { agents_online: online, agents_offline: accepted.length - online },
-          )
-          const dead = accepted.filter((agent) => agent.last_seen_at <= Instant.minus(now, deadAfter))
-          const silent = yield* replica.storage.silentAgents(Instant.minus(now, deadAfter), 500)
-          assert.isTrue(silent.every((id) => dead.some((agent) => agent.agent_id === id)))
-          assert.strictEqual(silent.length, Math.min(500, dead.length))
-        })
-        // As one after the other falls silent: from the first to all of them.
-        for (const seconds of [0, 1, 30, 30, 40, 60, 100, 60]) {
-          yield* TestClock.adjust(`${seconds} seconds`)
-          yield* look
-        }
-        const lateStart = agentRecord("accepted-late", { ...at(-1n), ...pending("accepted-late") })
-        yield* write(replica, [], (workspace) => workspace.agents.put(lateStart))
+  it.effect("silent agents and the summary: right among thousands, as agents come and go between reads", () =>
+    Effect.gen(function* () {
+      const { staleAfter, deadAfter } = defaultPolicy
+      const replica = yield* openReplica(subject)
+      yield* TestClock.setTime(START_MILLIS)
+      const names = Array.from({ length: 4_100 }, (_, n) => `agent-${n}`)
+      const seen = (name: string, n: number) => agentRecord(name, at(BigInt(-n) * 50_000n))
+      yield* write(replica, [], (workspace) => {
+        for (const [n, name] of names.entries()) workspace.agents.put(seen(name, n))
+      })
+      const look = Effect.gen(function* () {
+        const now = yield* Instant.now
+        const { agents_online, agents_offline } = yield* replica.queries.summary
+        const agents = yield* rowsOf(replica, "agents")
+        const accepted = agents.filter((agent) => agent.admission_state === "accepted")
+        const online = accepted.filter((agent) => agent.last_seen_at > Instant.minus(now, staleAfter)).length
+        assert.deepStrictEqual(
+          { agents_online, agents_offline },
+          { agents_online: online, agents_offline: accepted.length - online },
+        )
+        const dead = accepted.filter((agent) => agent.last_seen_at <= Instant.minus(now, deadAfter))
+        const silent = yield* replica.storage.silentAgents(Instant.minus(now, deadAfter), 500)
+        assert.isTrue(silent.every((id) => dead.some((agent) => agent.agent_id === id)))
+        assert.strictEqual(silent.length, Math.min(500, dead.length))
+      })
+      // As one after the other falls silent: from the first to all of them.
+      for (const seconds of [0, 1, 30, 30, 40, 60, 100, 60]) {
+        yield* TestClock.adjust(`${seconds} seconds`)
         yield* look
-        yield* write(replica, [{ agents: [lateStart.agent_id, AgentId.make("agent-7")] }], (workspace) => {
-          workspace.agents.put({ ...lateStart, ...agentRecord("accepted-late", at(-1n)) })
-          workspace.agents.delete(AgentId.make("agent-7"))
-        })
-        yield* look
-      }),
+      }
+      const lateStart = agentRecord("accepted-late", { ...at(-1n), ...pending("accepted-late") })
+      yield* write(replica, [], (workspace) => workspace.agents.put(lateStart))
+      yield* look
+      yield* write(replica, [{ agents: [lateStart.agent_id, AgentId.make("agent-7")] }], (workspace) => {
+        workspace.agents.put({ ...lateStart, ...agentRecord("accepted-late", at(-1n)) })
+        workspace.agents.delete(AgentId.make("agent-7"))
+      })
+      yield* look
+    }),
   )
 
-  it.effect(
-    "the summary: right after a clock that was set back while agents reported, and forward again",
-    () =>
-      Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
-        yield* TestClock.setTime(START_MILLIS)
-        yield* enroll(replica, "a", "b")
-        const agents = Effect.map(replica.queries.summary, ({ agents_online, agents_offline }) => ({
-          agents_online,
-          agents_offline,
-        }))
-        assert.deepStrictEqual(yield* agents, { agents_online: 2, agents_offline: 0 })
-        yield* TestClock.setTime(START_MILLIS - 600_000)
-        yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a"))
-        yield* TestClock.setTime(START_MILLIS + 1_000)
-        assert.deepStrictEqual(yield* agents, { agents_online: 1, agents_offline: 1 })
-      }),
+  it.effect("the summary: right after the clock was set back and forward while agents reported", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* TestClock.setTime(START_MILLIS)
+      yield* enroll(replica, "a", "b")
+      const agents = Effect.map(replica.queries.summary, ({ agents_online, agents_offline }) => ({
+        agents_online,
+        agents_offline,
+      }))
+      assert.deepStrictEqual(yield* agents, { agents_online: 2, agents_offline: 0 })
+      yield* TestClock.setTime(START_MILLIS - 600_000)
+      yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a"))
+      yield* TestClock.setTime(START_MILLIS + 1_000)
+      assert.deepStrictEqual(yield* agents, { agents_online: 1, agents_offline: 1 })
+    }),
   )
 
-  it.effect("idle pending agents: pending, seen then or earlier", () =>
+  it.effect("idle pending agents: pending, last seen at or before the bound", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* write(replica, [], (workspace) => {
@@ -135,7 +129,7 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("the mark: none at first, then the last one that was left", () =>
+  it.effect("the mark: none at first, then the latest", () =>
     Effect.gen(function* () {
       const { storage } = yield* openReplica(subject)
       assert.isUndefined(yield* storage.mark)
@@ -200,7 +194,7 @@ const report = (replica: Replica) =>
   Effect.forEach([0, 1, 2], (n) => send(replica, "a", [eventOf(n, { exit_code: n, incident_key: "shared" })]))
 
 const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("check: the one of the present registration, or none", () =>
+  it.effect("check: the one of the current registration, or none", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* enroll(replica, "a")
@@ -215,7 +209,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("incident: its members, present and worst first, and its latest changes and items", () =>
+  it.effect("incident: members, present and worst first, with the latest changes and items", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const member = (check: string, changes: Parameters<typeof memberRecord>[1]) =>

@@ -14,7 +14,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 /** Outbox items by id and by age, and when the next is due (docs/rules.md#outbox). */
 export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("outbox", () => {
-    it.effect("items that nobody touched for long", () =>
+    it.effect("items unchanged since a bound", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [
           ["old", "a", { updated_at: after(-1) }],
@@ -36,7 +36,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("what a notifier says of a failure, whatever text it is", () =>
+    it.effect("a notifier's error message, whatever its text", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", { notifier: "pager" }]])
         const claim = claimOutbox({ notifiers: ["pager"], limit: 1, lease: Duration.minutes(1), random: 0 })
@@ -49,7 +49,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("items by id in any state, and that there is none", () =>
+    it.effect("items by ID in any state, or none", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [
           ["pending", "a", {}],
@@ -91,7 +91,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("a lease that was granted ends in its time", () =>
+    it.effect("a lease expires in time", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", {}]])
         const lease = Duration.minutes(10)

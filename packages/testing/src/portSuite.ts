@@ -23,41 +23,43 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("counts: the instant itself is offline, pending agents are nowhere, checks count by status", () =>
-    Effect.gen(function* () {
-      const replica = yield* openReplica(subject)
-      const nothing = { agents_online: 0, agents_offline: 0, open_incidents: 0 }
-      const noChecks = { checks_ok: 0, checks_warning: 0, checks_critical: 0, checks_unknown: 0 }
-      assert.deepStrictEqual(yield* replica.storage.counts(start), { ...nothing, ...noChecks })
-      const seen = (name: string, micros: bigint, counts = {}) =>
-        agentRecord(name, { last_seen_at: Instant.fromMicros(start + micros), ...counts })
-      const pending = {
-        admission_state: "pending",
-        accepted_key_hash: undefined,
-        pending_key_hash: keyHashOf("d"),
-      } as const
-      yield* write(replica, [], (workspace) => {
-        workspace.agents.put(seen("a", 1n, { checks_ok: 1, checks_warning: 20, checks_unknown: 4_000 }))
-        workspace.agents.put(seen("b", 0n, { checks_ok: 5, checks_critical: 300 }))
-        workspace.agents.put(seen("c", -1n))
-        workspace.agents.put(seen("d", 1n, pending))
-        workspace.incidents.put(incidentRecord("x"))
-        workspace.incidents.put(incidentRecord("y"))
-        workspace.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
-      })
-      assert.deepStrictEqual(yield* replica.storage.counts(start), {
-        agents_online: 1,
-        agents_offline: 2,
-        checks_ok: 6,
-        checks_warning: 20,
-        checks_critical: 300,
-        checks_unknown: 4_000,
-        open_incidents: 2,
-      })
-    }),
+  it.effect(
+    "counts: an agent last seen at the bound is offline, pending agents do not count, checks count by status",
+    () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const nothing = { agents_online: 0, agents_offline: 0, open_incidents: 0 }
+        const noChecks = { checks_ok: 0, checks_warning: 0, checks_critical: 0, checks_unknown: 0 }
+        assert.deepStrictEqual(yield* replica.storage.counts(start), { ...nothing, ...noChecks })
+        const seen = (name: string, micros: bigint, counts = {}) =>
+          agentRecord(name, { last_seen_at: Instant.fromMicros(start + micros), ...counts })
+        const pending = {
+          admission_state: "pending",
+          accepted_key_hash: undefined,
+          pending_key_hash: keyHashOf("d"),
+        } as const
+        yield* write(replica, [], (workspace) => {
+          workspace.agents.put(seen("a", 1n, { checks_ok: 1, checks_warning: 20, checks_unknown: 4_000 }))
+          workspace.agents.put(seen("b", 0n, { checks_ok: 5, checks_critical: 300 }))
+          workspace.agents.put(seen("c", -1n))
+          workspace.agents.put(seen("d", 1n, pending))
+          workspace.incidents.put(incidentRecord("x"))
+          workspace.incidents.put(incidentRecord("y"))
+          workspace.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
+        })
+        assert.deepStrictEqual(yield* replica.storage.counts(start), {
+          agents_online: 1,
+          agents_offline: 2,
+          checks_ok: 6,
+          checks_warning: 20,
+          checks_critical: 300,
+          checks_unknown: 4_000,
+          open_incidents: 2,
+        })
+      }),
   )
 
-  it.effect("metricCounts: what waits, who is dead, what is open; ended outbox items are in none of it", () =>
+  it.effect("metricCounts: waiting items, dead agents, open incidents; ended items do not count", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const incidents = { warning: 0, critical: 0, unknown: 0 }
@@ -96,7 +98,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("agentsWithPendingKey: bytewise from the one after, as many as asked for", () =>
+  it.effect("agentsWithPendingKey: bytewise, after a given agent, up to the limit", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* enroll(replica, "accepted", "rotating")
@@ -124,7 +126,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("transact: gives the decision the clock's time and its caller the decision's reply", () =>
+  it.effect("transact: passes the clock's time to the decision and its reply to the caller", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(START_MILLIS)
       yield* TestClock.adjust("1 micro")
@@ -173,7 +175,7 @@ const describeHints = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 const describeEstablish = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("establish: keeps the first value, for good", () =>
+  it.effect("establish: keeps the first value for ever", () =>
     Effect.gen(function* () {
       const { storage } = yield* openReplica(subject)
       assert.strictEqual(yield* storage.establish("pepper_check", "first"), "first")
@@ -222,7 +224,7 @@ export const portSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     describeHints(subject)
     describeEstablish(subject)
     it.effect.skipIf(subject.onlyOneClient !== undefined)(
-      `what was answered outlives the client${because(subject)}`,
+      `acknowledged commands outlive the client${because(subject)}`,
       () => outlivesItsClient(subject),
     )
   })

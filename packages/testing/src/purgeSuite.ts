@@ -35,7 +35,7 @@ const lengths = (replica: Replica) =>
   )
 
 const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("what a deleted agent left is gone at once for readers, and removed in pieces", () =>
+  it.effect("the rows of a deleted agent are immediately invisible, and removed in pieces", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* enroll(replica, "a", "b")
@@ -59,7 +59,7 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("leaves an agent alone that registered anew, and what it reports counts anew", () =>
+  it.effect("keeps an agent that registered again, and counts its events as new", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       for (let registration = 0; registration < 3; registration++) {
@@ -85,7 +85,7 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("an agent removed and registered anew by one decision is a new one", () =>
+  it.effect("an agent removed and registered by one decision is a new agent", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* enroll(replica, "a")

@@ -68,7 +68,7 @@ const putIncident = (
 }
 
 const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("incidents: those resolved before, with their members, story and alerts", () =>
+  it.effect("incidents resolved before the bound, with their members, changes and alerts", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* write(replica, [], (workspace) => {
@@ -91,7 +91,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("incidents: in pieces of rows, also where one has more members and changes than a piece", () =>
+  it.effect("incidents in pieces of rows, even when one has more members and changes than a piece", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const [members, limit] = [40, 25]
@@ -113,7 +113,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("incidents: none of which a notification has not ended", () =>
+  it.effect("no incident with a notification that has not ended", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
@@ -176,7 +176,7 @@ const inState = (state: OutboxRecord["state"]): Partial<OutboxRecord> => ({
 })
 
 const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("outbox: items that ended before, of incidents that resolved before", () =>
+  it.effect("outbox items that ended before the bound, of incidents that resolved before it", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
@@ -210,7 +210,7 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("outbox: a piece looks at so many items, though an open incident keeps them all", () =>
+  it.effect("a piece reads a bounded number of outbox items, even when an open incident keeps them all", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* write(replica, [], (workspace) => {

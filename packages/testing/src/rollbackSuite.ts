@@ -46,7 +46,7 @@ const defectOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
 /** A command whose decision throws is as if it had never been; those beside it are as if it had not been there. */
 export const rollbackSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("a decision that throws", () => {
-    it.effect("is a defect of its caller, and keeps nothing", () =>
+    it.effect("is a defect of its caller, and changes nothing", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
@@ -69,7 +69,7 @@ export const rollbackSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       }),
     )
 
-    it.live("leaves those alone that were submitted with it, on the same rows too", () =>
+    it.live("does not affect decisions submitted with it, even on the same rows", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const agents = Array.from({ length: 20 }, (_, n) => `agent-${n}`)
@@ -94,7 +94,7 @@ export const rollbackSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       }),
     )
 
-    it.live("nor does a caller that goes away disturb others", () =>
+    it.live("an interrupted caller does not affect others", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const agents = Array.from({ length: 10 }, (_, n) => `agent-${n}`)

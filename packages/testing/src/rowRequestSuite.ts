@@ -16,8 +16,8 @@ const MANY = 70_000
 
 /** What a decision sees of each part of a row request that concerns agents: rows that exist, rows that do not, and no others. */
 export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("scopes of agents", () => {
-    it.effect("agents: those named, present or known to be absent", () =>
+  describe("row requests of agents", () => {
+    it.effect("agents by name, present or known to be absent", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a", "b")
@@ -33,7 +33,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("keys in every state; those of an agent without its blocked ones", () =>
+    it.effect("keys in every state; those of an agent without its blocked keys", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const { admission, ingest } = replica
@@ -83,7 +83,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("checks of the present registration, in the scope of their agent or after it", () =>
+    it.effect("checks of the current registration, requested with their agent or after it", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a", "b")
@@ -104,7 +104,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("neither checks nor events of a former registration", () =>
+    it.effect("no checks or events of a former registration", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
@@ -127,7 +127,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("which events are in the history, whatever their check", () =>
+    it.effect("which events are in the history, for any check", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a", "b")
@@ -167,7 +167,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("all parts at once, empty ones, and more names than one statement takes as parameters", () =>
+    it.effect("all parts in one request, empty parts, and more names than one statement has parameters", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
@@ -224,7 +224,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("what a decision made of a row outlives another load of it", () =>
+    it.effect("a row keeps a decision's changes when it is requested again", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")

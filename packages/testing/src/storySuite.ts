@@ -11,7 +11,7 @@ const range = (length: number): ReadonlyArray<number> => Array.from({ length }, 
 /** What an incident keeps of its story. */
 export const storySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("stories", () => {
-    it.effect("of more than 1,000 changes the first 100 and the last 900", () =>
+    it.effect("keep the first 100 and the last 900 of more than 1,000 changes", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const changeOf = (name: string, seq: number) => ({

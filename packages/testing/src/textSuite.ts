@@ -51,7 +51,7 @@ const HOSTILE = [
 /** Text comes back as it was sent, from an agent's request to an operator's list. */
 export const textSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("text", () => {
-    it.effect("every character of Unicode but NUL and surrogates, in outputs of up to 8192 bytes", () =>
+    it.effect("outputs of up to 8192 bytes keep every Unicode character except NUL and surrogates", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
@@ -79,7 +79,7 @@ export const textSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("label keys that objects know in another sense", () =>
+    it.effect("label keys that are also names of object properties", () =>
       Effect.gen(function* () {
         const { ingest, queries } = yield* openReplica(subject)
         const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "a", "A"]
@@ -90,7 +90,7 @@ export const textSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("hostnames, incident keys and errors that look like something else", () =>
+    it.effect("hostnames, incident keys and errors that look like SQL, JSON or numbers", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const odd = HOSTILE.map((text) =>

@@ -107,7 +107,7 @@ const allOf = Effect.fnUntraced(function* (path: string) {
 export const concurrencySuite = <Place>(subject: StorageUnderTest<Place>, rounds: number): void => {
   const { scenario } = onStorage(subject)
 
-  scenario(`${CONNECTIONS} connections that do all there is to do`, () =>
+  scenario(`${CONNECTIONS} connections that send every kind of request`, () =>
     Effect.gen(function* () {
       const all = { concurrency: "unbounded" } as const
       const agents = yield* Effect.forEach(Array.from({ length: CONNECTIONS }), () => pendingAgent(), all)

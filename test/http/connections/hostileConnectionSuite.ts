@@ -19,7 +19,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
   })
 
   together("connections", (it) => {
-    it.effect.each(malformedRequests)("%s is refused, with what follows it", ([, bytes]) =>
+    it.effect.each(malformedRequests)("%s is refused, with everything after it", ([, bytes]) =>
       Effect.gen(function* () {
         const received = yield* exchange(Buffer.from(bytes + SMUGGLED, "latin1"))
         assertRefused(received, 400)
@@ -28,7 +28,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("headers of more than Node takes are refused", () =>
+    it.effect("headers beyond Node's limit are refused", () =>
       Effect.gen(function* () {
         for (const bytes of [
           requestText(`GET /api/v1/health?${"x".repeat(20_000)}`),
@@ -64,7 +64,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("what is malformed does not take the answer of the whole request before it", () =>
+    it.effect("a malformed request does not suppress the answer to a complete request before it", () =>
       Effect.gen(function* () {
         const { agent_id, key } = newAgent()
         const body = JSON.stringify(heartbeatBody({ agent_id, key }))
@@ -81,7 +81,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("requests in one packet are answered in their order, each with its own id", () =>
+    it.effect("requests in one packet are answered in order, each with its own ID", () =>
       Effect.gen(function* () {
         const agent = newAgent()
         const body = JSON.stringify(heartbeatBody(agent))
@@ -100,7 +100,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("what follows a request that was refused for its size is never read as another", () =>
+    it.effect("bytes after a request that is too large are never read as another request", () =>
       Effect.gen(function* () {
         const head = requestText("POST /api/v1/heartbeat", {
           Authorization: `Bearer ${newToken()}`,
@@ -111,7 +111,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("a path of bytes that are no ASCII is nothing that the service fails at", () =>
+    it.effect("a path with non-ASCII bytes is no failure of the service", () =>
       Effect.gen(function* () {
         const { authorization } = yield* Effect.map(itemsOf("/api/v1/agents"), () => ({
           authorization: "Bearer x",
@@ -129,7 +129,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("a whole address is as good as its path (RFC 9112, 3.2.2)", () =>
+    it.effect("a whole address works like its path (RFC 9112, 3.2.2)", () =>
       Effect.gen(function* () {
         const received = yield* exchange(
           requestText("GET http://tocsin/api/v1/health", { Connection: "close" }),
@@ -139,7 +139,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
 
-    it.effect("neither a tunnel nor another protocol is to be had", () =>
+    it.effect("CONNECT and protocol upgrades are refused", () =>
       Effect.gen(function* () {
         const upgrade = requestText("GET /api/v1/health", {
           Connection: "upgrade, close",
@@ -154,7 +154,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
     )
   })
 
-  scenario("a request that is broken off in the middle of its body changes nothing", () =>
+  scenario("a request that ends in the middle of its body changes nothing", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       const events = Array.from({ length: 50 }, (_, index) => event({ check_id: `check-${index}` }))

@@ -63,7 +63,7 @@ const storedOf = (agent: TestAgent) =>
 export const interruptionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("a batch whose sender vanishes is kept whole or not at all, and can be sent again", () =>
+  scenario("a batch whose sender disconnects is stored whole or not at all, and can be sent again", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       const batches = Array.from({ length: BATCHES }, (_, number) => batchOf(number))
@@ -99,7 +99,7 @@ export const interruptionSuite = <Place>(subject: StorageUnderTest<Place>): void
     }),
   )
 
-  scenario("one agent registers once, whoever is first", () =>
+  scenario("concurrent registrations of one agent register it once", () =>
     Effect.gen(function* () {
       const agent = newAgent()
       const same = yield* Effect.all(

@@ -22,7 +22,7 @@ const dribble = (socket: Socket, text: string): void => {
 export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("slow clients have 10 s for their headers and 30 s for a request", () =>
+  scenario("a client has 10 s for its headers and 30 s for a request", () =>
     Effect.gen(function* () {
       const { headersTimeout, requestTimeout } = yield* nodeServer
       assert.deepStrictEqual(
@@ -32,7 +32,7 @@ export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void =
     }),
   )
 
-  scenario("headers have no more time because a connection changed hands", () =>
+  scenario("a kept connection gives headers no more time", () =>
     Effect.gen(function* () {
       const server = yield* nodeServer
       server.headersTimeout = 50
@@ -46,7 +46,7 @@ export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void =
   // The limits are checked every second, so these take one or two whatever the limits are.
   const slow = { headersTimeout: 200, requestTimeout: 300 }
 
-  scenario("clients that are slower are answered 408, and cut off", () =>
+  scenario("a slower client gets 408, and its connection is closed", () =>
     Effect.gen(function* () {
       Object.assign(yield* nodeServer, slow)
       const agent = yield* acceptedAgent()

@@ -16,7 +16,7 @@ export const endpointErrorSuite = <Place>(subject: StorageUnderTest<Place>): voi
   const { scenario } = onStorage(subject)
 
   for (const endpoint of endpoints.filter(({ method }) => method === "GET")) {
-    scenario(`${endpoint.path} answers HEAD as GET, without the body`, () =>
+    scenario(`${endpoint.path} answers HEAD like GET, without the body`, () =>
       Effect.gen(function* () {
         yield* populate
         const path = pathOf(endpoint)

@@ -38,7 +38,7 @@ const assertSuccess = Effect.fnUntraced(function* (endpoint: Endpoint, agent: Te
 export const endpointSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("GET answers 200, with the fields of the contract and no other", () =>
+  scenario("GET answers 200 with exactly the fields of the contract", () =>
     Effect.gen(function* () {
       const { agent } = yield* populate
       for (const endpoint of endpoints.filter(({ method }) => method === "GET"))
@@ -47,13 +47,11 @@ export const endpointSuite = <Place>(subject: StorageUnderTest<Place>): void => 
   )
 
   for (const endpoint of endpoints.filter(({ method }) => method !== "GET")) {
-    scenario(
-      `${nameOf(endpoint)} answers ${endpoint.success}, with the fields of the contract and no other`,
-      () =>
-        Effect.gen(function* () {
-          const { agent } = yield* populate
-          yield* assertSuccess(endpoint, agent)
-        }),
+    scenario(`${nameOf(endpoint)} answers ${endpoint.success} with exactly the fields of the contract`, () =>
+      Effect.gen(function* () {
+        const { agent } = yield* populate
+        yield* assertSuccess(endpoint, agent)
+      }),
     )
   }
 }

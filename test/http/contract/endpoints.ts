@@ -1,3 +1,4 @@
+import type { JsonSchema } from "../../openapi/OpenApi.ts"
 import * as shapes from "./shapes.ts"
 
 /** One row of the contract's endpoint table. */
@@ -7,7 +8,7 @@ export interface Endpoint {
   readonly path: string
   readonly token: "none" | "agent key" | "UI token"
   readonly success: 200 | 202
-  readonly shape: shapes.Shape
+  readonly shape: JsonSchema
   /** The other statuses of the row, each with its code. */
   readonly errors: ReadonlyArray<`${number} ${string}`>
 }
@@ -16,7 +17,7 @@ const unauthorized = "401 unauthorized"
 const notFound = "404 not_found"
 const ui = "UI token"
 
-const list = (path: string, shape: shapes.Shape): Endpoint => ({
+const list = (path: string, shape: JsonSchema): Endpoint => ({
   method: "GET",
   path,
   token: ui,

@@ -1,80 +1,42 @@
-/** What may stand at one place of a body: says all that is wrong with what does. */
-export type Shape = (value: unknown, at: string) => ReadonlyArray<string>
+import { Ajv2020 } from "ajv/dist/2020.js"
+import type { JsonSchema } from "../../openapi/OpenApi.ts"
 
-/** What is wrong with a body. */
-export const problemsOf = (shape: Shape, body: unknown): ReadonlyArray<string> => shape(body, "body")
+const text = (pattern: string): JsonSchema => ({ type: "string", pattern })
+const upTo = (maxLength: number): JsonSchema => ({ type: "string", maxLength })
+const oneOf = (...values: ReadonlyArray<string>): JsonSchema => ({ type: "string", enum: values })
+const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] })
 
-const rule =
-  (holds: (value: unknown) => boolean, expected: string): Shape =>
-  (value, at) =>
-    holds(value) ? [] : [`${at} is ${JSON.stringify(value)?.slice(0, 100)}, not ${expected}`]
+/** An object with these fields and no other. */
+const object = (
+  required: Readonly<Record<string, JsonSchema>>,
+  optional: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema => ({
+  type: "object",
+  properties: { ...required, ...optional },
+  required: Object.keys(required),
+  additionalProperties: false,
+})
 
-const text = (pattern: RegExp, expected: string): Shape =>
-  rule((value) => typeof value === "string" && pattern.test(value), expected)
+const page = (items: JsonSchema): JsonSchema =>
+  object({ items: { type: "array", items } }, { next_cursor: cursor, prev_cursor: cursor })
 
-const oneOf = (...values: ReadonlyArray<string>): Shape =>
-  rule((value) => values.some((allowed) => allowed === value), `one of ${values.join(", ")}`)
-
-const orNull =
-  (shape: Shape): Shape =>
-  (value, at) =>
-    value === null ? [] : shape(value, at)
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** An object of these fields and no other. */
-const object =
-  (required: Readonly<Record<string, Shape>>, optional: Readonly<Record<string, Shape>> = {}): Shape =>
-  (value, at) => {
-    if (!isObject(value)) return [`${at} is no object`]
-    const shapes = new Map([...Object.entries(required), ...Object.entries(optional)])
-    return [
-      ...Object.keys(required).flatMap((name) =>
-        Object.hasOwn(value, name) ? [] : [`${at}.${name} is missing`],
-      ),
-      ...Object.entries(value).flatMap(
-        ([name, field]) =>
-          shapes.get(name)?.(field, `${at}.${name}`) ?? [`${at}.${name} is not in the contract`],
-      ),
-    ]
-  }
-
-const list =
-  (item: Shape): Shape =>
-  (value, at) =>
-    Array.isArray(value)
-      ? value.flatMap((element, index) => item(element, `${at}[${index}]`))
-      : [`${at} is no array`]
-
-const mapOf =
-  (entry: Shape): Shape =>
-  (value, at) =>
-    isObject(value)
-      ? Object.entries(value).flatMap(([name, field]) => entry(field, `${at}.${name}`))
-      : [`${at} is no object`]
-
-const name = text(/^[A-Za-z0-9._:-]{1,128}$/, "an id")
-const time = text(
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?:\d{3}|\d{3}(?!000)\d{3})Z$/,
-  "a time (docs/rules.md#ids)",
-)
-const uuidV7 = text(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "a UUIDv7")
-const fingerprint = text(/^[0-9a-f]{16}$/, "a fingerprint")
-const upTo = (max: number): Shape =>
-  text(new RegExp(`^[^]{0,${max}}$`, "u"), `a text of at most ${max} characters`)
-const flag = rule((value) => typeof value === "boolean", "true or false")
-const integer = rule(Number.isSafeInteger, "an integer")
-const count = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, "a count")
+const name = text("^[A-Za-z0-9._:-]{1,128}$")
+const time = text("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.(?:\\d{3}|\\d{3}(?!000)\\d{3})Z$")
+const uuidV7 = text("^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
+const fingerprint = text("^[0-9a-f]{16}$")
+const flag: JsonSchema = { type: "boolean" }
+const integer: JsonSchema = {
+  type: "integer",
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+}
+const count: JsonSchema = { ...integer, minimum: 0 }
 const checkStatus = oneOf("ok", "warning", "critical", "unknown")
-const cursor = orNull(text(/^[A-Za-z0-9_-]{1,512}$/, "a cursor"))
-
-const page = (item: Shape): Shape =>
-  object({ items: list(item) }, { next_cursor: cursor, prev_cursor: cursor })
+const cursor = orNull(text("^[A-Za-z0-9_-]{1,512}$"))
 
 const features = object({ push: flag, metrics: flag })
 
-export const agent: Shape = object(
+export const agent = object(
   {
     agent_id: name,
     hostname: upTo(253),
@@ -83,12 +45,16 @@ export const agent: Shape = object(
     last_seen_at: time,
     features,
   },
-  { rotation_pending: flag, key_fingerprint: orNull(fingerprint), labels: mapOf(upTo(256)) },
+  {
+    rotation_pending: flag,
+    key_fingerprint: orNull(fingerprint),
+    labels: { type: "object", additionalProperties: upTo(256) },
+  },
 )
 export const agentPage = page(agent)
 export const blacklistPage = page(
   object({
-    id: text(/^[0-9a-f]{64}$/, "a blacklist id"),
+    id: text("^[0-9a-f]{64}$"),
     key_fingerprint: fingerprint,
     agent_id: name,
     hostname: upTo(253),
@@ -125,7 +91,7 @@ export const historyPage = page(
       status: checkStatus,
       exit_code: integer,
       duration_ms: count,
-      // Their defaults are filled in (docs/rules.md#ids).
+      // Answers carry their defaults (docs/rules.md#numbers-and-text).
       output_truncated: flag,
       notifications_enabled: flag,
     },
@@ -177,6 +143,16 @@ export const failure = object({
       "not_ready",
     ),
     message: upTo(1_000),
-    request_id: text(/^[A-Za-z0-9._:-]{1,128}$/, "a request id"),
+    request_id: name,
   }),
 })
+
+const ajv = new Ajv2020({ allErrors: true })
+
+/** What is wrong with a body; nothing where it has the shape. */
+export const problemsOf = (shape: JsonSchema, body: unknown): ReadonlyArray<string> => {
+  // Ajv compiles each schema once.
+  const validate = ajv.compile(shape)
+  if (validate(body)) return []
+  return (validate.errors ?? []).map(({ instancePath, message }) => `body${instancePath} ${message}`)
+}

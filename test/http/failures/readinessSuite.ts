@@ -54,7 +54,7 @@ export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void =>
   }
 
   it.live(
-    "not ready within 3 s of a storage whose probe fails, dies or never ends; ready within 5 s of its return",
+    "readiness is 503 within 3 s of a probe that fails, throws or hangs, and 200 within 5 s of its return",
     () => Effect.forEach(losses, follow, { concurrency: "unbounded", discard: true }),
   )
 
@@ -81,7 +81,7 @@ export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void =>
   })
 
   scenario(
-    "a storage without space: reads are answered, writes and readiness refused until a write succeeds",
+    "a full storage answers reads and refuses writes and readiness until a write succeeds",
     () =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()

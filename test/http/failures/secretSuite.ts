@@ -19,7 +19,7 @@ export const secretSuite = <Place, E>(
   subject: StorageUnderTest<Place>,
   dump: Effect.Effect<string, E, Place>,
 ): void => {
-  it.live("no key and no token is in what is stored, only hash and fingerprint", () =>
+  it.live("no key or token is stored, only hash and fingerprint", () =>
     Effect.gen(function* () {
       const place = yield* Layer.build(Layer.fresh(subject.place))
       const client = Layer.provide(subject.client, Layer.succeedContext(place))

@@ -66,7 +66,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
 
   for (const reason of StorageFailure.literals) {
     scenario(
-      `a storage that is ${reason}: 500 and Retry-After everywhere, and health stays well`,
+      `a storage that is ${reason}: 500 with Retry-After everywhere, and health stays 200`,
       () =>
         Effect.gen(function* () {
           for (const endpoint of needy) {
@@ -84,7 +84,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
   for (const isKept of [true, false]) {
     let isSettled = true
     scenario(
-      `a commit that was lost, and ${isKept ? "kept" : "not kept"}: what agents send is decided again`,
+      `a lost reply to a commit that was ${isKept ? "kept" : "not kept"}: agents' requests are decided again`,
       () =>
         Effect.gen(function* () {
           const agent = yield* acceptedAgent()
@@ -115,7 +115,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
   }
 
   scenario(
-    "a storage that dies: 500 everywhere",
+    "a storage with a defect: 500 everywhere",
     () =>
       Effect.gen(function* () {
         for (const endpoint of needy) yield* assertInternal(yield* ask(endpoint), CAUSE, nameOf(endpoint))
@@ -140,7 +140,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
   )
 
   scenario(
-    "a storage that never answers: 500 and Retry-After after its time-out",
+    "a storage that never answers: 500 with Retry-After after the timeout",
     () =>
       Effect.forEach(
         needy,
@@ -158,7 +158,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
   )
 
   scenario(
-    "a decision that throws: 500, and nothing is kept",
+    "a decision that throws: 500, and nothing changes",
     () =>
       Effect.gen(function* () {
         const agent = newAgent()
@@ -179,7 +179,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
 
   const unshowable = { hostname: "h".repeat(254) }
   scenario(
-    "a row that the contract has no room for: 500, not a body that breaks it",
+    "a row outside the contract: 500 instead of a body that breaks it",
     () =>
       Effect.gen(function* () {
         const { observatory } = yield* Tocsin
@@ -205,7 +205,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
 
   let isAway = false
   scenario(
-    "a storage that is back: no restart, and nothing was kept of what was refused",
+    "a storage that recovers: no restart, and refused requests changed nothing",
     () =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()

@@ -38,7 +38,7 @@ const knowsBack = (query: string): boolean => !query.includes("blacklist")
 export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("a cursor is refused by every query but its own, and the other way round", () =>
+  scenario("a cursor is refused by every query except its own, and in the other direction", () =>
     Effect.gen(function* () {
       yield* populate
       const cursors: Array<{ readonly of: string; readonly cursor: string; readonly back: boolean }> = []
@@ -63,7 +63,7 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("a cursor with any character changed, left out or added is refused", () =>
+  scenario("a cursor with any character changed, removed or added is refused", () =>
     Effect.gen(function* () {
       yield* populate
       for (const path of ["/api/v1/checks", "/api/v1/events/query"]) {
@@ -86,27 +86,25 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario(
-    "a cursor tells nothing of the log that it appears in, and fits its limit with the longest ids",
-    () =>
-      Effect.gen(function* () {
-        for (const letter of ["a", "b"]) {
-          const agent = yield* acceptedAgent(letter.repeat(128))
-          yield* push(agent, event({ check_id: "c".repeat(128) }), event({ check_id: "d".repeat(128) }))
-        }
-        for (const path of [
-          "/api/v1/agents",
-          "/api/v1/checks",
-          `/api/v1/checks?agent_id=${"a".repeat(128)}`,
-          "/api/v1/events/query",
-        ]) {
-          const { next_cursor } = yield* pageOf(`${path}${path.includes("?") ? "&" : "?"}limit=1`)
-          assert.match(next_cursor ?? "", /^[A-Za-z0-9_-]{1,512}$/)
-        }
-      }),
+  scenario("a cursor is opaque, and fits its limit with the longest IDs", () =>
+    Effect.gen(function* () {
+      for (const letter of ["a", "b"]) {
+        const agent = yield* acceptedAgent(letter.repeat(128))
+        yield* push(agent, event({ check_id: "c".repeat(128) }), event({ check_id: "d".repeat(128) }))
+      }
+      for (const path of [
+        "/api/v1/agents",
+        "/api/v1/checks",
+        `/api/v1/checks?agent_id=${"a".repeat(128)}`,
+        "/api/v1/events/query",
+      ]) {
+        const { next_cursor } = yield* pageOf(`${path}${path.includes("?") ? "&" : "?"}limit=1`)
+        assert.match(next_cursor ?? "", /^[A-Za-z0-9_-]{1,512}$/)
+      }
+    }),
   )
 
-  scenario("limit may change from page to page, and a cursor whose row is gone still leads on", () =>
+  scenario("the limit may change from page to page, and a cursor outlives its row", () =>
     Effect.gen(function* () {
       const made = yield* Effect.forEach(["a", "b", "c", "d", "e", "f"], (id) => acceptedAgent(id))
       const idsOf = (path: string) =>
@@ -135,7 +133,7 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("a cursor outlives the blacklist row that it was made of", () =>
+  scenario("a cursor outlives its blacklist row", () =>
     Effect.gen(function* () {
       for (const id of ["a", "b", "c", "d"]) yield* blockedAgent(id)
       const first = yield* pageOf("/api/v1/agents/admission/blacklist?limit=2")

@@ -20,7 +20,7 @@ const valuesOf = (items: ReadonlyArray<Item>, field: string): ReadonlyArray<unkn
 export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("a filter leaves the items that have its value, in the order of the whole list", () =>
+  scenario("a filter returns the items with its value, in the order of the whole list", () =>
     Effect.gen(function* () {
       yield* populate
       for (const [path, fields] of plain) {
@@ -44,7 +44,7 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("agent_id and check_id find incidents that such a check is in, or was in", () =>
+  scenario("agent_id and check_id find incidents with such a present or former member", () =>
     Effect.gen(function* () {
       const { other } = yield* populate
       const keysOf = (query: string) =>

@@ -82,7 +82,7 @@ const forgedValues: {
 export const forgedCursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("a cursor that somebody made is refused, or answered as any other", () =>
+  scenario("a forged cursor is refused, or answered like any other", () =>
     Effect.gen(function* () {
       yield* populate
       for (const { path, types, forge } of forgeries) {

@@ -107,7 +107,7 @@ const byKey = (keyOf: (item: Item) => ReadonlyArray<unknown>) => (a: Item, b: It
 export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("every list is walked forward and back, page by page, each item once", () =>
+  scenario("a walk of every list, forward and backward, meets each item once", () =>
     Effect.gen(function* () {
       yield* fill
       for (const { path, id } of lists) {
@@ -143,7 +143,7 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("what is there during a whole walk is seen once, whatever comes and goes meanwhile", () =>
+  scenario("a walk meets each item once that exists throughout, while others come and go", () =>
     Effect.gen(function* () {
       yield* fill
       const steady = lists.filter(({ path }) => !/severity|status|updated_at/.test(path))
@@ -174,7 +174,7 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("lists are in the order of the decisions", () =>
+  scenario("lists have the order of docs/rules.md", () =>
     Effect.gen(function* () {
       yield* fill
       const agentIds = (yield* itemsOf("/api/v1/agents")).map((item) => item["agent_id"])

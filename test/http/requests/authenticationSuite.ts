@@ -50,7 +50,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
     })
 
     it.effect.each(operators.map(nameOf))(
-      "%s refuses what is not quite a UI token, and keys of agents",
+      "%s refuses near misses of an operator token, and agent keys",
       (name) =>
         Effect.gen(function* () {
           const endpoint = operators.find((candidate) => nameOf(candidate) === name) ?? assert.fail()
@@ -63,7 +63,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
         }),
     )
 
-    it.effect("every UI token is valid, whatever the case of the scheme", () =>
+    it.effect("every operator token is valid, with the scheme in any letter case", () =>
       Effect.gen(function* () {
         const { uiToken, otherUiToken } = yield* Tocsin
         for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
@@ -79,7 +79,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
       }),
     )
 
-    it.effect("an agent key may have 1 to 512 characters, any that are visible", () =>
+    it.effect("an agent key has 1 to 512 visible characters", () =>
       Effect.gen(function* () {
         const visible = String.fromCharCode(...Array.from({ length: 94 }, (_, index) => 33 + index))
         for (const key of ["!", newToken({ length: 512 }), `${newToken()}${visible}`]) {
@@ -100,7 +100,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
     )
   })
 
-  scenario("a read-only token reads everything, and changes nothing", () =>
+  scenario("a read-only token can read everything and change nothing", () =>
     Effect.gen(function* () {
       const { readToken } = yield* Tocsin
       const agent = yield* acceptedAgent()
@@ -121,7 +121,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("a UI token is refused where an agent key belongs, and leaves nothing behind", () =>
+  scenario("an operator token is refused on agent endpoints, and registers nothing", () =>
     Effect.gen(function* () {
       const { uiToken, otherUiToken, readToken } = yield* Tocsin
       for (const token of [uiToken, otherUiToken, readToken]) {
@@ -133,7 +133,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("health and readiness ask for no token, and mind none", () =>
+  scenario("health and readiness need no token, and ignore any", () =>
     Effect.gen(function* () {
       for (const path of ["/api/v1/health", "/api/v1/ready"]) {
         for (const authorization of [undefined, "nonsense", `Bearer ${newToken()}`]) {

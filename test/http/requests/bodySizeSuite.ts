@@ -49,7 +49,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       })
 
     it.effect.each([LIMIT, 65_536, 1_000])(
-      "1,048,576 bytes are accepted, one more is not, in parts of %d",
+      "1,048,576 bytes are accepted and one more is refused, in parts of %d",
       (size) =>
         Effect.gen(function* () {
           assert.strictEqual((yield* beat(inParts(heartbeatOf(LIMIT), size))).status, 202)
@@ -59,7 +59,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         }),
     )
 
-    it.effect("1,048,576 bytes are accepted, one more is not, with a length", () =>
+    it.effect("1,048,576 bytes are accepted and one more is refused, with a length", () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* beat(heartbeatOf(LIMIT))).status, 202)
         const refused = yield* beat(heartbeatOf(LIMIT + 1))
@@ -76,7 +76,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       }),
     )
 
-    it.effect("a body that nobody asked for is ignored up to the same size", () =>
+    it.effect("an unexpected body is ignored up to the same size", () =>
       Effect.gen(function* () {
         for (const [method, path] of [
           ["POST", "/api/v1/agents/admission/accept-all"],
@@ -96,7 +96,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
     )
 
     describe("the answer comes before the end of the body", () => {
-      it.effect("when a length says that it is too long", () =>
+      it.effect("when its length is too large", () =>
         Effect.gen(function* () {
           const received = yield* exchange(head({ "Content-Length": String(LIMIT + 1) }))
           assert.deepStrictEqual(statusesOf(received), [413])
@@ -106,7 +106,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         }),
       )
 
-      it.effect("when its chunks have become too many, and the last one does not come", () =>
+      it.effect("when its chunks exceed the limit and the last one is missing", () =>
         Effect.gen(function* () {
           const received = yield* exchange((socket) => {
             socket.write(head(chunked))
@@ -118,7 +118,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         }),
       )
 
-      it.effect("and is not lost on a client that sends another mebibyte before it reads", () =>
+      it.effect("and reaches a client that sends another mebibyte before it reads", () =>
         Effect.gen(function* () {
           for (const headers of [chunked, { "Content-Length": String(2 * LIMIT) }]) {
             const isChunked = "Transfer-Encoding" in headers
@@ -134,7 +134,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         }),
       )
 
-      it.effect("and a client that never stops sending is cut off", () =>
+      it.effect("and the connection of a client that never stops sending is closed", () =>
         forEachAtOnce([chunked, { "Content-Length": String(10 ** 12) }], (headers) =>
           Effect.gen(function* () {
             const part = "x".repeat(65_536)
@@ -147,7 +147,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         ),
       )
 
-      it.effect("also when the token is wrong or the path unknown", () =>
+      it.effect("also with a wrong token or an unknown path", () =>
         forEachAtOnce(
           [
             ["POST /api/v1/heartbeat", 401, chunked],
@@ -167,7 +167,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       )
     })
 
-    it.effect("a client that asks first is told to go on, or that it is too much", () =>
+    it.effect("Expect: 100-continue is answered with 100, or with 413", () =>
       Effect.gen(function* () {
         const body = heartbeatOf(300)
         const asks = { Expect: "100-continue", Connection: "close" }
@@ -189,7 +189,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       }),
     )
 
-    it.effect("a body that nobody read does not become the next request", () =>
+    it.effect("an unread body does not become the next request", () =>
       Effect.gen(function* () {
         for (const size of [10, 1_000, 200_000]) {
           const text = `GET /api/v1/smuggled HTTP/1.1\r\nHost: a\r\n\r\n`.padEnd(size, "x").slice(0, size)

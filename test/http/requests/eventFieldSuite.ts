@@ -165,7 +165,7 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
   })
 
   together("events", (it) => {
-    it.effect.each([...numbers, ...outputs, ...others])("accepts %s, and shows it", ([, changes, shown]) =>
+    it.effect.each([...numbers, ...outputs, ...others])("accepts %s, and returns it", ([, changes, shown]) =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
         const sent = event(changes)
@@ -209,7 +209,7 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect.each(goodTimestamps)("accepts observed_at %s, and shows %s", ([observed_at, shown]) =>
+    it.effect.each(goodTimestamps)("accepts observed_at %s, and returns %s", ([observed_at, shown]) =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
         assert.strictEqual((yield* push(agent, event({ observed_at }))).status, 202)
@@ -219,7 +219,7 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("refuses each observed_at that is none", () =>
+    it.effect("refuses every invalid observed_at", () =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
         for (const observed_at of badTimestamps) {
@@ -250,7 +250,7 @@ export const eventFieldSuite = <Place>(subject: StorageUnderTest<Place>): void =
       }),
     )
 
-    it.effect("a batch is an agent_id and events, and nothing else", () =>
+    it.effect("a batch has exactly agent_id and events", () =>
       Effect.gen(function* () {
         const { agent_id, key } = yield* acceptedAgent()
         const events = [event()]

@@ -74,7 +74,7 @@ export const headerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("a preflight is answered as any other method that a path does not know", () =>
+    it.effect("a preflight is answered like any other unknown method", () =>
       Effect.gen(function* () {
         const headers = { origin: "https://example.org", "access-control-request-method": "GET" }
         const answer = yield* call("OPTIONS", "/api/v1/agents", { headers })
@@ -83,7 +83,7 @@ export const headerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("what comes after a body authenticates nobody", () =>
+    it.effect("trailers do not authenticate", () =>
       Effect.gen(function* () {
         const agent = newAgent()
         const json = JSON.stringify(heartbeatBody(agent))

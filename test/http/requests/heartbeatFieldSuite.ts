@@ -145,7 +145,7 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
   const { together } = onStorage(subject)
 
   together("heartbeats", (it) => {
-    it.effect.each(good)("accepts %s, and shows it as it was sent", ([, changes]) =>
+    it.effect.each(good)("accepts %s, and returns it as it was sent", ([, changes]) =>
       Effect.gen(function* () {
         const agent = newAgent()
         const answer = yield* heartbeat(agent, changes)
@@ -200,7 +200,7 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
       }),
     )
 
-    it.effect("refuses each observed_at that is none", () =>
+    it.effect("refuses every invalid observed_at", () =>
       Effect.gen(function* () {
         for (const observed_at of badTimestamps) {
           const message = expectError(
@@ -239,7 +239,7 @@ export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): vo
         }),
       )
 
-      it.effect("holds nothing that a terminal or a page would act on", () =>
+      it.effect("contains no character that a terminal or a page would interpret", () =>
         Effect.gen(function* () {
           for (const field of [
             "\u001b[31mred",

@@ -114,7 +114,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       }),
     )
 
-    it.effect("UTF-8 that is whole is kept to the last byte", () =>
+    it.effect("valid UTF-8 is kept to the last byte", () =>
       Effect.gen(function* () {
         const agent = newAgent()
         const text = "\u00e9\u20ac\u{1f6a8}\u{10ffff}\ufffd"
@@ -123,7 +123,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       }),
     )
 
-    it.effect.each(noJson)("%j is no JSON", (body) =>
+    it.effect.each(noJson)("%j is invalid JSON", (body) =>
       Effect.gen(function* () {
         for (const endpoint of ["heartbeat", "events"]) {
           const message = expectError(yield* send(newAgent(), body, endpoint), 400, "validation")
@@ -149,7 +149,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       }),
     )
 
-    it.effect("a byte order mark before the JSON does no harm, anywhere else it is no JSON", () =>
+    it.effect("a byte order mark is accepted before the JSON and nowhere else", () =>
       Effect.gen(function* () {
         const agent = newAgent()
         const json = JSON.stringify(heartbeatBody(agent))
@@ -160,7 +160,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       }),
     )
 
-    it.effect("of duplicate keys the last counts", () =>
+    it.effect("the last of duplicate keys counts", () =>
       Effect.gen(function* () {
         const agent = newAgent()
         const { agent_id } = agent
@@ -179,7 +179,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       }),
     )
 
-    it.effect("the prototype is no way in", () =>
+    it.effect("keys such as __proto__ change no prototype", () =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
         const whole = heartbeatBody(agent)
@@ -205,7 +205,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       }),
     )
 
-    it.effect("the type that a body says it has is no matter, its encoding is", () =>
+    it.effect("any Content-Type is accepted, and only some encodings", () =>
       Effect.gen(function* () {
         const agent = newAgent()
         const body = JSON.stringify(heartbeatBody(agent))

@@ -56,7 +56,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   together("requests", (it) => {
     it.effect.each(byPath)(
-      "%s answers other methods with 404 and Allow, before it looks at a token",
+      "%s answers other methods with 404 and Allow before it checks a token",
       ([path, known]) =>
         Effect.gen(function* () {
           for (const method of methods.filter((candidate) => !known.includes(candidate))) {
@@ -69,7 +69,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         }),
     )
 
-    it.effect.each(unknownPaths)("there is nothing at %s", (path) =>
+    it.effect.each(unknownPaths)("%s does not exist", (path) =>
       Effect.gen(function* () {
         for (const token of [undefined, "wrong"]) {
           const answer = yield* call("GET", path, { token })
@@ -79,7 +79,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("a query, even an empty or a long one, is no part of the path", () =>
+    it.effect("an empty or long query is no part of the path", () =>
       Effect.gen(function* () {
         for (const query of ["?", "?x", "?x=/../..", "?a=b?c=d", "?%", `?x=${"y".repeat(10_000)}`]) {
           assert.strictEqual((yield* call("GET", `/api/v1/health${query}`)).status, 200, query)
@@ -89,7 +89,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("an agent id in a path is decoded, then held against its pattern", () =>
+    it.effect("an agent ID in a path is decoded, then validated", () =>
       Effect.gen(function* () {
         const { agent_id } = yield* pendingAgent("web-01.a_b:c")
         for (const path of [agent_id, "web%2D01.a_b:c", "web-01.a_b%3Ac", "%77eb-01.a_b:c"]) {
@@ -121,7 +121,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("a parameter that is empty names nothing", () =>
+    it.effect("an empty parameter is not found", () =>
       Effect.gen(function* () {
         for (const [method, path] of [
           ["GET", "/api/v1/agents/"],
@@ -135,7 +135,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("what cannot be decoded in a path is refused, and no failure of the service", () =>
+    it.effect("an undecodable path is refused, not a failure of the service", () =>
       Effect.gen(function* () {
         for (const path of ["%", "%zz", "%E0%A4%A", "%FF", "%C0%AF", "a%", "%u0041"]) {
           for (const method of ["GET", "DELETE"]) {
@@ -147,7 +147,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     )
   })
 
-  scenario("nothing but the whole path names an agent", () =>
+  scenario("only the whole path names an agent", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent("victim")
       for (const path of [
@@ -171,7 +171,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("ids that are also words of a path, or of the language, are ids", () =>
+  scenario("IDs that are also path segments or JavaScript names work", () =>
     Effect.gen(function* () {
       for (const agent_id of [
         "admission",
@@ -206,7 +206,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 
   describe("X-Request-Id", () => {
-    scenario("is the client's where it can be shown, on successes and errors alike", () =>
+    scenario("is the client's if it is valid, on successes and errors", () =>
       Effect.gen(function* () {
         const kept = ["a", "A-z.0_9:", "x".repeat(128), "0190a5d0-0000-7000-8000-000000000000"]
         const replaced = ["", " ", "x".repeat(129), "a b", "a,b", "a/b", "caf\u00e9", "<script>", "a\tb"]
@@ -219,7 +219,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    scenario("is another for each request", () =>
+    scenario("differs for each request", () =>
       Effect.gen(function* () {
         const ids = new Set<unknown>()
         for (let count = 0; count < 50; count++)
@@ -228,7 +228,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    scenario("given twice is none", () =>
+    scenario("is replaced when it is sent twice", () =>
       Effect.gen(function* () {
         const answer = yield* call("GET", "/api/v1/health", { headers: { "x-request-id": ["a", "b"] } })
         assert.notInclude(["a", "b", "a, b"], answer.headers["x-request-id"])

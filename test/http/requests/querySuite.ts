@@ -132,7 +132,7 @@ export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 
   together("parameters", (it) => {
-    it.effect.each(cases)("%s takes what it should", ([, path, { name, good }]) =>
+    it.effect.each(cases)("%s accepts valid values", ([, path, { name, good }]) =>
       Effect.gen(function* () {
         for (const value of good) {
           const answer = yield* operate(methodOf(path), `${path}?${name}=${value}`)
@@ -141,23 +141,25 @@ export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect.each(cases)("%s refuses the rest, and names itself", ([, path, { name, good, bad }]) =>
-      Effect.gen(function* () {
-        const [value = "x"] = good
-        const twice = [
-          `${name}=${value}&${name}=${value}`,
-          `${name}=${value}&other=1&${name}=`,
-          `${name}&${name}`,
-        ]
-        for (const query of [...bad.map((refused) => `${name}=${refused}`), name, ...twice]) {
-          const answer = yield* operate(methodOf(path), `${path}?${query}`)
-          const message = expectError(answer, 400, "validation", `${query}: ${answer.text}`)
-          assert.isTrue(message.startsWith(`${name} `), `${query}: ${message}`)
-        }
-      }),
+    it.effect.each(cases)(
+      "%s refuses other values, and is named in the message",
+      ([, path, { name, good, bad }]) =>
+        Effect.gen(function* () {
+          const [value = "x"] = good
+          const twice = [
+            `${name}=${value}&${name}=${value}`,
+            `${name}=${value}&other=1&${name}=`,
+            `${name}&${name}`,
+          ]
+          for (const query of [...bad.map((refused) => `${name}=${refused}`), name, ...twice]) {
+            const answer = yield* operate(methodOf(path), `${path}?${query}`)
+            const message = expectError(answer, 400, "validation", `${query}: ${answer.text}`)
+            assert.isTrue(message.startsWith(`${name} `), `${query}: ${message}`)
+          }
+        }),
     )
 
-    it.effect("a name is known however it is written, and only as a whole", () =>
+    it.effect("a name may be escaped, and is matched as a whole", () =>
       Effect.gen(function* () {
         for (const query of [
           "lim%69t=0",
@@ -183,7 +185,7 @@ export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("what is unknown is ignored, twice or malformed too", () =>
+    it.effect("unknown parameters are ignored, repeated or malformed", () =>
       Effect.gen(function* () {
         for (const path of [
           agents,
@@ -252,7 +254,7 @@ export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
     )
   })
 
-  scenario("a page holds limit items, 100 unless it says otherwise", () =>
+  scenario("a page holds limit items, 100 by default", () =>
     Effect.gen(function* () {
       yield* populate
       for (const path of [agents, blacklist, checks, incidents, history, outbox]) {

@@ -27,7 +27,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
   const { scenario } = onStorage(subject)
 
   scenario(
-    "keys that are not accepted share what their address may send, and accepted ones do not mind",
+    "unaccepted keys share the budget of their address, and accepted keys are unaffected",
     () =>
       Effect.gen(function* () {
         const { clock } = yield* Tocsin
@@ -53,7 +53,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
   )
 
   scenario(
-    "a key that was accepted since it was last heard passes, and one that was blocked is told so",
+    "a newly accepted key passes, and a newly blocked key is refused as blocked",
     () =>
       Effect.gen(function* () {
         const { clock } = yield* Tocsin
@@ -73,7 +73,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
   )
 
   scenario(
-    "a body without a length counts as the largest",
+    "a body without a length counts as the largest allowed",
     () =>
       Effect.gen(function* () {
         const chunked = { token: newToken(), body: [Buffer.from("{}")] }

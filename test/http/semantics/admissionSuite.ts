@@ -31,7 +31,7 @@ const BLACKLIST = "/api/v1/agents/admission/blacklist"
 export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("fingerprints and blacklist ids are what both sides can work out", () =>
+  scenario("fingerprints and blacklist IDs can be computed by both sides", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       const shown = (of: TestAgent) => Effect.map(operate("GET", agentPath(of)), ({ body }) => body)
@@ -60,7 +60,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
-  scenario("what an agent says of itself counts unless it is older than what it said last", () =>
+  scenario("an agent's fields change with each heartbeat that is not older than the last", () =>
     Effect.gen(function* () {
       const { clock } = yield* Tocsin
       const said = (hostname: string, second: number) => ({
@@ -84,7 +84,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
   )
 
   scenario(
-    "a second pending key waits until the first has been silent for an hour, which is then forgotten",
+    "a second pending key is refused until the first has been silent for an hour, and then replaces it",
     () =>
       Effect.gen(function* () {
         const { clock } = yield* Tocsin
@@ -103,7 +103,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
       }),
   )
 
-  scenario("a blocked key moves its row at most once a minute, and belongs to nobody else", () =>
+  scenario("a blocked key updates its row at most once a minute, and belongs to one agent", () =>
     Effect.gen(function* () {
       const { clock } = yield* Tocsin
       const agent = yield* blockedAgent()
@@ -122,7 +122,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
-  scenario("actions on all agents count what they did", () =>
+  scenario("actions on all agents return how many they changed", () =>
     Effect.gen(function* () {
       const all = (action: string) =>
         Effect.map(operate("POST", `/api/v1/agents/admission/${action}`), ({ body }) => body)
@@ -167,7 +167,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
   )
 
   scenario(
-    "registrations of one address are limited, those that are known or refused for other reasons are not counted",
+    "registrations of one address are limited; known keys and other refusals do not count",
     () =>
       Effect.gen(function* () {
         const { clock, uiToken } = yield* Tocsin
@@ -201,7 +201,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
   )
 
   scenario(
-    "so many agents may be pending, and no more",
+    "the number of pending agents is limited",
     () =>
       Effect.gen(function* () {
         const [first] = yield* Effect.forEach([1, 2], () => pendingAgent())

@@ -26,7 +26,7 @@ export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => 
   const { scenario } = onStorage(subject)
 
   scenario(
-    "a firing that was sent is followed by a resolved",
+    "a resolved follows a sent firing",
     () =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
@@ -52,7 +52,7 @@ export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => 
   )
 
   scenario(
-    "one that could not be sent says why, and when it is tried again",
+    "a deferred item shows its error and its next attempt",
     () =>
       Effect.gen(function* () {
         yield* push(yield* acceptedAgent(), event(critical))
@@ -67,7 +67,7 @@ export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => 
   )
 
   scenario(
-    "one that is refused has failed",
+    "a refused item has failed",
     () =>
       Effect.gen(function* () {
         yield* push(yield* acceptedAgent(), event(critical))

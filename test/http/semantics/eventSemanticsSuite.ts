@@ -14,7 +14,7 @@ const critical = { status: "critical", exit_code: 2 }
 export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
-  scenario("event ids are known per agent", () =>
+  scenario("event IDs are deduplicated per agent", () =>
     Effect.gen(function* () {
       const same = event(critical)
       for (const agent of [yield* acceptedAgent(), yield* acceptedAgent()]) {
@@ -24,7 +24,7 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("times that the service notes are its own", () =>
+  scenario("stored times are the service's own", () =>
     Effect.gen(function* () {
       const { clock } = yield* Tocsin
       const agent = yield* acceptedAgent()
@@ -47,7 +47,7 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("an automatic key that would be too long is a hash", () =>
+  scenario("an automatic key that would be too long is hashed", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent("a".repeat(128))
       for (const length of [127, 128]) {
@@ -61,7 +61,7 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("an incident's summary is the first line of an output, and at most 512 characters of it", () =>
+  scenario("an incident's summary is the first line of an output, up to 512 characters", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       const emoji = "\u{1f6a8}"
@@ -80,7 +80,7 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("a result without output clears the summary; one that is late or known clears nothing", () =>
+  scenario("a result without output clears the summary, unless it is late or a duplicate", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       const check = Effect.map(itemsOf("/api/v1/checks"), ([item]) => item)
@@ -93,7 +93,7 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
     }),
   )
 
-  scenario("the largest page there can be", () =>
+  scenario("the largest possible page", () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent()
       for (let batch = 0; batch < 5; batch++) {
@@ -108,7 +108,7 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
   )
 
   scenario(
-    "every notifier that is enabled is told",
+    "every enabled notifier gets a notification",
     () =>
       Effect.gen(function* () {
         yield* push(yield* acceptedAgent(), event(critical))

@@ -13,7 +13,7 @@ export const walkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const options = { seed: "walk" }
 
   scenario(
-    "the life of agents is what the decisions say, and what memory makes of it",
+    "the lives of agents follow docs/rules.md, and equal those on the memory storage",
     () =>
       Effect.gen(function* () {
         const lines = yield* walk

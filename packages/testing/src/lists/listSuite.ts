@@ -221,7 +221,7 @@ const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
 /** What each list holds and in which order, by the words of docs/rules.md#incidents and docs/rules.md#lists rather than by the core's tables. */
 export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("lists", () => {
-    it.effect("agents and checks in the order of their bytes", () =>
+    it.effect("agents and checks in bytewise order", () =>
       Effect.flatMap(open(subject), agentsAndChecksAreListed),
     )
     it.effect("history, newest stored first, by agent and check", () =>
@@ -231,7 +231,7 @@ export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("incidents by every filter, sort and direction", () =>
       Effect.flatMap(open(subject), incidentsAreListed),
     )
-    it.effect("incidents and notifications of one transaction, in the order in which it made them", () =>
+    it.effect("incidents and notifications of one transaction, in order of creation", () =>
       Effect.flatMap(openReplica(subject), madeTogetherIsListed),
     )
     it.effect("outbox by every filter, sort and direction", () =>

@@ -9,7 +9,7 @@ import { enroll, eventOf, send } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 const describeWalks = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("pages of any sizes add up to the list, there and back", () =>
+  it.effect("pages of any size add up to the list, forward and backward", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* populate(replica)
@@ -25,7 +25,7 @@ const describeWalks = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("an empty list is one page", () =>
+  it.effect("an empty list has one page", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       for (const listing of LISTINGS) {
@@ -38,7 +38,7 @@ const describeWalks = <Place>(subject: StorageUnderTest<Place>): void => {
 
 const describePositions = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect(
-    "a position counts with its row or without, forward and backward, where a row is and where none is",
+    "a position includes or excludes its row, forward and backward, whether or not the row exists",
     () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
@@ -70,7 +70,7 @@ const describePositions = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
   )
 
-  it.effect("a cursor works whose row is gone", () =>
+  it.effect("a cursor outlives its row", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const remove = (name: string) => replica.admission.remove(AgentId.make(name))
@@ -89,7 +89,7 @@ const describePositions = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("a page that became empty leads back to all that was before it", () =>
+  it.effect("a page that became empty leads back to all rows before it", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* populate(replica)
@@ -132,7 +132,7 @@ const assertEachMetOnce = (
 }
 
 const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("rows that stay are met once each way while others come, move and go", () =>
+  it.effect("unchanged rows appear once in each direction while others are added, moved and removed", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* populate(replica)
@@ -148,7 +148,7 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
     }),
   )
 
-  it.live("the same while they are written at the same time", () =>
+  it.live("unchanged rows appear once in each direction during concurrent writes", () =>
     Effect.gen(function* () {
       const open = yield* newPlace(subject)
       const reader = yield* open

@@ -48,7 +48,7 @@ const tell = Effect.fnUntraced(function* (
 export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL_RUNS): void => {
   describe("model", () => {
     it.effect(
-      "behaves as the memory storage, whatever happens",
+      "behaves like the memory storage in random stories",
       () =>
         forAll(modelActions, { runs }, (actions) =>
           Effect.gen(function* () {

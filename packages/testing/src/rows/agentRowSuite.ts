@@ -102,7 +102,7 @@ export const agentRowSuite = <Place>(subject: StorageUnderTest<Place>): void => 
     checks: checkRoundTrip,
     history: historyRoundTrip,
   }
-  describe("rows of agents read as they were written", () => {
+  describe("rows of agents are read as they were written", () => {
     for (const [name, roundTrip] of Object.entries(cases)) {
       it.effect(name, () => Effect.flatMap(openReplica(subject), roundTrip), PROPERTY_TIMEOUT_MILLIS)
     }

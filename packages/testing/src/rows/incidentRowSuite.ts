@@ -156,7 +156,7 @@ export const incidentRowSuite = <Place>(subject: StorageUnderTest<Place>): void 
     "stories of incidents": storyRoundTrip,
     "the mark": markRoundTrip,
   }
-  describe("rows of incidents read as they were written", () => {
+  describe("rows of incidents are read as they were written", () => {
     for (const [name, roundTrip] of Object.entries(cases)) {
       it.effect(name, () => Effect.flatMap(openReplica(subject), roundTrip), PROPERTY_TIMEOUT_MILLIS)
     }
