@@ -7,7 +7,10 @@ import * as PgClock from "../src/PgClock.ts"
 
 const NANOS_PER_MILLI = 1_000_000n
 
-/** Far more than a question to a database on this machine takes, far less than the offsets that are tested. */
+/**
+ * Far more than a question to a database on this machine takes, far less than the offsets that are
+ * tested.
+ */
 const CLOSE_NANOS = 5_000n * NANOS_PER_MILLI
 
 const isClose = (a: bigint, b: bigint): boolean => a - b < CLOSE_NANOS && b - a < CLOSE_NANOS
@@ -24,7 +27,7 @@ const corrected = Effect.gen(function* () {
 })
 
 layer(ScratchPostgres.layer)("PgClock", (it) => {
-  it.effect("tells the database's time from the start, whatever the machine's clock says", () =>
+  it.effect("has the database's time from the start, whatever the machine's clock says", () =>
     Effect.gen(function* () {
       for (const millis of [0, 4_000_000_000_000]) {
         yield* TestClock.setTime(millis)
@@ -36,7 +39,7 @@ layer(ScratchPostgres.layer)("PgClock", (it) => {
     }),
   )
 
-  it.effect("moves with the machine's clock, and is measured anew every minute", () =>
+  it.effect("moves with the machine's clock, and is measured again every minute", () =>
     Effect.gen(function* () {
       const onDatabaseTime = yield* corrected
       const before = yield* onDatabaseTime(Clock.currentTimeNanos)
@@ -51,7 +54,7 @@ layer(ScratchPostgres.layer)("PgClock", (it) => {
     }),
   )
 
-  it.effect("leaves alone what measures durations", () =>
+  it.effect("does not correct the monotonic time", () =>
     Effect.gen(function* () {
       const onDatabaseTime = yield* corrected
       const base = yield* Clock.monotonicTimeNanos
@@ -61,7 +64,7 @@ layer(ScratchPostgres.layer)("PgClock", (it) => {
     }),
   )
 
-  it.effect("keeps the last offset while the database is away", () =>
+  it.effect("keeps the last offset while the database is down", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const warnings: Array<unknown> = []
@@ -88,7 +91,7 @@ layer(ScratchPostgres.layer)("PgClock", (it) => {
     }),
   )
 
-  it.effect("fails at the start when there is no database", () =>
+  it.effect("fails at the start without a database", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
       const nowhere = Object.assign(new URL(Redacted.value(url)), { port: "1" })

@@ -41,7 +41,7 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(ScratchPostgres.layer)("a storage whose database", (it) => {
-  it.effect("goes away is unavailable, and works again once it is back", () =>
+  it.effect("is down is unavailable, and works again when it is up", () =>
     Effect.gen(function* () {
       const { scratch, storage, url } = yield* setUp
       yield* Effect.scoped(
@@ -64,7 +64,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("does not answer is unavailable within the bounds, and works again once it does", () =>
+  it.effect("does not answer is unavailable within the limits, and works again once it answers", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
@@ -78,7 +78,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("is on a host that vanishes is reached anew", () =>
+  it.effect("is on a host that vanishes is connected again", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
@@ -95,7 +95,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("vanishes fails the probe, though nobody writes and the probe's own connection answers", () =>
+  it.effect("vanishes fails the probe, although nothing is written and the probe's connection answers", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
@@ -109,7 +109,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("keeps writes waiting fails the probe, though a new connection answers", () =>
+  it.effect("keeps writes waiting fails the probe, although a new connection answers", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
@@ -128,7 +128,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("takes no changes is read-only, is still read, and takes them again", () =>
+  it.effect("refuses changes is read-only, serves reads, and later accepts changes again", () =>
     Effect.gen(function* () {
       const { admin, database, scratch, storage, url } = yield* setUp
       const { sql } = admin
@@ -152,7 +152,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("has no room is full, and goes on once there is some", () =>
+  it.effect("has a full disk is full, and continues once there is space", () =>
     Effect.gen(function* () {
       const { admin, storage, url } = yield* setUp
       const { sql } = admin
@@ -168,7 +168,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     }),
   )
 
-  it.effect("has no connection left is unavailable, and says so", () =>
+  it.effect("has no free connection is unavailable, and says so", () =>
     Effect.gen(function* () {
       const { admin, database, storage, url } = yield* setUp
       const { sql } = admin
@@ -189,7 +189,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
   )
 
   it.effect(
-    "refuses the password, does not exist or has no address stops the start, each in its own words",
+    "refuses the password, does not exist or has no address fails the start, each with its own message",
     () =>
       Effect.gen(function* () {
         const { url } = yield* ScratchPostgres
@@ -229,7 +229,7 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
     return { scratch, storage, holder: yield* scratch.replica(), observer: yield* scratch.replica() }
   })
 
-  it.effect("gives up in time, and goes on once they are free", () =>
+  it.effect("fails in time, and continues once they are free", () =>
     Effect.gen(function* () {
       const { holder, scratch, storage } = yield* setUpLocked
       const error = yield* holder.sql.withTransaction(
@@ -240,7 +240,7 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
     }),
   )
 
-  it.effect("answers the probe, though every connection waits", () =>
+  it.effect("answers the probe, although every connection waits", () =>
     Effect.gen(function* () {
       const { holder, observer, scratch } = yield* setUpLocked
       const storage = yield* openStorage({ url: scratch.url, maxConnections: 3 })
@@ -257,7 +257,7 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
     }),
   )
 
-  it.effect("lets go of them when a caller no longer waits", () =>
+  it.effect("stops waiting for them when its caller is interrupted", () =>
     Effect.gen(function* () {
       const { holder, observer, scratch } = yield* setUpLocked
       const storage = yield* openStorage({ url: scratch.url })

@@ -41,7 +41,7 @@ const grown = (
   what: Exclude<keyof TableStatistics, "name">,
 ): number => Number((after.get(table)?.[what] ?? 0n) - (before.get(table)?.[what] ?? 0n))
 
-layer(ScratchPostgres.layer)("what every heartbeat and result updates", (it) => {
+layer(ScratchPostgres.layer)("the row that a heartbeat or result updates", (it) => {
   it.effect("stays in its page: no index is touched", () =>
     Effect.gen(function* () {
       const rounds = 20
@@ -133,7 +133,7 @@ layer(ScratchPostgres.layer)("the cost of deleting an agent", (it) => {
 })
 
 layer(ScratchPostgres.layer)("transactions", (it) => {
-  it.effect("never read a whole table, though they are planned while it is empty", () =>
+  it.effect("never read a whole table, although they are planned while it is empty", () =>
     Effect.gen(function* () {
       const { sql } = yield* observer
       yield* withReplica(() => Effect.void)

@@ -62,7 +62,7 @@ describe("toStorageError", () => {
     assert.include(toStorageError(answer(code)).message, "use PgBouncer 1.21 or later")
   })
 
-  it("passes on what the client says of an address, which has no secret in it", () => {
+  it("keeps the client's own message, which has no secret", () => {
     const said = "No database connection became free in time: find long transactions in pg_stat_activity"
     const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))
     assert.strictEqual(error.message, said)

@@ -19,7 +19,7 @@ const known = (name: string, { checks = 0, version = 1, found = 1 } = {}): Known
 }
 
 describe("AgentCache", () => {
-  it("keeps as many rows as it may; what was not used for longest makes room", () => {
+  it("keeps a limited number of rows, and drops the least recently used agents", () => {
     const cache = new AgentCache(10)
     for (const name of ["a", "b"]) cache.keep(known(name, { checks: 3 }), "run")
     cache.keep(known("a", { version: 2 }), "run")
@@ -34,13 +34,13 @@ describe("AgentCache", () => {
     )
   })
 
-  it("keeps nothing where it may keep no rows", () => {
+  it("keeps nothing if its limit is 0", () => {
     const cache = new AgentCache(0)
     cache.keep(known("a"), "run")
     assert.isUndefined(cache.find(idOf("a")))
   })
 
-  it("forgets checks that are gone, and those of a former registration", () => {
+  it("drops checks that are absent, and those of a former registration", () => {
     const cache = new AgentCache(10)
     cache.keep(known("a", { checks: 3 }), "run")
     cache.keep({ ...known("a"), checks: [[CheckId.make("check-0"), undefined]] }, "run")
@@ -50,7 +50,7 @@ describe("AgentCache", () => {
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 0)
   })
 
-  it("forgets the checks of an agent that a transaction found changed, but for those that it saw", () => {
+  it("drops the checks of an agent that another process changed, except those that were loaded", () => {
     const cache = new AgentCache(10)
     cache.keep(known("a", { checks: 3 }), "run")
     cache.keep(known("a", { checks: 1, version: 3, found: 2 }), "run")
@@ -59,7 +59,7 @@ describe("AgentCache", () => {
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 1)
   })
 
-  it("forgets all when the server has crashed or another one has taken over", () => {
+  it("drops everything after a crash of the server or a failover", () => {
     const cache = new AgentCache(10)
     cache.keep(known("a"), "run")
     cache.keep(known("b"), "another run")
@@ -67,7 +67,7 @@ describe("AgentCache", () => {
     assert.strictEqual(cache.serverRun, "another run")
   })
 
-  it("leaves an agent alone for a while that turned out stale twice in a row", () => {
+  it("leaves an agent uncached for a while after it was stale twice in a row", () => {
     const cache = new AgentCache(10)
     const keep = () => cache.keep(known("a"), "run")
     const isKept = () => cache.find(idOf("a")) !== undefined

@@ -19,7 +19,10 @@ import { waitingForLocks } from "../waitingForLocks.ts"
 const TABLES =
   "agent, agent_key, check_state, check_event, incident, incident_member, incident_change, outbox"
 
-/** An empty database, of which replicas are opened that keep rows or not. All of them draw different ids. */
+/**
+ * An empty database, of which replicas are opened that keep rows or not. All of them draw different
+ * ids.
+ */
 const emptied = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
   const observer = yield* scratch.replica({ maxConnections: 1 })
@@ -101,7 +104,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("gives way to what somebody else made of the agent", () =>
+  it.effect("is decided again if another program changed the agent", () =>
     Effect.gen(function* () {
       const agents = Array.from({ length: 20 }, (_, n) => `written-${n}`)
       const { cached, observer } = yield* setUp(...agents)
@@ -122,7 +125,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("gives way to what somebody else made of its key, as without the cache", () =>
+  it.effect("is decided again if another program changed its key, as without the cache", () =>
     Effect.gen(function* () {
       for (const change of [
         "UPDATE agent SET accepted_key_hash = NULL WHERE agent_id = 'key'; DELETE FROM agent_key",
@@ -141,7 +144,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("gives way to what somebody else made of a check, and is never half written", () =>
+  it.effect("is decided again if another program changed a check, and is never half written", () =>
     Effect.gen(function* () {
       const { cached, observer } = yield* setUp("check")
       const both = (n: number) => [eventOf(n), eventOf(n + 1, { check_id: "cpu" })]
@@ -160,7 +163,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("gives way to what somebody else makes of a check while it is written", () =>
+  it.effect("is decided again if another program changes a check while it is written", () =>
     Effect.gen(function* () {
       const { cached, observer, scratch } = yield* setUp("meanwhile", "neighbour")
       const both = (n: number) => [eventOf(n), eventOf(n + 1, { check_id: "cpu" })]
@@ -195,7 +198,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("leaves a heartbeat that changes one thing of its agent to locked rows", () =>
+  it.effect("is not taken for a heartbeat that changes another column of its agent", () =>
     Effect.gen(function* () {
       const { cached, observer } = yield* setUp("said")
       const said = { observed_at: observedAt(2), hostname: "said.example.org" }
@@ -219,7 +222,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("knows nothing of a commit that failed", () =>
+  it.effect("does not see a commit that failed", () =>
     Effect.gen(function* () {
       const { cached, lookups, observer } = yield* setUp("unkept")
       yield* send(cached, "unkept", [eventOf(3)])
@@ -246,7 +249,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("keeps every text as it is", () =>
+  it.effect("stores every text unchanged", () =>
     Effect.gen(function* () {
       const { cached, observer } = yield* setUp("texts")
       const before = yield* lastVerified(observer)
@@ -263,7 +266,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("gives way to another instance that takes turns with it", () =>
+  it.effect("is right when another instance takes turns with it", () =>
     Effect.gen(function* () {
       const { cached, observer, open } = yield* setUp("turns")
       const instances = [cached, yield* open()] as const
@@ -292,7 +295,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("counts the groups that fail because somebody wrote past the service", () =>
+  it.effect("counts the groups that fail because another program wrote", () =>
     Effect.gen(function* () {
       const { cached, failedGroups, observer } = yield* setUp("past")
       yield* send(cached, "past", [eventOf(3)])
@@ -314,7 +317,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
     }),
   )
 
-  it.effect("is made again where the answer of its statement is lost", () =>
+  it.effect("is made again if the answer of its statement is lost", () =>
     Effect.gen(function* () {
       const { observer, open, scratch } = yield* setUp("lost")
       const network = yield* faultyNetwork(scratch.url)
@@ -331,8 +334,8 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
   )
 })
 
-layer(ScratchPostgres.layer)("what waits for a commit under way", (it) => {
-  it.effect("is written beside it when it is much, but not what is of the same agents", () =>
+layer(ScratchPostgres.layer)("a command that waits during a commit", (it) => {
+  it.effect("is written beside it if enough commands wait, unless its agent is being written", () =>
     Effect.gen(function* () {
       const others = Array.from({ length: CACHED_GROUPS.besideFrom }, (_, n) => `other-${n}`)
       const { cached, observer, scratch } = yield* setUp("held", ...others)
@@ -359,7 +362,7 @@ layer(ScratchPostgres.layer)("what waits for a commit under way", (it) => {
     }),
   )
 
-  it.effect("is taken back when its caller goes away", () =>
+  it.effect("is withdrawn when its caller is interrupted", () =>
     Effect.gen(function* () {
       const { cached, observer, scratch } = yield* setUp("first", "second")
       const holder = yield* scratch.replica({ maxConnections: 1 })

@@ -156,7 +156,7 @@ layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
     }),
   )
 
-  it.effect("ends within replyTimeout when the network is gone, and its connection is given up", () =>
+  it.effect("ends within replyTimeout when the network is down, and its connection is closed", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* setUp
       const network = yield* faultyNetwork(scratch.url)
@@ -178,7 +178,7 @@ layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
 })
 
 layer(ScratchPostgres.layer)("a lost connection", (it) => {
-  it.effect("while idle troubles nobody", () =>
+  it.effect("while idle does not disturb callers", () =>
     Effect.gen(function* () {
       const { scratch, subject } = yield* setUp
       const pid = yield* backend(subject)
@@ -202,7 +202,7 @@ layer(ScratchPostgres.layer)("a lost connection", (it) => {
     }),
   )
 
-  it.effect("between the statements of a transaction is typed, and nothing is stored", () =>
+  it.effect("between the statements of a transaction is a typed error, and stores nothing", () =>
     Effect.gen(function* () {
       const { scratch, subject } = yield* setUp
       yield* subject.sql`CREATE TABLE half_done (id int4)`
@@ -220,7 +220,7 @@ layer(ScratchPostgres.layer)("a lost connection", (it) => {
     }),
   )
 
-  it.effect("hides no failure of the transaction itself", () =>
+  it.effect("does not hide a failure of the transaction itself", () =>
     Effect.gen(function* () {
       const { scratch, subject } = yield* setUp
       const failure = yield* Effect.flip(
@@ -242,7 +242,7 @@ layer(ScratchPostgres.layer)("a lost connection", (it) => {
     }),
   )
 
-  it.effect("after COMMIT was sent leaves its outcome open: a ConnectionError of commit", () =>
+  it.effect("after COMMIT was sent is a ConnectionError of commit: the outcome is unknown", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* setUp
       const network = yield* faultyNetwork(scratch.url)
@@ -275,7 +275,7 @@ layer(ScratchPostgres.layer)("a lost connection", (it) => {
     }),
   )
 
-  it.effect("by PostgreSQL's time-out for idle transactions is typed", () =>
+  it.effect("by PostgreSQL's timeout for idle transactions is a typed error", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* setUp
       const subject = yield* scratch.replica({ idleInTransactionTimeout: "20 millis" })

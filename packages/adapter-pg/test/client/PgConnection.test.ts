@@ -23,7 +23,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 1 }))("statements on a conne
     }),
   )
 
-  it.effect("a connection holds only so many statements, and drops those used least lately", () =>
+  it.effect("a connection keeps a limited number of statements, and drops the least recently used", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       for (let length = 1; length < 250; length++) {
@@ -88,20 +88,18 @@ layer(ScratchPostgres.layerClient({ maxConnections: 1 }))("statements on a conne
     }),
   )
 
-  it.effect(
-    "a table changed under a transaction's prepared statement is a retryable error, then well again",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`CREATE TABLE changing_within (id int4)`
-        const select = sql`SELECT * FROM changing_within WHERE id > ${0}`
-        for (let turn = 0; turn < 3; turn++) assert.deepStrictEqual(yield* select, [])
-        yield* sql`ALTER TABLE changing_within ADD COLUMN more text`
-        const error = yield* Effect.flip(sql.withTransaction(select))
-        assert.strictEqual(error.reason._tag, "ConnectionError")
-        assert.isTrue(error.isRetryable)
-        assert.deepStrictEqual(yield* sql.withTransaction(select), [])
-      }),
+  it.effect("a table changed under a transaction's prepared statement is a retryable error once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE changing_within (id int4)`
+      const select = sql`SELECT * FROM changing_within WHERE id > ${0}`
+      for (let turn = 0; turn < 3; turn++) assert.deepStrictEqual(yield* select, [])
+      yield* sql`ALTER TABLE changing_within ADD COLUMN more text`
+      const error = yield* Effect.flip(sql.withTransaction(select))
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.isTrue(error.isRetryable)
+      assert.deepStrictEqual(yield* sql.withTransaction(select), [])
+    }),
   )
 })
 
@@ -203,7 +201,7 @@ layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
     }),
   )
 
-  it.effect("an update of many rows returns what it is asked for", () =>
+  it.effect("an update of many rows returns the columns of RETURNING", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE counter (id int4, value int4)`

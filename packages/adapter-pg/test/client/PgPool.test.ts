@@ -19,7 +19,7 @@ const exhaust = ({ sql }: Replica, connections: number) =>
   Effect.forEach(Array.from({ length: connections }), () => sql.reserve)
 
 layer(ScratchPostgres.layer)("the pool", (it) => {
-  it.effect("connects when it is first needed", () =>
+  it.effect("connects on first use", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const subject = yield* replica()
@@ -67,7 +67,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("lets nobody wait longer than connectTimeout: a retryable ConnectionError of connect", () =>
+  it.effect("fails a caller after connectTimeout: a retryable ConnectionError of connect", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const subject = yield* replica({ maxConnections: 2, connectTimeout: "1 second" })
@@ -109,7 +109,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("keeps a connection that came for an interrupted caller", () =>
+  it.effect("keeps a connection that was opened for an interrupted caller", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const subject = yield* replica({ maxConnections: 1 })
@@ -121,7 +121,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("of one replica knows nothing of another's transaction", () =>
+  it.effect("does not share transactions with the pool of another replica", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const [one, other] = [yield* replica(), yield* replica()]
@@ -131,7 +131,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("fails typed while the database is away, and works when it is back", () =>
+  it.effect("fails with a typed error while the database is down, and works when it is up again", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const subject = yield* scratch.replica()
@@ -147,7 +147,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("fails typed when nothing answers within connectTimeout", () =>
+  it.effect("fails with a typed error if there is no answer within connectTimeout", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -161,7 +161,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("survives being cut off from the server", () =>
+  it.effect("recovers after the network is cut", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -174,7 +174,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("gives up all connections of a host that vanished, once one of them was waited for in vain", () =>
+  it.effect("closes all connections of a vanished host after one of them gives no answer", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -196,7 +196,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("gives up connections of a host that vanished after they answered last, too", () =>
+  it.effect("closes connections of a vanished host that answered just before", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -215,7 +215,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("gives up a connection of a host that vanished before anybody had used it", () =>
+  it.effect("closes an unused connection of a vanished host", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -238,7 +238,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("tells how long a statement has waited for its answer", () =>
+  it.effect("reports how long a statement has waited for its answer", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -255,7 +255,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     }),
   )
 
-  it.effect("leaves no connection behind when its scope closes, even with one in use", () =>
+  it.effect("leaves no connection open when its scope closes, even with one in use", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const observer = yield* replica()

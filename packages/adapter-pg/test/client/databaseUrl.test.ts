@@ -34,7 +34,7 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     ["a password that is not encoded", `postgres://tocsin:${password}/@localhost:5432/tocsin`],
     ["a port that is none", `postgres://tocsin:${password}@localhost:high/tocsin`],
     [
-      "a certificate that is not there",
+      "a certificate file that does not exist",
       `postgres://tocsin:${password}@localhost/tocsin?sslrootcert=/nowhere/ca.pem`,
     ],
     ["nothing", ""],
@@ -108,7 +108,7 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     }),
   )
 
-  it.effect("that asks for TLS of a server without it is refused, not spoken to in the clear", () =>
+  it.effect("that asks for TLS of a server without it fails, and nothing is sent unencrypted", () =>
     Effect.gen(function* () {
       const { replica, url } = yield* ScratchPostgres
       const { sql } = yield* replica({ url: changed(url, { search: "?sslmode=verify-full" }) })
@@ -147,7 +147,7 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     }),
   )
 
-  it.effect("and the options set what a connection is like", () =>
+  it.effect("and the options set the connection's settings", () =>
     Effect.gen(function* () {
       const { replica, url } = yield* ScratchPostgres
       const { sql } = yield* replica({

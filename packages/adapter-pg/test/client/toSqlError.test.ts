@@ -83,7 +83,7 @@ layer(ScratchPostgres.layerClient())("errors of statements", (it) => {
     }),
   )
 
-  it.effect("a lock not given in time is a LockTimeoutError", () =>
+  it.effect("a lock that is not free in time is a LockTimeoutError", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const holder = yield* scratch.replica()
@@ -127,7 +127,7 @@ layer(ScratchPostgres.layerClient())("errors of statements", (it) => {
       }),
   )
 
-  it.effect("two transactions that cannot be put in an order: a SerializationError", () =>
+  it.effect("a serialization failure is a SerializationError", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const one = yield* scratch.replica()

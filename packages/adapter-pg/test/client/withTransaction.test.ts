@@ -44,7 +44,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     }),
   )
 
-  it.effect("leave nothing when they fail, die or hit an error, and keep that failure", () =>
+  it.effect("store nothing when they fail, die or hit an error, and report that failure", () =>
     Effect.gen(function* () {
       const { lines, sql, write } = yield* makeLog("rolled_back")
       const refusal = yield* Effect.flip(
@@ -79,7 +79,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     }),
   )
 
-  it.effect("take the BEGIN they are given", () =>
+  it.effect("use the given BEGIN", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const level = sql.withTransaction(sql`SHOW transaction_isolation`)
@@ -93,7 +93,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     }),
   )
 
-  it.effect("roll back to a savepoint, and go on", () =>
+  it.effect("roll back to a savepoint, and continue", () =>
     Effect.gen(function* () {
       const { lines, sql, write } = yield* makeLog("nested")
       yield* sql.withTransaction(
@@ -139,7 +139,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     }),
   )
 
-  it.effect("whose failed statement was caught do not pass for committed", () =>
+  it.effect("whose failed statement was caught do not count as committed", () =>
     Effect.gen(function* () {
       const { lines, sql, write } = yield* makeLog("swallowed")
       const error = yield* Effect.flip(
@@ -152,7 +152,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     }),
   )
 
-  it.effect("refused at COMMIT fail with the reason, and give the connection back", () =>
+  it.effect("refused at COMMIT fail with the reason, and return the connection", () =>
     Effect.gen(function* () {
       const { lines, sql, write } = yield* makeLog("deferred")
       const error = yield* Effect.flip(
@@ -167,7 +167,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     }),
   )
 
-  it.effect("tell what waits for their commit, once it is there", () =>
+  it.effect("run effects that wait for their commit", () =>
     Effect.gen(function* () {
       const { lines, sql, write } = yield* makeLog("announced")
       const seen = yield* Ref.make<ReadonlyArray<string>>([])

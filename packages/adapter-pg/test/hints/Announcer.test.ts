@@ -26,7 +26,7 @@ const make = () => {
 }
 
 describe("an announcer", () => {
-  it.effect("announces once a second, however much there is", () =>
+  it.effect("announces once a second, however many deliveries there are", () =>
     Effect.gen(function* () {
       const { announcer, attempt, sent } = make()
       yield* Effect.replicateEffect(attempt(Effect.void), 50, { concurrency: "unbounded", discard: true })
@@ -39,7 +39,7 @@ describe("an announcer", () => {
     }),
   )
 
-  it.effect("announces with the next transaction what one that failed did not", () =>
+  it.effect("announces with the next transaction after one that failed", () =>
     Effect.gen(function* () {
       const { attempt, sent } = make()
       yield* attempt(Effect.fail("rolled back"))
@@ -52,7 +52,7 @@ describe("an announcer", () => {
     }),
   )
 
-  it.effect("is not made to repeat itself by a failure that comes after its next announcement", () =>
+  it.effect("does not repeat an announcement because an earlier transaction fails", () =>
     Effect.gen(function* () {
       const { attempt, sent } = make()
       const end = yield* Deferred.make<void, string>()

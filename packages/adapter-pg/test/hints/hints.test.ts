@@ -20,7 +20,10 @@ const setUp = Effect.gen(function* () {
       client: PgStorage.layer({ url: scratch.url, applicationName }),
     })
 
-  /** Counts the announcements that an effect makes. Those of one database arrive in the order of their commits. */
+  /**
+   * Counts the announcements that an effect makes. Those of one database arrive in the order of
+   * their commits.
+   */
   const announcementsOf = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.scoped(
       Effect.gen(function* () {
@@ -49,7 +52,7 @@ const watch = Effect.fnUntraced(function* ({ storage }: Replica) {
 })
 
 layer(ScratchPostgres.layer)("announcements", (it) => {
-  it.effect("are one a second, however much is enqueued", () =>
+  it.effect("are sent once a second, however many deliveries are enqueued", () =>
     Effect.gen(function* () {
       const { announcementsOf, names, open, put } = yield* setUp
       const replica = yield* open("burst")
@@ -63,7 +66,7 @@ layer(ScratchPostgres.layer)("announcements", (it) => {
     }),
   )
 
-  it.effect("are made by no heartbeat, no result without a notification, and no claim", () =>
+  it.effect("are not sent for heartbeats, results without notifications, or claims", () =>
     Effect.gen(function* () {
       const { announcementsOf, open } = yield* setUp
       const replica = yield* open("quiet")
@@ -90,7 +93,7 @@ layer(ScratchPostgres.layer)("announcements", (it) => {
 })
 
 layer(ScratchPostgres.layer)("a replica", (it) => {
-  it.effect("hears of what another one enqueues, and not of its own", () =>
+  it.effect("receives the announcements of others, and not its own", () =>
     Effect.gen(function* () {
       const { open, put } = yield* setUp
       const [one, other, third] = yield* Effect.all([open("one"), open("other"), open("third")])
@@ -106,7 +109,7 @@ layer(ScratchPostgres.layer)("a replica", (it) => {
     }),
   )
 
-  it.effect("looks again when another one that fell silent after an announcement may have died", () =>
+  it.effect("looks again after an announcement whose sender fell silent", () =>
     Effect.gen(function* () {
       const { open, put } = yield* setUp
       const [dying, other] = yield* Effect.all([open("dying"), open("other")])
@@ -121,7 +124,7 @@ layer(ScratchPostgres.layer)("a replica", (it) => {
     }),
   )
 
-  it.effect("whose listening connection is lost listens on another one, and looks for what it missed", () =>
+  it.effect("reconnects if its listening connection is lost, and looks for missed deliveries", () =>
     Effect.gen(function* () {
       const { open, put, sql } = yield* setUp
       const [deaf, other] = yield* Effect.all([open("deaf"), open("other")])
@@ -138,7 +141,7 @@ layer(ScratchPostgres.layer)("a replica", (it) => {
     }),
   )
 
-  it.effect("whose database goes away hears again once it is back", () =>
+  it.effect("receives announcements again after its database was down", () =>
     Effect.gen(function* () {
       const { open, put, scratch } = yield* setUp
       const [one, other] = yield* Effect.all([open("one"), open("other")])
@@ -150,7 +153,7 @@ layer(ScratchPostgres.layer)("a replica", (it) => {
     }),
   )
 
-  it.effect("listens on one connection for all who take its hints, and on none when nobody does", () =>
+  it.effect("listens on one connection for all consumers of its hints, and on none without consumers", () =>
     Effect.gen(function* () {
       const { open, sql } = yield* setUp
       const replica = yield* open("listener")

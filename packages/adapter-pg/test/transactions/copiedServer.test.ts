@@ -26,7 +26,7 @@ const statisticsOf = ({ sql }: Server) =>
   sql`SELECT extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())::text AS reset`
 
 describe("a server that takes over from a copy of the files", () => {
-  it.live("gives out the same ids of transactions, and does not answer for those of the former one", () =>
+  it.live("assigns the same transaction ids, and does not vouch for those of the former server", () =>
     Effect.gen(function* () {
       const { copy, url } = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) =>
         Effect.promise(stop),

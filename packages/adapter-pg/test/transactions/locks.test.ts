@@ -16,7 +16,10 @@ const NAMES = ["a", "b", "c"]
 const LATER_MILLIS = START_MILLIS + 3_600_000
 const LATER = Instant.fromMillis(LATER_MILLIS)
 
-/** A storage with an incident, an outbox item that is due and an alert that is due of each name, and two other sessions. */
+/**
+ * A storage with an incident, an outbox item that is due and an alert that is due of each name, and
+ * two other sessions.
+ */
 const setUp = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
   const storage = yield* openStorage({ url: scratch.url })
@@ -88,7 +91,7 @@ layer(ScratchPostgres.layer)("what another transaction holds", (it) => {
     )
   }
 
-  it.effect("of several incidents is waited for in the order of their ids, whatever they are asked in", () =>
+  it.effect("of several incidents is waited for in the order of their ids, not of the request", () =>
     Effect.gen(function* () {
       const { holder, observer, storage } = yield* setUp
       const ids = NAMES.map(incidentIdOf).toSorted()

@@ -4,8 +4,9 @@ import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 
 /**
- * What becomes of the next COMMIT: it never arrives and the connection is lost; it arrives and its answer does not, and the
- * connection is lost, or stays and is silent; or the client loses its connection while COMMIT is still on its way.
+ * What becomes of the next COMMIT: it never arrives and the connection is lost; it arrives and its
+ * answer does not, and the connection is lost, or stays and is silent; or the client loses its
+ * connection while COMMIT is still on its way.
  */
 export type AtCommit = "lost" | "answer_lost" | "unanswered" | "delayed"
 

@@ -47,8 +47,8 @@ const gate = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   }
 })
 
-layer(ScratchPostgres.layer)("a database that takes no connections", (it) => {
-  it.effect("is asked once for a read, and not again and again", () =>
+layer(ScratchPostgres.layer)("a database that refuses connections", (it) => {
+  it.effect("is tried once for a read", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
       const way = yield* gate(url)

@@ -5,8 +5,8 @@ import type { TransactionMark } from "../../src/transactions/persistChanges.ts"
 import { SERVER_RUN } from "../../src/tables/TableShape.ts"
 import { settleCommit } from "../../src/transactions/settleCommit.ts"
 
-layer(ScratchPostgres.layer)("what became of a transaction whose COMMIT was lost", (it) => {
-  it.effect("is told by the primary, of ids that it has given out and of those that it has not", () =>
+layer(ScratchPostgres.layer)("the outcome of a transaction whose COMMIT was lost", (it) => {
+  it.effect("is known to the primary, for ids that it has assigned and for others", () =>
     Effect.gen(function* () {
       const { replica } = yield* ScratchPostgres
       const { pg, sql } = yield* replica({ maxConnections: 1 })

@@ -13,7 +13,10 @@ import { networkAtCommit } from "./networkAtCommit.ts"
 
 const agentIdOf = (name: string) => AgentId.make(name)
 
-/** A command that is not safe to decide twice. Agents that are asked for one after the other may end in a deadlock. */
+/**
+ * A command that is not safe to decide twice. Agents that are asked for one after the other may end
+ * in a deadlock.
+ */
 const counter =
   (steps: ReadonlyArray<ReadonlyArray<string>>): Command<number> =>
   (workspace) =>
@@ -75,7 +78,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       }),
     )
 
-    it.effect(`after it was done: the reply that was made counts (${way})`, () =>
+    it.effect(`after it succeeded: returns the first reply (${way})`, () =>
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("answer_lost")
@@ -84,7 +87,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       }),
     )
 
-    it.effect(`after it was done, when the host vanished: the reply that was made counts (${way})`, () =>
+    it.effect(`after it succeeded, when the host vanished: returns the first reply (${way})`, () =>
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("unanswered")
@@ -141,8 +144,8 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
   }
 })
 
-layer(ScratchPostgres.layer)("what is certainly not kept is decided again", (it) => {
-  it.effect("after a connection that was lost in the middle", () =>
+layer(ScratchPostgres.layer)("a transaction that certainly rolled back is decided again", (it) => {
+  it.effect("after its connection was lost in the middle", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
       const network = yield* faultyNetwork(scratch.url)
@@ -197,7 +200,8 @@ layer(ScratchPostgres.layer)("what is certainly not kept is decided again", (it)
           yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = 'b' FOR UPDATE`
           const waiting = (count: number) =>
             eventually(Effect.map(waitingForLocks(observer), (now) => now === count))
-          // It queues for b first, so it gets b and then waits for a, which the other one holds while it waits for b.
+          // It queues for b first, so it gets b and then waits for a, which the other one holds
+          // while it waits for b.
           const fiberBA = yield* Effect.forkChild(storage.transact(ba))
           yield* waiting(1)
           const fiberAB = yield* Effect.forkChild(storage.transact(ab))
