@@ -1,5 +1,6 @@
-// Runs a task on Node.js 24, from a fresh clone too: plain JavaScript, for whatever Node.js ≥ 20 is there.
-// The `node` package brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs first.
+// Runs a task on Node.js 24, also in a fresh clone. Plain JavaScript, for any Node.js from 20 on.
+// The `node` package brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs
+// first.
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -12,14 +13,14 @@ const wantedNode = 24
 const forwardedSignals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])
 
 /**
- * How Node.js runs the server: with a young generation of 32 MiB instead of 128, which takes no more processor time and a
- * third less memory under load (docs/performance.md).
+ * Node.js runs the server with a young generation of 32 MiB instead of 128: as much processor time,
+ * and a third less memory under load (docs/performance.md).
  *
  * @type {readonly string[]}
  */
 const serverFlags = JSON.parse(readFileSync(join(root, "scripts/nodeFlags.json"), "utf8"))
 
-/** What each npm script runs: a file and the arguments that come before the caller's. */
+/** For each npm script, a file and the arguments before the caller's. */
 const tasks = new Map([
   ["start", [...serverFlags, "scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
@@ -29,7 +30,10 @@ const tasks = new Map([
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
 ])
 
-/** @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean, devOptional?: boolean }} LockedPackage */
+/**
+ * @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean,
+ * devOptional?: boolean }} LockedPackage
+ */
 
 /**
  * @param {string} message
@@ -119,7 +123,10 @@ async function install() {
   )
 }
 
-/** The Node.js that the `node` package brought, or this one when it is new enough and that one is not there. */
+/**
+ * The Node.js that the `node` package brought, or this one when it is new enough and that one is
+ * not there.
+ */
 function node24() {
   const brought = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
   if (existsSync(brought)) return brought

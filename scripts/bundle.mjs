@@ -1,7 +1,9 @@
-// Bundles a program with all that it imports into one file, and what is loaded on demand beside it: `node scripts/bundle.mjs SOURCE TARGET`.
+// `node scripts/bundle.mjs SOURCE TARGET` bundles a program and its imports into one file, with
+// modules loaded on demand beside it.
 import process from "node:process"
 import { bundleProgram } from "./bundleProgram.mjs"
 
 const [source, target] = process.argv.slice(2)
-if (source === undefined || target === undefined) throw new Error("say what to bundle, and into which file")
+if (source === undefined || target === undefined)
+  throw new Error("usage: node scripts/bundle.mjs SOURCE TARGET")
 await bundleProgram({ source, target })

@@ -4,20 +4,20 @@ import process from "node:process"
 import { rolldown } from "rolldown"
 
 /**
- * Modules that weigh megabytes and import nothing, by their file names, and the files that they become beside the program: a
- * server reads them when somebody asks for what is in them.
+ * Modules of megabytes without imports, and the files that they become beside the program. The
+ * server loads them on demand.
  */
 const BESIDE = new Map([["httpApiSwagger.js", "viewer.mjs"]])
 
 /**
- * Bundles a program with all that it imports into one file, but for what is loaded on demand and goes beside it. Resolves with
- * the paths of all modules.
+ * Bundles a program and its imports into one file, with modules loaded on demand beside it. Resolves
+ * with the paths of all modules.
  *
  * @param {{ source: string, target: string }} files
  * @returns {Promise<ReadonlyArray<string>>}
  */
 export async function bundleProgram({ source, target }) {
-  // Under a name of its own until it is whole: another start may be reading the target, or writing it too.
+  // A temporary name until it is complete: another start may read or write the target.
   const unfinished = `${target}.${process.pid}`
   /** @type {Map<string, string>} */
   const beside = new Map()
@@ -39,7 +39,7 @@ export async function bundleProgram({ source, target }) {
     ],
   })
   const { output } = await program.write({ file: unfinished, format: "esm", codeSplitting: false })
-  // First of all, so that a program that is there has them.
+  // First, so that an existing program has them.
   for (const [file, module] of beside) {
     copyFileSync(module, `${unfinished}.${file}`)
     renameSync(`${unfinished}.${file}`, join(dirname(target), file))

@@ -1,4 +1,4 @@
-// Everything that is not a test. All checks run, whatever the others say; the last line counts them.
+// Runs every check that is not a test, even after a failure. The last line counts them.
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"

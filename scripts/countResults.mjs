@@ -1,5 +1,6 @@
-// Adds up what .ci/run saw: node countResults.mjs <vitest json> <its exit code> <check output> <its exit code>.
-// A run that ended badly counts as at least one failure, also when it left no report behind.
+// Adds up the results of .ci/run: node countResults.mjs <vitest json> <its exit code> <check output> <its
+// exit code>. A run that ended badly counts as at least one failure, also when it left no report
+// behind.
 import { readFileSync } from "node:fs"
 import process from "node:process"
 
@@ -11,7 +12,9 @@ import process from "node:process"
  */
 function countTests(path) {
   const report = JSON.parse(readFileSync(path, "utf8"))
-  /** @type {ReadonlyArray<{ status: string, assertionResults: ReadonlyArray<{ status: string }> }>} */
+  /**
+   * @type {ReadonlyArray<{ status: string, assertionResults: ReadonlyArray<{ status: string }> }>}
+   */
   const files = report.testResults
   // A file that could not be loaded has no test to count.
   const unloadable = files.filter(

@@ -1,4 +1,4 @@
-// Renews what pages show of the tables that the code follows: `node scripts/renderStateTables.ts`.
+// `node scripts/renderStateTables.ts` updates the pages that are generated from state tables.
 import { readFileSync, writeFileSync } from "node:fs"
 import { architecturePage, stateTablesPage } from "../test/docs/stateTablesPage.ts"
 

@@ -1,5 +1,5 @@
-// Starts the server from one bundled file: half the memory and a quarter of the time that its many small modules
-// take (docs/decisions/0008). The bundle is made anew whenever a source is newer than it.
+// Starts the server from one bundled file, which takes half the memory and a quarter of the time of
+// its many small modules (docs/decisions/0008). The bundle is rebuilt when a source is newer.
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ function isCurrent() {
   return sources.every((path) => changedAt(join(root, path)) < bundled)
 }
 
-/** Bundles in a process of its own, whose memory is free again when the server runs. */
+/** Bundles in a separate process, so that its memory is free before the server runs. */
 function makeBundle() {
   const made = spawnSync(process.execPath, [join(root, "scripts/bundle.mjs"), source, bundle], {
     stdio: ["ignore", "ignore", "inherit"],
@@ -33,6 +33,6 @@ function makeBundle() {
 if (isCurrent() || makeBundle()) {
   await import(pathToFileURL(bundle).href)
 } else {
-  process.stderr.write("The server could not be bundled, which the lines above explain; it runs unbundled.\n")
+  process.stderr.write("The server could not be bundled (see above) and runs unbundled.\n")
   await import(pathToFileURL(source).href)
 }

@@ -3,7 +3,7 @@ import { type Clock, type Duration, Effect } from "effect"
 const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
 
-/** A clock that goes on from the moment at which a storage was left, so that its agents have not fallen silent since. */
+/** A clock that continues from the seed's present, so that its agents are not silent. */
 export class ClockAtSeed implements Clock.Clock {
   readonly #base: Clock.Clock
   readonly #behindNanos: bigint

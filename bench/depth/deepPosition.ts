@@ -39,7 +39,10 @@ const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
   ]
 }
 
-/** The position behind `rows` rows of a list's order, found by counting; `undefined` where there are not as many. */
+/**
+ * The position behind `rows` rows of a list's order, found by counting; `undefined` where there are
+ * not as many.
+ */
 export const deepPosition = async (
   run: RunSql,
   query: AnyQuery,

@@ -14,13 +14,16 @@ import {
   type ListSort,
 } from "@tocsin/core/engine/lists/ListDefinitions"
 
-/** An agent of a seeded storage that has thousands of checks, and a check that nearly all agents have. */
+/**
+ * An agent of a seeded storage that has thousands of checks, and a check that nearly all agents
+ * have.
+ */
 const LARGE_AGENT = AgentId.make("agent-0000000")
 const COMMON_CHECK = CheckId.make("check-00003")
 
 const maybe = <A>(values: ReadonlyArray<A>): ReadonlyArray<A | undefined> => [undefined, ...values]
 
-/** Every set of filters of each list; ids are of rows that a seeded storage holds. */
+/** Every set of filters of each list; IDs exist in a seeded storage. */
 const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
@@ -71,7 +74,7 @@ export const isByMember = ({ list, filter }: AnyQuery): boolean =>
   "agent_id" in filter &&
   (filter.agent_id !== undefined || filter.check_id !== undefined)
 
-/** A query in a few words: list, what it is narrowed by, order. */
+/** A query in a few words: list, filter, order. */
 export const nameOf = ({ list, filter, sort, direction }: AnyQuery): string => {
   const narrowed = Object.entries(filter).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],

@@ -4,17 +4,17 @@ import { Clock, Effect } from "effect"
 import { deepPosition, rowsOf, type RunSql } from "./deepPosition.ts"
 import { type AnyQuery, everyQuery, isByMember, nameOf } from "./listings.ts"
 
-/** What one list costs at its start and deep inside of it. */
+/** The cost of a list at its start and deep inside. */
 export interface DepthOfList {
   readonly name: string
-  /** The number of the deep page, from 1; the last full one where there are not 10,000. */
+  /** The number of the deep page, from 1: the last full one, at most 10,000. */
   readonly page: number
   readonly firstMillis: number
   readonly deepMillis: number
   readonly isByMember: boolean
 }
 
-/** What reading costs at the size of a storage. */
+/** The cost of reading at the size of a storage. */
 export interface Depth {
   readonly lists: ReadonlyArray<DepthOfList>
   /** Median of summaries asked for one after the other, and the slowest of them. */
@@ -27,7 +27,7 @@ interface DepthOptions {
   readonly run: RunSql
   /** Agents last seen after this are online. */
   readonly aliveSince: Parameters<Storage["Service"]["counts"]>[0]
-  /** What time it is for the storage. */
+  /** The clock of the storage. */
   readonly clock: Clock.Clock
   readonly rounds: number
   readonly report: (line: string) => void
@@ -36,7 +36,10 @@ interface DepthOptions {
 const PAGE = 100
 const DEEP_PAGE = 10_000
 
-/** What one reading takes the mean of: a page takes less than the clock and the machine are good for. */
+/**
+ * What one reading takes the mean of: a page takes less than the clock and the machine are good
+ * for.
+ */
 const READS_AT_ONCE = 5
 
 /** They read and sort up to a hundred thousand incidents. */
@@ -60,7 +63,7 @@ const measureList = async (
   const deep = await deepPosition(run, query, (page - 1) * PAGE)
   const readsAtOnce = isByMember(query) ? 1 : READS_AT_ONCE
   const read = async (from: Position | undefined) => {
-    // A query of any list is one of its own list.
+    // The query belongs to the list that it names.
     const request = { ...query, from, isBackward: false, limit: PAGE + 1 } as PageRequest<ListName>
     return (
       (await timed(clock, Effect.repeat(storage.page(request), { times: readsAtOnce - 1 }))) / readsAtOnce
@@ -86,7 +89,10 @@ const measureList = async (
 const hasFewFilters = ({ filter }: AnyQuery): boolean =>
   Object.values(filter).filter((value) => value !== undefined).length <= 1
 
-/** Measures each list that has two pages or more, its first page and a deep one in turn, and the summary. */
+/**
+ * Measures each list that has two pages or more, its first page and a deep one in turn, and the
+ * summary.
+ */
 export const measureDepth = async (options: DepthOptions): Promise<Depth> => {
   const lists: Array<DepthOfList> = []
   for (const query of everyQuery.filter(hasFewFilters)) {

@@ -1,4 +1,6 @@
-/** Where the SQL of two storages differs, as far as seeding goes. All arguments are SQL expressions. */
+/**
+ * Where the SQL of two storages differs, as far as seeding goes. All arguments are SQL expressions.
+ */
 export interface Dialect {
   /** A table `name` of one column `n`: the numbers from `from` up to, but without, `to`. */
   readonly series: (name: string, from: string | number, to: string | number) => string
@@ -9,7 +11,7 @@ export interface Dialect {
   readonly uuid: (text: string) => string
   readonly json: (text: string) => string
   readonly boolean: (isTrue: boolean) => string
-  /** The column by which history tells which row is the newest of its check, where there is one, and its value. */
+  /** The column that marks the newest history row of a check, if any, and its value. */
   readonly latest: { readonly column: string; readonly value: (isLatest: string) => string } | undefined
 }
 

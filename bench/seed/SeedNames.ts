@@ -1,7 +1,7 @@
 import type { Dialect } from "./Dialect.ts"
 import { acceptedAgents, type SeedSize } from "./SeedSize.ts"
 
-/** What ids are made for, so that no two kinds share one. */
+/** The kinds of IDs; no two kinds share one. */
 const KINDS = {
   registration: 1,
   formerRegistration: 2,
@@ -22,15 +22,18 @@ const LARGE_AGENTS = 10
 export const seconds = (number: string | number): string => `(${number}) * CAST(1000000 AS bigint)`
 
 /**
- * Who is who in a seeded storage, as SQL expressions over numbers: everything follows from the number of an agent, a check,
- * a history row or an incident, so no statement has to look at what another one wrote.
+ * Who is who in a seeded storage, as SQL expressions over numbers: everything follows from the
+ * number of an agent, a check, a history row or an incident, so no statement has to look at what
+ * another one wrote.
  */
 export class SeedNames {
   readonly now: bigint
   readonly size: SeedSize
   readonly dialect: Dialect
   readonly accepted: number
-  /** How many checks are spread evenly over accepted agents; the others belong to a few large ones. */
+  /**
+   * How many checks are spread evenly over accepted agents; the others belong to a few large ones.
+   */
   readonly spreadChecks: number
   readonly sharedIncidents: number
 
@@ -100,12 +103,14 @@ export class SeedNames {
     return `((${n}) % 200 = 7)`
   }
 
-  /** An agent that was deleted and registered anew: rows of its former registration wait to be purged. */
+  /**
+   * An agent that was deleted and registered again; rows of its former registration await purging.
+   */
   isFormer(n: string): string {
     return `((${n}) % 50 = 5)`
   }
 
-  /** A check whose results name an incident of their own name, which many of them share. */
+  /** A check whose results name an incident key that many checks share. */
   isShared(k: string): string {
     return `((${k}) % 10 = 0)`
   }

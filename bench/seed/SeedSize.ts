@@ -3,14 +3,14 @@ export interface SeedSize {
   readonly agents: number
   /** At least one for each accepted agent; 95 of 100 are ok. */
   readonly checks: number
-  /** At least one for each check: its newest row tells its status. */
+  /** At least one for each check, which has its status. */
   readonly history: number
-  /** Resolved ones fill up what checks that are not ok and dead agents leave; there are never fewer than these need. */
+  /** Open ones for checks that are not ok and for dead agents; the others are resolved. */
   readonly incidents: number
   readonly outbox: number
 }
 
-/** What lists and the summary are measured at. */
+/** The size for measuring lists and the summary. */
 export const fullSize: SeedSize = {
   agents: 100_000,
   checks: 1_000_000,

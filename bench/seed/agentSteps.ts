@@ -2,8 +2,9 @@ import { seconds, type SeedNames } from "./SeedNames.ts"
 import type { SeedStep } from "./SeedStep.ts"
 
 /**
- * Agents, with the counts of the checks that are there already, and their keys: alive but for some that are stale, dead or
- * pending; some with a replacement key that is pending; a twentieth as many blocked keys as agents.
+ * Agents, with the counts of the checks that are there already, and their keys: alive but for some
+ * that are stale, dead or pending; some with a replacement key that is pending; a twentieth as many
+ * blocked keys as agents.
  */
 export const agentSteps = (names: SeedNames): ReadonlyArray<SeedStep> => [
   { name: "agents", sql: agents(names), reads: "check_state" },

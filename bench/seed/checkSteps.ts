@@ -8,8 +8,8 @@ const CHECKS_OF_FORMER = 5
 const HISTORY_OF_FORMER = 10
 
 /**
- * Checks, and their history in the order in which it was stored: result after result of all checks in turn, each another
- * status than the one before, the newest row of each as its check stands.
+ * Checks, and their history in the order in which it was stored: result after result of all checks
+ * in turn, each another status than the one before, the newest row of each as its check stands.
  */
 export const checkSteps = (names: SeedNames): ReadonlyArray<SeedStep> => {
   const { history } = names.size
@@ -32,7 +32,7 @@ export const checkSteps = (names: SeedNames): ReadonlyArray<SeedStep> => {
 
 const sharedKey = (names: SeedNames, k: string): string => `'service-' || ${names.sharedIncident(k)}`
 
-/** The open incident that a check which is not ok is a member of. */
+/** The open incident of a check that is not ok. */
 export const incidentOfCheck = (names: SeedNames, k: string): string => {
   const ofOthers = names.sharedIncident(k)
   return `CASE WHEN ${names.isShared(k)} THEN ${names.timedId("sharedIncident", ofOthers, names.openedAt(ofOthers))}
@@ -69,7 +69,7 @@ const HISTORY_COLUMNS = `agent_id, registration_id, event_id, check_id, observed
 
 const historyBetween = (names: SeedNames, from: number, to: number): string => {
   const { dialect, size } = names
-  // Counted from the newest row: which check it is of, and how many changes ago.
+  // Counted from the newest row: its check, and its age in changes.
   const k = `((${size.history - 1} - n) % ${size.checks})`
   const age = `((${size.history - 1} - n) / ${size.checks})`
   const present = names.statusOfCheck(k)

@@ -3,8 +3,9 @@ import { seconds, type SeedNames } from "./SeedNames.ts"
 import type { SeedStep } from "./SeedStep.ts"
 
 /**
- * Incidents with their members and stories: an open one for each check that is not ok and for each dead agent, but for
- * those that share one; resolved ones over the last year. Then the notifications of them.
+ * Incidents with their members and stories: an open one for each check that is not ok and for each
+ * dead agent, but for those that share one; resolved ones over the last year. Then the
+ * notifications of them.
  */
 export const incidentSteps = (names: SeedNames): ReadonlyArray<SeedStep> => [
   { name: "members of open incidents", sql: openMembers(names) },
@@ -24,7 +25,10 @@ const rankOf = (severity: string): string =>
 
 const SUMMARY = "'load is above what was agreed on for this kind of host'"
 
-/** A table for the statements below: one row for each present member, with the incident that it belongs to. */
+/**
+ * A table for the statements below: one row for each present member, with the incident that it
+ * belongs to.
+ */
 const openMembers = (names: SeedNames): string => {
   const [agent, check] = [names.agentId(names.agentOfCheck("n")), names.checkId("n")]
   const [ofOthers, ofAgent] = [names.sharedIncident("n"), names.agentId("n")]
@@ -137,7 +141,7 @@ const openNotifications = (names: SeedNames): string => {
     WHERE place <= ${names.size.outbox}`
 }
 
-/** A firing and a resolved one of as many resolved incidents as it takes, the latest of them. */
+/** A firing and a resolved one for the latest resolved incidents. */
 const pastNotifications = (names: SeedNames): string => {
   const state = "CASE WHEN n % 89 < 85 THEN 'sent' WHEN n % 89 < 87 THEN 'failed' ELSE 'discarded' END"
   const opened = names.resolvedIncidentOpenedAt("n")

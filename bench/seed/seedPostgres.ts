@@ -14,9 +14,9 @@ SET work_mem = '256MB';
 SET jit = off;
 `
 
-/** Indexes and what they make sure of, with the statements that take them away and make them again. */
+/** Indexes and constraints, with the statements that drop and recreate them. */
 const FIND_INDEXES = `
-SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', rel.relname, con.conname) AS away,
+SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', rel.relname, con.conname) AS drop_statement,
        format('ALTER TABLE %I ADD CONSTRAINT %I %s', rel.relname, con.conname, pg_get_constraintdef(con.oid)) AS again
 FROM pg_constraint AS con JOIN pg_class AS rel ON rel.oid = con.conrelid
 WHERE con.contype IN ('p', 'u') AND con.connamespace = current_schema()::regnamespace AND rel.relname = ANY($1)
@@ -28,10 +28,13 @@ WHERE schemaname = current_schema() AND tablename = ANY($1)
                   WHERE con.conname = i.indexname AND con.connamespace = current_schema()::regnamespace)
 `
 
-/** Tables that get so many rows that their indexes are made afterwards. Agents are looked up while rows are made. */
+/**
+ * Tables that get so many rows that their indexes are made afterwards. Agents are looked up while
+ * rows are made.
+ */
 const LARGE = ["check_state", "check_event", "incident_member", "incident_change", "outbox"]
 
-/** Fills a PostgreSQL storage, which is brought to the present schema, and holds no agent yet. */
+/** Migrates a PostgreSQL storage without agents, and fills it. */
 export const seedPostgres = async (url: string, { size, now, report }: SeedOptions): Promise<void> => {
   assertSize(size)
   await Effect.runPromise(Effect.scoped(Layer.build(PgStorage.layer({ url: Redacted.make(url) }))))
@@ -41,11 +44,13 @@ export const seedPostgres = async (url: string, { size, now, report }: SeedOptio
     const { rowCount } = await client.query("SELECT FROM agent LIMIT 1")
     if (rowCount !== 0) throw new Error("the database holds agents already: name an empty one")
     await client.query(SETTINGS)
-    const { rows: indexes } = await client.query<{ away: string; again: string }>(FIND_INDEXES, [LARGE])
-    for (const { away } of indexes) await client.query(away)
+    const { rows: indexes } = await client.query<{ drop_statement: string; again: string }>(FIND_INDEXES, [
+      LARGE,
+    ])
+    for (const { drop_statement: drop } of indexes) await client.query(drop)
     for (const step of seedSteps(new SeedNames(size, now, postgresDialect))) {
       report(step.name)
-      // Without statistics it takes a million rows for a few, and joins them one by one.
+      // Without statistics the planner underestimates a million rows and joins them one by one.
       if (step.reads !== undefined) await client.query(`ANALYZE ${step.reads}`)
       await client.query(step.sql)
     }

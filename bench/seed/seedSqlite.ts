@@ -6,7 +6,10 @@ import type { SeedOptions } from "./SeedOptions.ts"
 import { SeedNames } from "./SeedNames.ts"
 import { assertSize, seedSteps } from "./seedSteps.ts"
 
-/** Nothing that fails half-way is of use, so nothing is synced; keys that come in no order need the table in memory. */
+/**
+ * Nothing that fails half-way is of use, so nothing is synced; keys that come in no order need the
+ * table in memory.
+ */
 const SETTINGS = `
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
@@ -16,11 +19,11 @@ PRAGMA temp_store = MEMORY;
 PRAGMA foreign_keys = OFF;
 `
 
-/** What the adapter counts as it writes. */
+/** The counts that the adapter keeps. */
 const RECOUNT =
   "UPDATE system_total SET incidents_open = (SELECT count(*) FROM incident WHERE state = 'open')"
 
-/** Fills an SQLite storage, which is made where there is none, and holds no agent yet. */
+/** Fills an SQLite storage without agents; creates it if needed. */
 export const seedSqlite = async (file: string, { size, now, report }: SeedOptions): Promise<void> => {
   assertSize(size)
   await Effect.runPromise(Effect.scoped(Layer.build(SqliteStorage.layer({ file }))))

@@ -12,7 +12,7 @@ export interface Measures {
   readonly soakSeconds: number
 }
 
-/** What every case measures with. */
+/** The tools of every case. */
 export interface Bench {
   readonly measures: Measures
   /** The module that starts the server. */
@@ -22,6 +22,6 @@ export interface Bench {
   readonly folder: Effect.Effect<string, never, Scope.Scope>
   /** Started when first asked for, for the whole run. */
   readonly postgres: Effect.Effect<ScratchPostgres, BenchFailure>
-  /** Tells the person who waits what is being done. */
+  /** Reports the current step to the person who waits. */
   readonly tell: (text: string) => Effect.Effect<void>
 }

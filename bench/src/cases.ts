@@ -8,7 +8,7 @@ export interface ThroughputCase {
   readonly storage: StorageName
   readonly load: Load
   readonly connections: number
-  /** The least part of the raw limit, where there is a target. */
+  /** The target as a part of the raw limit, if any. */
   readonly ofRaw?: number
   /** The least part of PostgreSQL's limit: upserts of so many rows a statement. */
   readonly ofUpserts?: { readonly rows: 1 | 50; readonly target: number }
@@ -52,7 +52,9 @@ export interface SoakCase {
   readonly growth: number
 }
 
-/** As many requests as several servers on one PostgreSQL answer together, compared with one of them. */
+/**
+ * As many requests as several servers on one PostgreSQL answer together, compared with one of them.
+ */
 export interface ScaleOutCase {
   readonly kind: "scale-out"
   readonly name: string
@@ -70,7 +72,9 @@ const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArr
 const HEARTBEAT_CONNECTIONS = 64
 const RESULT_CONNECTIONS = 32
 
-/** The least part of the raw limit of the same bodies, and of upserts of the same number of rows. */
+/**
+ * The least part of the raw limit of the same bodies, and of upserts of the same number of rows.
+ */
 const targets = {
   memory: { heartbeats: 0.5, unchanged: 0.15, changing: undefined },
   sqlite: { heartbeats: 0.5, unchanged: 0.12, changing: 0.03 },
@@ -106,11 +110,11 @@ const throughput = (storage: StorageName): ReadonlyArray<ThroughputCase> => [
   },
 ]
 
-// One batch in ten changes its checks. Memory keeps all history and would grow by what it is for.
+// One batch in ten changes its checks, except on memory, which keeps all history and would grow.
 const SOAK: Load = ["heartbeat", ...Array.from({ length: 9 }, () => "unchanged" as const), "changing"]
 const SOAK_IN_MEMORY: Load = ["heartbeat", "unchanged"]
 
-/** All that can be measured, in the order in which it is. */
+/** All cases, in their order. */
 export const allCases: ReadonlyArray<BenchCase> = [
   ...STORAGES.flatMap(throughput),
   ...STORAGES.map((storage): LatencyCase => ({
@@ -146,7 +150,10 @@ export const allCases: ReadonlyArray<BenchCase> = [
   })),
 ]
 
-/** The cases of these names, storages or kinds of work; all of them when none is named. Undefined for an unknown name. */
+/**
+ * The cases of these names, storages or kinds of work; all of them when none is named. Undefined
+ * for an unknown name.
+ */
 export const selectCases = (names: ReadonlyArray<string>): ReadonlyArray<BenchCase> | undefined => {
   const matches = (name: string) =>
     allCases.filter(

@@ -25,7 +25,7 @@ const readEarlier = (file: string) =>
   })
 
 const bench = Effect.fnUntraced(function* (options: Options) {
-  // First, so that a wrong name does not cost an hour.
+  // First, so that a wrong name fails immediately.
   const earlier = options.compareFile === undefined ? undefined : yield* readEarlier(options.compareFile)
   const results = yield* runBench(options, Console.error)
   say(`${describe(results.conditions)}\n\n${measurements(results.cases)}\n\n${targets(results.cases)}\n`)

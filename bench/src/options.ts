@@ -5,15 +5,15 @@ import type { Measures } from "./Bench.ts"
 import type { PostgresOrigin } from "./postgres/PostgresPrograms.ts"
 import { allCases, type BenchCase, selectCases } from "./cases.ts"
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Options {
   readonly cases: ReadonlyArray<BenchCase>
   readonly measures: Measures
-  /** The checkout whose server is measured, and the module of it that starts it. */
+  /** The measured checkout, and its module that starts the server. */
   readonly checkout: string
   readonly main: string
   readonly dataFolder: string | undefined
-  /** Which PostgreSQL; the machine's own, if there is one, unless given. */
+  /** Which PostgreSQL; by default the machine's, if any. */
   readonly postgres: PostgresOrigin | undefined
   readonly jsonFile: string | undefined
   readonly compareFile: string | undefined
@@ -72,7 +72,10 @@ const mainOf = (given: string): { readonly checkout: string; readonly main: stri
   return { checkout: resolve(given), main }
 }
 
-/** Reads the command line; `undefined` when it asked for words only, which were `say`d. An Error says what is wrong with it. */
+/**
+ * Reads the command line. Returns `undefined` after printing help or a list; throws for an invalid
+ * option.
+ */
 export const readOptions = (
   args: ReadonlyArray<string>,
   say: (text: string) => void,

@@ -37,7 +37,10 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
 
 const nothing = { operations: "", series: [], figures: [] }
 
-/** Measures the cases one after the other; one that fails does not keep the others from being measured. */
+/**
+ * Measures the cases one after the other; one that fails does not keep the others from being
+ * measured.
+ */
 export const runBench = Effect.fnUntraced(function* (
   options: Options,
   tell: (text: string) => Effect.Effect<void>,

@@ -38,17 +38,17 @@ describe("the harness on memory", () => {
     "measures each case, and its servers answer as the case says",
     () =>
       Effect.gen(function* () {
-        const told: Array<string> = []
+        const reported: Array<string> = []
         const cases = options.cases.map(smaller)
         const results = yield* runBench({ ...options, cases }, (text) =>
-          Effect.sync(() => void told.push(text)),
+          Effect.sync(() => void reported.push(text)),
         )
 
         assert.deepStrictEqual(
           results.cases.map(({ name, failure }) => ({ name, failure })),
           cases.map(({ name }) => ({ name, failure: undefined })),
         )
-        assert.lengthOf(told, 2 * cases.length)
+        assert.lengthOf(reported, 2 * cases.length)
         for (const one of results.cases) {
           for (const { name, samples } of one.series) {
             assert.lengthOf(samples, 1, `${one.name}, ${name}`)

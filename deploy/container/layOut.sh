@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lays out the root of the image: sh layOut.sh PROGRAM ROOT, with the folder of the built program.
 # ROOT/system holds Node.js, the libraries that it is linked to, the program, and what the C library looks up by name;
-# ROOT/data is the empty folder of the data volume. There is no shell in it, and no package manager.
+# ROOT/data is the empty folder of the data volume. The image has no shell and no package manager.
 set -eu
 program=$1
 system=$2/system
@@ -17,7 +17,7 @@ for library in $(ldd "$node" | grep -o '/[^ ]*'); do
   mkdir -p "$system$(dirname "$library")"
   cp -L "$library" "$system$library"
 done
-# Licences ask that their texts go with what they are for.
+# Licences require their texts beside the code.
 for text in "$(dirname "$node")/../LICENSE" /usr/share/doc/libc6/copyright /usr/share/doc/gcc-*-base/copyright; do
   [ ! -f "$text" ] || cp --parents -L "$(readlink -f "$text")" "$system"
 done

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** What the build reads of a package.json. */
+/** The fields of package.json that the build reads. */
 export interface PackageManifest {
   readonly name: string
   readonly version: string
@@ -16,7 +16,7 @@ export interface PackageManifest {
 
 /** A package of the workspace that is published. */
 export interface PublishedPackage {
-  /** Its folder in `packages`, and in what the build writes. */
+  /** Its folder in `packages` and in the output. */
   readonly folder: string
   readonly manifest: PackageManifest
 }
@@ -27,8 +27,8 @@ const readPackage = (root: string, folder: string): PublishedPackage => ({
 })
 
 /**
- * `tocsin` and every package of the workspace that it needs: those are published, by the order of their names. What
- * `tocsin` brings as a program, the server, is in its bundle.
+ * `tocsin` and every package of the workspace that it needs: those are published, by the order of
+ * their names. What `tocsin` brings as a program, the server, is in its bundle.
  */
 export const publishedPackages = (root: string): ReadonlyArray<PublishedPackage> => {
   const workspace = new Map(

@@ -15,8 +15,8 @@ const packageOf = (module: string): string | undefined =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module.replaceAll("\\", "/"))?.[0]
 
 /**
- * Writes the server with its command line to `folder`: all that a machine with Node.js needs to run it (docs/decisions/0008).
- * It begins at `tocsin.mjs`.
+ * Writes the server with its command line to `folder`: all that a machine with Node.js needs to run
+ * it (docs/decisions/0008). It begins at `tocsin.mjs`.
  */
 export const bundleServer = async (root: string, folder: string): Promise<void> => {
   cpSync(join(root, "scripts/build/bin"), folder, { recursive: true })

@@ -1,4 +1,4 @@
-// `npm run build [FOLDER]`: the packages to publish, each in a folder of its own in dist/ or FOLDER.
+// `npm run build [FOLDER]`: the packages to publish, each in a folder of dist/ or FOLDER.
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -12,12 +12,12 @@ import { publishedManifest } from "./publishedManifest.ts"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const target = resolve(process.argv[2] ?? join(root, "dist"))
 
-/** The package that brings the server as a program. */
+/** The package that contains the server as a program. */
 const PROGRAM = "tocsin"
 
 const packages = publishedPackages(root)
 
-/** Compiles all packages at once; `false` after the compiler has said what is wrong. */
+/** Compiles all packages together; `false` after the compiler reported errors. */
 const compile = (emitted: string): boolean => {
   const tsc = join(root, "node_modules/typescript/bin/tsc")
   const args = [tsc, "--pretty", "false", "-p", join(root, "tsconfig.build.json"), "--outDir", emitted]

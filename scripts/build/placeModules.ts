@@ -1,7 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
-/** In declarations, where the compiler leaves the names of sources; the replacement is as long, so that maps stay right. */
+/**
+ * In declarations, where the compiler leaves the names of sources; the replacement is as long, so
+ * that maps stay right.
+ */
 const SOURCE_OF_DECLARATION = /(\bfrom |\bimport\()"(\.{1,2}\/[^"]+)\.ts"/g
 
 /** The file that a built one was made of. */
@@ -14,7 +17,10 @@ const placed = (module: string, text: string): string => {
   return JSON.stringify({ ...JSON.parse(text), sources: [source.replaceAll("\\", "/")] })
 }
 
-/** Puts the modules of a package that the compiler wrote to `emitted` into `lib` of its folder, beside their sources. */
+/**
+ * Puts the modules of a package that the compiler wrote to `emitted` into `lib` of its folder,
+ * beside their sources.
+ */
 export const placeModules = (emitted: string, sources: string, folder: string): void => {
   for (const entry of readdirSync(emitted, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue

@@ -1,18 +1,21 @@
 import type { PackageManifest } from "./PackageManifest.ts"
 
-/** What the sources are run and tested on. */
+/** The Node.js that runs and tests the sources. */
 const ENGINES = { node: ">=24" }
 
-/** Of which a program must have one copy, shared by all that use it. */
+/** A program must have a single copy of it. */
 const SHARED = "effect"
 
 /**
- * Tools that suites are written for: whoever runs those has them already, nobody else installs them. In the workspace they
- * are dev dependencies, or a server's installation would have them too.
+ * Tools of the exported test suites, which only their users install. In the workspace they are dev
+ * dependencies, so that a server's installation lacks them.
  */
 const TEST_TOOLS = new Set(["@effect/vitest", "fast-check"])
 
-/** Parts of effect that Tocsin uses may change with its minor versions; other packages keep their word until a major one. */
+/**
+ * Unstable parts of effect may change in a minor version; other packages follow semantic
+ * versioning.
+ */
 const rangeOf = (name: string, version: string): string => {
   if (name === "tocsin" || name.startsWith("@tocsin/")) return version
   return name === SHARED || name.startsWith("@effect/") ? `~${version}` : `^${version}`
@@ -28,8 +31,8 @@ const built = (source: string) => {
 }
 
 /**
- * The package.json of a published package: the workspace's own with built modules for sources, `effect` as a peer, and
- * packages of the same build by their exact version.
+ * The package.json of a published package: the workspace's own with built modules for sources,
+ * `effect` as a peer, and packages of the same build by their exact version.
  */
 export const publishedManifest = (
   manifest: PackageManifest,

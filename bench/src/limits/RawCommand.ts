@@ -1,6 +1,9 @@
 import type { Step } from "../load/Load.ts"
 
-/** Asks the raw server to listen, and to answer batches as the service answers this step. It replies with its port. */
+/**
+ * Asks the raw server to listen, and to answer batches as the service answers this step. It replies
+ * with its port.
+ */
 export interface RawCommand {
   readonly step: Step
 }

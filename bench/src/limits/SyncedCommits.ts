@@ -1,4 +1,7 @@
-/** Asks for commits of one row each to a SQLite database in this folder, one after the other, for so long. */
+/**
+ * Asks for commits of one row each to a SQLite database in this folder, one after the other, for so
+ * long.
+ */
 export interface SyncedCommits {
   readonly folder: string
   readonly seconds: number

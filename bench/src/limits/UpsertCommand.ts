@@ -8,7 +8,7 @@ export interface UpsertCommand {
   readonly seconds: number
 }
 
-/** What came of it. */
+/** The result. */
 export interface UpsertReply {
   readonly rows: number
   readonly seconds: number

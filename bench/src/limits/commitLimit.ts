@@ -18,7 +18,10 @@ const sqliteCommits = Effect.fnUntraced(function* (bench: Bench) {
     }))
 })
 
-/** Samples of one synced commit after the other in this storage, each as long as asked; undefined where nothing is synced. */
+/**
+ * Samples of one synced commit after the other in this storage, each as long as asked; undefined
+ * where nothing is synced.
+ */
 export const commitLimit = Effect.fnUntraced(function* (
   bench: Bench,
   storage: StorageName,

@@ -1,4 +1,7 @@
-/** The statements of the PostgreSQL limit through `pg`, by clients that have one statement in flight each. */
+/**
+ * The statements of the PostgreSQL limit through `pg`, by clients that have one statement in flight
+ * each.
+ */
 import pg from "pg"
 import { LatencyHistogram } from "../load/LatencyHistogram.ts"
 import { answerCommands } from "../processes/answerCommands.ts"
@@ -13,7 +16,7 @@ const upsertUntil = async (
   const connection = new pg.Client({ connectionString: url })
   await connection.connect()
   const text = upsertStatement(rows, "$1", "$2")
-  // Each client has agents of its own, so that none waits for another's row.
+  // Clients use different agents, so that none waits for another's row.
   const own = Math.max(1, Math.floor(UPSERT_AGENTS / clients))
   const end = performance.now() + seconds * 1000
   for (let turn = 0, start = performance.now(); start < end; turn += 1) {

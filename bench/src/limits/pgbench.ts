@@ -9,13 +9,13 @@ import { UPSERT_AGENTS, upsertStatement } from "./upserts.ts"
 
 const THREADS = 2
 
-// Its time includes connecting, which its rate leaves out.
+// Its time includes connecting, but its rate does not.
 const CONNECT_SECONDS = 1
 
 const script = ({ rows, clients }: UpsertCommand): string => {
   const last = Math.max(1, Math.floor(UPSERT_AGENTS / clients)) - 1
   return [
-    // Each client has agents of its own, so that none waits for another's row.
+    // Clients use different agents, so that none waits for another's row.
     `\\set agent :client_id * ${last + 1} + random(0, ${last})`,
     "\\set time random(1, 1000000000000)",
     upsertStatement(rows, ":agent", ":time").trim().replaceAll("\n", " "),
@@ -25,7 +25,7 @@ const script = ({ rows, clients }: UpsertCommand): string => {
 
 const COMPLAINT_CHARACTERS = 500
 
-/** What it wrote, not how it was called: that shows the password. */
+/** Its output only: the arguments contain the password. */
 const complaintOf = (cause: unknown): string =>
   (Predicate.hasProperty(cause, "stderr") ? String(cause.stderr) : String(cause)).slice(
     0,

@@ -1,5 +1,6 @@
 /**
- * The raw limit: node:http and JSON.parse, and an answer of the size of the service's. No key is looked at, nothing is kept.
+ * The raw limit: node:http and JSON.parse, and an answer of the size of the service's. No key is
+ * looked at, nothing is kept.
  */
 import { createServer } from "node:http"
 import { EVENTS_PER_BATCH } from "../load/Load.ts"

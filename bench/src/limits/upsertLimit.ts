@@ -9,7 +9,10 @@ import { pgbench } from "./pgbench.ts"
 import type { UpsertCommand, UpsertReply } from "./UpsertCommand.ts"
 import { upsertTables } from "./upserts.ts"
 
-/** Takes one sample of upserts in a database of their own, by pgbench, or through `pg` where that is not there. */
+/**
+ * Takes one sample of upserts in a database of their own, by pgbench, or through `pg` where that is
+ * not there.
+ */
 export type UpsertLimit = (command: Omit<UpsertCommand, "url">) => Effect.Effect<Sample, BenchFailure>
 
 const createTables = (url: string) =>
@@ -30,7 +33,10 @@ const sampleOf = ({ rows, seconds, p50Millis, p99Millis }: UpsertReply, cpu: num
   cpuMicros: cpu === undefined ? {} : { postgres: (cpu * 1e6) / rows },
 })
 
-/** Prepares the PostgreSQL limit. With `through: "pg"` it has percentiles, which pgbench does not give. */
+/**
+ * Prepares the PostgreSQL limit. With `through: "pg"` it has percentiles, which pgbench does not
+ * give.
+ */
 export const upsertLimit = Effect.fnUntraced(function* (
   bench: Bench,
   through: "pgbench" | "pg",

@@ -1,6 +1,6 @@
 import type { ThroughputCase } from "../cases.ts"
 
-/** How many rows one statement brings. */
+/** The rows of one statement. */
 export type UpsertRows = NonNullable<ThroughputCase["ofUpserts"]>["rows"]
 
 /** Agents whose rows are updated. */
@@ -30,8 +30,8 @@ CREATE TABLE limit_check (
 `
 
 /**
- * The statement; the number of an agent and a time stand where the parameters do. There is a blank after each colon of JSON:
- * pgbench would take `:true` for a variable.
+ * The statement; the number of an agent and a time stand where the parameters do. There is a blank
+ * after each colon of JSON: pgbench would take `:true` for a variable.
  */
 export const upsertStatement = (rows: UpsertRows, agent: string, time: string): string =>
   rows === 1

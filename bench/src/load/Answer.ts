@@ -8,7 +8,10 @@ export interface Answer {
   readonly body: string
 }
 
-/** Reads one whole answer, or says that more of it is to come. Anything else than one answer is a defect of the server. */
+/**
+ * Reads one whole answer, or says that more of it is to come. Anything else than one answer is a
+ * defect of the server.
+ */
 export const readAnswer = (bytes: Buffer): Answer | undefined => {
   const end = bytes.indexOf(HEAD_END)
   if (end < 0) return undefined

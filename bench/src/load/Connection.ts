@@ -15,7 +15,10 @@ export class Connection {
     this.#answered = answered
   }
 
-  /** Connects. `answered` is called for each answer, `lost` once if the connection ends before `close`. */
+  /**
+   * Connects. `answered` is called for each answer, `lost` once if the connection ends before
+   * `close`.
+   */
   static open(
     port: number,
     answered: (answer: Answer) => void,

@@ -9,12 +9,12 @@ const bodies: Readonly<Record<Step, string>> = {
   changing: JSON.stringify({ accepted: EVENTS_PER_BATCH, deduplicated: 0 }),
 }
 
-/** What a server that does all of the work answers to this step. */
+/** The correct answer to this step. */
 export const expectedBody = (step: Step): string => bodies[step]
 
 const sorted = (text: string): string => JSON.stringify(Object.entries(JSON.parse(text)).sort())
 
-/** What is wrong with an answer, or undefined. */
+/** The error of an answer, or undefined. */
 export const faultOf = (step: Step, answer: Answer): string | undefined => {
   const expected = expectedBody(step)
   if (answer.status === ACCEPTED) {

@@ -17,7 +17,10 @@ export class LatencyHistogram {
     return this.#total
   }
 
-  /** The time in milliseconds that this part (0 to 1) of the requests did not exceed; 0 when there were none. */
+  /**
+   * The time in milliseconds that this part (0 to 1) of the requests did not exceed; 0 when there
+   * were none.
+   */
   quantile(part: number): number {
     let left = Math.ceil(this.#total * part)
     if (left === 0) return 0

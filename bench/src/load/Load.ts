@@ -1,13 +1,13 @@
 /** One kind of request that agents send. */
 export type Step = "heartbeat" | "unchanged" | "changing"
 
-/** What the agents of one connection send, in turn: each step goes over all of them. */
+/** The steps that all agents of a connection take in turn. */
 export type Load = ReadonlyArray<Step>
 
 /** Results in a batch. */
 export const EVENTS_PER_BATCH = 50
 
-/** Heartbeats or results that a request of this step brings. */
+/** Heartbeats or results in a request of this step. */
 export const operationsOf = (step: Step): number => (step === "heartbeat" ? 1 : EVENTS_PER_BATCH)
 
 const NUMBER_DIGITS = 6

@@ -1,9 +1,11 @@
 import type { LoadResult, LoadRun } from "./LoadRun.ts"
 
-/** What the load generator's process is asked: to be these agents from now on, all well; or to send. */
+/**
+ * What the load generator's process is asked: to be these agents from now on, all well; or to send.
+ */
 export type LoadCommand =
   | { readonly type: "agents"; readonly keys: ReadonlyArray<string> }
   | { readonly type: "run"; readonly run: LoadRun }
 
-/** What it answers: what it saw in a run. */
+/** The answer: the result of a run. */
 export type LoadReply = LoadResult | undefined

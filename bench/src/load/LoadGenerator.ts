@@ -10,7 +10,7 @@ import { Sender, type SendingAgent } from "./Sender.ts"
 interface Slot {
   readonly connection: Connection
   readonly sender: Sender
-  /** What is in flight, if anything. */
+  /** The request in flight, if any. */
   step: Step | undefined
   since: number
 }
@@ -136,7 +136,7 @@ export class LoadGenerator {
     if (this.#due.length > 0) this.#sendDue()
   }
 
-  /** A connection on which something went wrong is given up: what the agent's state is there is not known any more. */
+  /** Closes a failed connection: the state of its agent is unknown. */
   #lost(slot: Slot, reason: string): void {
     slot.step = undefined
     slot.connection.close()

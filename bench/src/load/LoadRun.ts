@@ -2,20 +2,20 @@ import type { Load } from "./Load.ts"
 
 /** A run of the load generator. */
 export interface LoadRun {
-  /** Of one server, or of several that connections are dealt to in turn. */
+  /** The ports of the servers; connections are distributed in turn. */
   readonly ports: ReadonlyArray<number>
   readonly load: Load
   /** Each keeps one request in flight. */
   readonly connections: number
   readonly warmUpSeconds: number
   readonly seconds: number
-  /** So many requests a second are sent, whatever the answers do; without it, as many as are answered. */
+  /** A fixed rate; without it, each answer triggers the next request. */
   readonly requestsPerSecond?: number
-  /** Root processes whose processor time is read at both ends of the measured time, by what they are called. */
+  /** Root processes, by name, whose processor time is read before and after. */
   readonly watched: Readonly<Record<string, number>>
 }
 
-/** What was seen in the measured time of a run. */
+/** The measurements of a run. */
 export interface LoadResult {
   readonly seconds: number
   readonly requests: number

@@ -2,7 +2,7 @@ import { agentId } from "./Load.ts"
 import type { Stamp } from "./Stamp.ts"
 import type { Variables } from "./bodies.ts"
 
-/** Stand-ins as wide as what replaces them, of bytes that stand nowhere else in a request. */
+/** Placeholders of the same width as the values, of bytes that occur nowhere else in a request. */
 const STAND_INS: Variables & { readonly key: string } = {
   agentId: "@".repeat(agentId(0).length),
   time: "#".repeat("2026-01-31T12:34:56.123456Z".length),
@@ -27,7 +27,7 @@ export interface AgentBytes {
   readonly key: Uint8Array
 }
 
-/** A whole request, rendered once; what differs is written over it in place. */
+/** A whole request, rendered once; the variable parts are overwritten in place. */
 export class RequestTemplate {
   readonly #bytes: Buffer
   readonly #agentIds: ReadonlyArray<number>
@@ -53,7 +53,10 @@ export class RequestTemplate {
     this.#idPrefixes = offsetsOf(this.#bytes, STAND_INS.idPrefix)
   }
 
-  /** The request; its bytes are those of the next one, too, so it must have been answered before that is rendered. */
+  /**
+   * The request; its bytes are those of the next one, too, so it must have been answered before
+   * that is rendered.
+   */
   render(agent: AgentBytes, stamp: Stamp): Buffer {
     fill(this.#bytes, this.#agentIds, agent.id)
     fill(this.#bytes, this.#keys, agent.key)

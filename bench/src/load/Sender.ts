@@ -8,13 +8,13 @@ export interface SendingAgent extends AgentBytes {
   isCritical: boolean
 }
 
-/** A request and what it is. The bytes hold until the next one is rendered. */
+/** A request and its description. The bytes are valid until the next one is rendered. */
 export interface RenderedRequest {
   readonly step: Step
   readonly bytes: Buffer
 }
 
-/** Renders what the agents of one connection send, one request after the other. */
+/** Renders the requests of the agents of one connection. */
 export class Sender {
   readonly #load: Load
   readonly #agents: ReadonlyArray<SendingAgent>

@@ -4,8 +4,9 @@ const MICROS_DIGITS = 6
 const COUNTER_MASK = 0xfff
 
 /**
- * What is new in every batch, as the bytes that are written into a request: a time that only moves forward, and the first half
- * of its event ids. Kept as bytes because a batch of fifty must cost microseconds.
+ * What is new in every batch, as the bytes that are written into a request: a time that only moves
+ * forward, and the first half of its event ids. Kept as bytes because a batch of fifty must cost
+ * microseconds.
  */
 export class Stamp {
   /** `2026-01-31T12:34:56.123456Z` */

@@ -1,6 +1,6 @@
 import { EVENTS_PER_BATCH } from "./Load.ts"
 
-/** What differs from request to request; each text is as wide in every request. */
+/** The parts that differ between requests; each has a fixed width. */
 export interface Variables {
   readonly agentId: string
   readonly time: string

@@ -29,7 +29,10 @@ const variables = (index: number) => {
   return { agentId: agentId(index), time: time ?? "", micros: micros ?? "", idPrefix: idPrefix ?? "" }
 }
 
-/** Registers the agents, accepts them, and sends a first `ok` of each check, so that what follows is not a first result. */
+/**
+ * Registers the agents, accepts them, and sends a first `ok` of each check, so that what follows is
+ * not a first result.
+ */
 export const enrol = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys: ReadonlyArray<string>) {
   const each = (send: (key: string, index: number) => Effect.Effect<string, BenchFailure>) =>
     Effect.forEach(keys, send, { concurrency: AT_ONCE, discard: true })

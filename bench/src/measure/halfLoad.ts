@@ -45,7 +45,7 @@ const seriesOf = (name: string, results: ReadonlyArray<LoadResult>): Series => (
   peakMiB: {},
 })
 
-/** Measures the service and the raw limit in turn: each at half of its own most. */
+/** Measures the service and the raw limit alternately, each at half of its maximum. */
 export const measureHalfLoad = Effect.fnUntraced(function* (bench: Bench, one: HalfLoadCase) {
   const { warmUpSeconds, seconds, repeats } = bench.measures
   const raw = yield* rawLimit(bench, "heartbeat")

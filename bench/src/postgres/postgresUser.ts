@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import process from "node:process"
 
-/** Who a program runs as; nothing for the user who runs this. */
+/** The user of a program; nothing for the current user. */
 export interface User {
   readonly uid?: number
   readonly gid?: number
@@ -10,7 +10,10 @@ export interface User {
 const idOf = (option: "-u" | "-g", name: string): number =>
   Number(execFileSync("id", [option, name], { stdio: ["ignore", "pipe", "ignore"], encoding: "utf8" }))
 
-/** PostgreSQL refuses to run as root: there it runs as the user postgres, or as nobody; undefined if neither exists. */
+/**
+ * The user for PostgreSQL, which refuses to run as root: `postgres`, or else `nobody`, if either
+ * exists.
+ */
 export const postgresUser = (): User | undefined => {
   if (process.getuid?.() !== 0) return {}
   for (const name of ["postgres", "nobody"]) {

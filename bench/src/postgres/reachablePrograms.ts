@@ -6,7 +6,10 @@ import type { User } from "./postgresUser.ts"
 const isOpenToAll = (path: string): boolean =>
   (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenToAll(dirname(path)))
 
-/** Another user may not be able to enter a checkout: then the programs are copied to `folder`, where that one can. */
+/**
+ * Another user may not be able to enter a checkout: then the programs are copied to `folder`, where
+ * that one can.
+ */
 export const reachablePrograms = (
   programs: PostgresPrograms,
   user: User,

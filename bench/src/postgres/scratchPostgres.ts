@@ -17,13 +17,13 @@ export interface ScratchPostgres {
   readonly version: string
   /** The root of its processes. */
   readonly pid: number
-  /** Makes an empty database, dropped with the scope, and gives its address. */
+  /** Creates an empty database and returns its address; the scope drops it. */
   readonly database: Effect.Effect<string, BenchFailure, Scope.Scope>
 }
 
 const START_LOOKS = { schedule: Schedule.spaced("100 millis"), times: 300 }
 
-/** Durable as it comes out of the box: nothing here makes it faster than a user's. */
+/** Default durability: nothing here makes it faster than a user's. */
 const settings = (port: number) =>
   [
     `port=${port}`,

@@ -1,9 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process"
 
-/** What a worker answers to a command: what it found, or why it could not. */
+/** The answer of a worker: a result or an error. */
 export type WorkerAnswer<Reply> = { readonly reply: Reply } | { readonly failure: string }
 
-/** A Node.js process of the harness that carries out commands, one at a time. It ends when its parent does. */
+/**
+ * A Node.js process of the harness that carries out commands, one at a time. It ends when its
+ * parent does.
+ */
 export class WorkerProcess<Command extends object, Reply> {
   readonly #child: ChildProcess
 

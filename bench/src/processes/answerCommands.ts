@@ -1,7 +1,7 @@
 import process from "node:process"
 import type { WorkerAnswer } from "./WorkerProcess.ts"
 
-/** Carries out what the parent of this process asks, until the parent is gone. */
+/** Runs the commands of the parent process until that ends. */
 export const answerCommands = <Command, Reply>(answer: (command: Command) => Promise<Reply>): void => {
   const send = (message: WorkerAnswer<Reply>) => void process.send?.(message)
   process.on("disconnect", () => process.exit())

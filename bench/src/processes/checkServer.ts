@@ -4,7 +4,10 @@ import { promisify } from "node:util"
 import { Effect } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 
-/** Asks the server for its version: it can be started, and what its first start prepares is prepared. */
+/**
+ * Asks the server for its version: it can be started, and what its first start prepares is
+ * prepared.
+ */
 export const checkServer = (main: string): Effect.Effect<void, BenchFailure> =>
   Effect.asVoid(
     Effect.tryPromise({

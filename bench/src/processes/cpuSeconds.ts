@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { procFile } from "./procFile.ts"
 
-// What Linux tells user programs, whatever its own clock: sysconf(_SC_CLK_TCK) is 100 on every supported machine.
+// sysconf(_SC_CLK_TCK) is 100 on every supported machine.
 const TICKS_PER_SECOND = 100
 
 interface ProcessTimes {
@@ -42,8 +42,8 @@ export const processTree = (root: number): ReadonlyArray<number> => {
 }
 
 /**
- * Seconds of processor time, user and system, that a process, its threads and its children took so far. Undefined where
- * there is no /proc.
+ * Processor time, user and system, of a process with its threads and children so far, in seconds.
+ * Undefined without /proc.
  */
 export const cpuSeconds = (root: number): number | undefined => {
   const tree = processTree(root).flatMap((pid) => timesOf(pid) ?? [])

@@ -10,21 +10,21 @@ const fieldsOf = (pid: number): ReadonlyMap<string, number> => {
 
 const KIB_PER_MIB = 1024
 
-/** Resident memory of one process now, in MiB; undefined where there is no /proc. */
+/** Current resident memory of a process, in MiB; undefined without /proc. */
 export const residentMiB = (pid: number): number | undefined => {
   const kib = fieldsOf(pid).get("VmRSS")
   return kib === undefined ? undefined : kib / KIB_PER_MIB
 }
 
-/** The most that one process had resident in its life, in MiB; undefined where there is no /proc. */
+/** Peak resident memory of a process, in MiB; undefined without /proc. */
 export const peakResidentMiB = (pid: number): number | undefined => {
   const kib = fieldsOf(pid).get("VmHWM")
   return kib === undefined ? undefined : kib / KIB_PER_MIB
 }
 
 /**
- * Resident memory of a process and its children now, in MiB: what each has alone, and once what they share. Undefined where
- * there is no /proc.
+ * Current resident memory of a process and its children, in MiB, with shared memory counted once.
+ * Undefined without /proc.
  */
 export const treeResidentMiB = (root: number): number | undefined => {
   const all = processTree(root).map(fieldsOf)

@@ -6,18 +6,18 @@ import { Effect, Schedule, type Scope } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import { freePort } from "./freePort.ts"
 
-/** Where a server keeps its state. */
+/** The storage of a server. */
 export type StorageName = "memory" | "sqlite" | "postgres"
 
 /** How to start the server. */
 export interface TocsinOptions {
   /** The module that starts it. */
   readonly main: string
-  /** A folder of its own, on the disk that is measured. */
+  /** A separate folder on the measured disk. */
   readonly folder: string
   /** `memory:`, an address of PostgreSQL, or undefined for SQLite in `folder`. */
   readonly databaseUrl: string | undefined
-  /** Where to leave a CPU profile when it ends. */
+  /** The folder for a CPU profile. */
   readonly profileFolder: string | undefined
 }
 
@@ -26,7 +26,7 @@ export interface Tocsin {
   readonly port: number
   readonly pid: number
   readonly token: string
-  /** From its start to its first answer that it is ready. */
+  /** From the start to the first answer that it is ready. */
   readonly startMillis: number
 }
 
@@ -45,14 +45,17 @@ const stop = (child: ChildProcess): Promise<void> =>
     child.kill("SIGTERM")
   })
 
-/** The flags that `npm start` gives to Node.js in the checkout that a module stands in, if it does. */
+/**
+ * The flags that `npm start` gives to Node.js in the checkout that a module stands in, if it does.
+ */
 const nodeFlags = (main: string): ReadonlyArray<string> => {
   const file = join(dirname(main), "nodeFlags.json")
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as ReadonlyArray<string>) : []
 }
 
 const launch = ({ main, folder, databaseUrl, profileFolder }: TocsinOptions, port: number): ChildProcess => {
-  // The debug notifier writes a line per notification there: a pipe that is not read would hold the server up.
+  // The debug notifier writes a line per notification there: a pipe that is not read would hold the
+  // server up.
   const log = openSync(join(folder, "server.log"), "a")
   const profile =
     profileFolder === undefined
@@ -83,7 +86,10 @@ const lookWhetherReady = (port: number): Promise<boolean> =>
     () => false,
   )
 
-/** Runs the server as a process of its own, on an empty storage, until the scope closes. Its log goes to a file. */
+/**
+ * Runs the server in a separate process on an empty storage until the scope closes. Its log goes to
+ * a file.
+ */
 export const tocsin = Effect.fnUntraced(function* (
   options: TocsinOptions,
 ): Effect.fn.Return<Tocsin, BenchFailure, Scope.Scope> {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** How a sample came about: work done in a time, by processes that took processor time. */
+/** One sample: the rate, latencies and processor time. */
 export const Sample = Schema.Struct({
   perSecond: Schema.Number,
   p50Millis: Schema.optionalKey(Schema.Number),
@@ -11,22 +11,22 @@ export const Sample = Schema.Struct({
 })
 export type Sample = typeof Sample.Type
 
-/** Samples of one thing, taken in turn with those of what it is compared with. */
+/** Samples of a subject or a limit, taken alternately. */
 export const Series = Schema.Struct({
   /** "subject", or the name of a limit. */
   name: Schema.String,
   samples: Schema.Array(Sample),
-  /** The most that was resident, by process. */
+  /** Peak resident memory, by process. */
   peakMiB: Schema.Record(Schema.String, Schema.Number),
 })
 export type Series = typeof Series.Type
 
-/** A figure that has a target, or that is worth comparing between two commits. */
+/** A figure with a target, or one to compare between commits. */
 export const Figure = Schema.Struct({
-  /** What it is, for example "× raw". */
+  /** For example "× raw". */
   name: Schema.String,
   value: Schema.Number,
-  /** The same by processor time instead of by the clock. */
+  /** By processor time instead of elapsed time. */
   byCpu: Schema.optionalKey(Schema.Number),
   target: Schema.optionalKey(
     Schema.Struct({ bound: Schema.Literals(["at least", "at most"]), value: Schema.Number }),
@@ -34,10 +34,10 @@ export const Figure = Schema.Struct({
 })
 export type Figure = typeof Figure.Type
 
-/** What one case found. */
+/** The result of a case. */
 export const CaseResult = Schema.Struct({
   name: Schema.String,
-  /** What an operation is, in the plural. */
+  /** The name of an operation, in the plural. */
   operations: Schema.String,
   series: Schema.Array(Series),
   figures: Schema.Array(Figure),
@@ -57,7 +57,7 @@ export const Conditions = Schema.Struct({
   cores: Schema.Number,
   memoryMiB: Schema.Number,
   kernel: Schema.String,
-  /** Where the data were, and the median time of a 4 KiB append with fdatasync there. */
+  /** The data folder, and the median time of a 4 KiB append with fdatasync in it. */
   dataFolder: Schema.String,
   syncMillis: Schema.Number,
   postgres: Schema.optionalKey(Schema.String),

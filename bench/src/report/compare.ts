@@ -5,7 +5,10 @@ import { table } from "./table.ts"
 const change = (before: number | undefined, after: number | undefined): string =>
   before === undefined || after === undefined ? "" : `× ${short(after / before)}`
 
-/** The figures of two runs side by side. Ratios can be compared between runs; rates of a busy machine cannot. */
+/**
+ * The figures of two runs side by side. Ratios can be compared between runs; rates of a busy
+ * machine cannot.
+ */
 export const comparison = (before: Results, after: Results): string => {
   const earlier = new Map(
     before.cases.flatMap((one) =>

@@ -44,7 +44,7 @@ const verdict = (one: CaseResult, figure: Figure): string => {
 const bound = ({ target }: Figure): string =>
   target === undefined ? "" : `${target.bound === "at least" ? "≥" : "≤"} ${target.value}`
 
-/** What was measured, as tables. */
+/** The measurements as tables. */
 export const measurements = (cases: ReadonlyArray<CaseResult>): string =>
   table([
     [
@@ -93,6 +93,6 @@ export const describe = (conditions: Conditions): string =>
 export const failures = (cases: ReadonlyArray<CaseResult>): ReadonlyArray<string> =>
   cases.flatMap(({ name, failure }) => (failure === undefined ? [] : [`${name} failed: ${failure}`]))
 
-/** What one case found, in a line. */
+/** The result of a case in one line. */
 export const summary = (one: CaseResult): string =>
   `${one.name}: ${one.failure === undefined ? one.figures.map((figure) => `${figure.name} ${short(figure.value)}`).join(", ") : "failed"}`
