@@ -6,13 +6,9 @@ import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
-import { admissionCalls } from "./api/AdmissionCalls.ts"
 import { agentCalls } from "./api/AgentCalls.ts"
-import { allPages } from "./api/allPages.ts"
-import { causeToTocsinError } from "./api/CallError.ts"
-import { Calls, closed } from "./api/Calls.ts"
-import { operationCalls } from "./api/OperationCalls.ts"
-import { queryCalls } from "./api/QueryCalls.ts"
+import { Calls, causeToTocsinError, closed } from "./api/Calls.ts"
+import { monitorCalls } from "./api/monitorCalls.ts"
 import { Activity } from "./http/Activity.ts"
 import { fetchHandler } from "./http/fetchHandler.ts"
 import { HttpApp } from "./http/HttpApp.ts"
@@ -98,8 +94,6 @@ export const assemble = (
   const feed = Context.get(services, IncidentFeed)
   const app = Context.get(services, HttpApp)
   const { sha256 } = Context.get(services, Hashing)
-  const queries = queryCalls(calls)
-  const operations = operationCalls(calls)
   const isClosed = () => calls.isClosed
   const subscribe = (signal?: AbortSignal) => new LiveChanges(feed.subscribe, toIncidentNews, signal)
   const callbacks = new IncidentCallbacks(subscribe, (cause) =>
@@ -117,29 +111,10 @@ export const assemble = (
   return {
     ...agentCalls(
       calls,
+      services,
       BearerToken.roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
     ),
-    ...admissionCalls(calls),
-    checks: {
-      list: queries.checks,
-      all: (parameters = {}) => allPages(queries.checks, parameters),
-      explain: operations.explain,
-      resetClock: operations.resetClock,
-      remove: operations.removeCheck,
-    },
-    history: { list: queries.history, all: (parameters = {}) => allPages(queries.history, parameters) },
-    incidents: {
-      list: queries.incidents,
-      all: (parameters = {}) => allPages(queries.incidents, parameters),
-      get: operations.incident,
-    },
-    outbox: {
-      list: queries.outbox,
-      all: (parameters = {}) => allPages(queries.outbox, parameters),
-      replay: operations.replay,
-    },
-    notifiers: { test: operations.testNotifier },
-    summary: queries.summary,
+    ...monitorCalls(calls, services),
     incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),
     onIncident: (callback) => {
       if (calls.isClosed) throw closed()

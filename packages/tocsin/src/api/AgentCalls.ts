@@ -1,33 +1,34 @@
+import { agentCalls as callsOf, type Sender } from "@tocsin/adapter-http/handlers/agentCalls"
 import { Readiness } from "@tocsin/adapter-http/Readiness"
-import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { isWellFormed, type RoleOf } from "@tocsin/core/admission/BearerToken"
-import { Effect, Redacted } from "effect"
-import type { Reply } from "../Reply.ts"
-import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
-import type { Calls } from "./Calls.ts"
-import { decodeBody } from "./decodeInput.ts"
 import type {
   AcceptedResponse,
   EventBatchAcceptedResponse,
   EventBatchRequest,
   HeartbeatRequest,
 } from "@tocsin/client/Resources"
+import type { ValidationError } from "@tocsin/core/contract/Errors"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Context, Effect, Redacted } from "effect"
+import type { Reply } from "../Reply.ts"
+import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
+import type { CallError, Calls } from "./Calls.ts"
 
-/** Whom a heartbeat is counted for. */
+/** Options of a heartbeat. */
 export interface HeartbeatOptions {
   /**
-   * The client's address: registrations of unknown keys are limited for each (`registrationRate`). Without one they are
-   * not limited, only the number of pending agents is.
+   * The client's address, for which registrations of unknown keys are limited (`registrationRate`).
+   * Without one, only the number of pending agents is.
    */
   readonly address?: string | undefined
 }
 
-/** What agents send, taken in process. */
+/** The agents' calls, answered by this process. */
 export interface AgentCalls {
   /**
-   * Takes a heartbeat of the agent whose key this is: 1 to 512 visible ASCII characters, made and kept by the agent, never
-   * stored here. An unknown key registers a pending agent. Durable once it resolves, and safe to repeat.
+   * Takes a heartbeat under the agent's key: 1 to 512 visible ASCII characters that the agent makes
+   * and keeps; Tocsin never stores them. An unknown key registers a pending agent. Durable once it
+   * resolves, and safe to repeat.
    *
    * @example
    * ```ts
@@ -48,8 +49,8 @@ export interface AgentCalls {
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "conflict" | "rate_limited"
   >
   /**
-   * Takes 1 to 200 check results of one agent, all or none. Durable once it resolves, and safe to repeat: results that are
-   * known by their `event_id` count as deduplicated.
+   * Takes 1 to 200 check results of one agent, all or none. Durable once it resolves, and safe to
+   * repeat: results with a known `event_id` count as deduplicated.
    */
   readonly events: (
     key: string,
@@ -58,7 +59,7 @@ export interface AgentCalls {
     EventBatchAcceptedResponse,
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted"
   >
-  /** Whether the storage can be reached and written to, by the latest look at it, and the monitor is not closing. */
+  /** Whether the storage could be written to at the last look, and the monitor is not closing. */
   readonly isReady: () => Promise<boolean>
 }
 
@@ -67,33 +68,46 @@ const unauthorized = (message: string) =>
 const notWellFormed = unauthorized("an agent key is 1 to 512 visible ASCII characters")
 const ofOperators = unauthorized("this is an operators' token; an agent uses a key of its own")
 
+/**
+ * Takes a body as if it had come as JSON: a field that is undefined is absent, a Date is its ISO
+ * string. Most bodies fit as they are, and are not converted.
+ */
+const sendingAsJson = <A, E extends CallError>(
+  send: (sender: Sender, body: unknown) => Effect.Effect<A, E | ValidationError>,
+  sender: Sender,
+  body: unknown,
+) => Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
+
+const asJson = (body: unknown): unknown => {
+  try {
+    return JSON.parse(JSON.stringify(body))
+  } catch {
+    return body
+  }
+}
+
 /** {@link AgentCalls} on running use cases. */
-export const agentCalls = (calls: Calls<Ingest | Readiness>, roleOf: RoleOf<string>): AgentCalls => {
-  const agentKey = (key: unknown) => {
+export const agentCalls = (
+  calls: Calls,
+  services: Context.Context<Ingest | Readiness>,
+  roleOf: RoleOf<string>,
+): AgentCalls => {
+  const { heartbeat, events } = callsOf(Context.get(services, Ingest))
+  const keyOf = (key: unknown) => {
     if (typeof key !== "string") return notWellFormed
     const redacted = Redacted.make(key)
     if (!isWellFormed(redacted)) return notWellFormed
     return roleOf(redacted) === undefined ? Effect.succeed(redacted) : ofOperators
   }
   return {
-    heartbeat: (key, request, { address } = {}) =>
+    heartbeat: (text, request, { address } = {}) =>
+      calls.reply(Effect.flatMap(keyOf(text), (key) => sendingAsJson(heartbeat, { key, address }, request))),
+    events: (text, request) =>
       calls.reply(
-        Effect.gen(function* () {
-          const agent = yield* agentKey(key)
-          const heartbeat = yield* decodeBody(decodeHeartbeatRequest, request)
-          return yield* (yield* Ingest).heartbeat(agent, heartbeat, address)
-        }),
-      ),
-    events: (key, request) =>
-      calls.reply(
-        Effect.gen(function* () {
-          const agent = yield* agentKey(key)
-          const batch = yield* decodeBody(decodeEventBatchRequest, request)
-          return yield* (yield* Ingest).events(agent, batch)
-        }),
+        Effect.flatMap(keyOf(text), (key) => sendingAsJson(events, { key, address: undefined }, request)),
       ),
     isReady: async () => {
-      const outcome = await calls.reply(Effect.flatMap(Readiness, ({ isReady }) => isReady)).outcome()
+      const outcome = await calls.reply(Context.get(services, Readiness).isReady).outcome()
       return outcome.ok && outcome.value
     },
   }

@@ -1,7 +1,56 @@
-import { type Context, Effect, Exit, type Fiber } from "effect"
+import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import { Cause, type Context, Effect, Exit, type Fiber } from "effect"
 import type { Outcome, Reply } from "../Reply.ts"
-import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
-import { type CallError, causeToTocsinError, type CodeOf } from "./CallError.ts"
+import { type AnyCallCode, isTocsinError, TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
+
+/** The failures of a call. */
+export type CallError = CoreError | TocsinError
+
+/** The code of each error of the core. */
+const CODES = {
+  ValidationError: "validation",
+  AgentBlocked: "agent_blocked",
+  AgentNotAccepted: "agent_not_accepted",
+  AgentNotFound: "not_found",
+  NotFound: "not_found",
+  KeyConflict: "conflict",
+  StateConflict: "conflict",
+  RateLimited: "rate_limited",
+  StorageError: "storage",
+} as const satisfies Readonly<Record<CoreError["_tag"], TocsinErrorCode>>
+
+/** The codes of these errors. */
+export type CodeOf<E extends CallError> =
+  E extends TocsinError<infer Code> ? Code : E extends CoreError ? (typeof CODES)[E["_tag"]] : never
+
+const CLOSED = "the monitor was closed before this was done; it is unknown whether it took effect"
+
+const MISTAKE = "Tocsin failed by a mistake of its own; report it with the cause of this error"
+
+const NO_SUCH_AGENT = "no agent has this agent_id; list agents with monitor.agents.list()"
+
+const toTocsinError = (error: CallError): TocsinError => {
+  if (isTocsinError(error)) return error
+  const code = CODES[error._tag]
+  switch (error._tag) {
+    case "StorageError":
+      return new TocsinError(code, error.message, { reason: error.reason, cause: error.cause ?? error })
+    case "RateLimited":
+      return new TocsinError(code, error.message, { retryAfterSeconds: error.retryAfterSeconds })
+    case "AgentNotFound":
+      return new TocsinError(code, NO_SUCH_AGENT)
+    default:
+      return new TocsinError(code, error.message)
+  }
+}
+
+/** The error of a call that ended without a value. */
+export const causeToTocsinError = (cause: Cause.Cause<CallError>): TocsinError => {
+  const [reason] = cause.reasons.filter(Cause.isFailReason)
+  if (reason !== undefined) return toTocsinError(reason.error)
+  if (Cause.hasInterruptsOnly(cause)) return new TocsinError("closed", CLOSED)
+  return new TocsinError("internal", MISTAKE, { cause: Cause.squash(cause) })
+}
 
 /** The reply to a call that can fail with `E`. */
 type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
@@ -10,24 +59,24 @@ type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
 export const closed = (): TocsinError<"closed"> =>
   new TocsinError("closed", "the monitor is closed; make another with createMonitor")
 
-/** Runs the calls of one monitor, and knows which are under way. */
-export class Calls<Services> {
-  readonly #run: <A, E>(effect: Effect.Effect<A, E, Services>) => Fiber.Fiber<A, E>
+/** Runs the calls of one monitor, and counts those under way. */
+export class Calls {
+  readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly #underWay = new Set<Fiber.Fiber<unknown, unknown>>()
   #isClosed = false
   #onIdle: (() => void) | undefined
 
-  constructor(services: Context.Context<Services>) {
+  constructor(services: Context.Context<never>) {
     this.#run = Effect.runForkWith(services)
   }
 
-  /** Whether calls are no longer taken. */
+  /** Whether calls are refused. */
   get isClosed(): boolean {
     return this.#isClosed
   }
 
   /** Answers a call. */
-  readonly reply = <A, E extends CallError>(effect: Effect.Effect<A, E, Services>): ReplyOf<A, E> => {
+  readonly reply = <A, E extends CallError>(effect: Effect.Effect<A, E>): ReplyOf<A, E> => {
     const outcome = this.#outcomeOf(effect)
     const value = outcome.then((settled) => {
       if (settled.ok) return settled.value
@@ -35,14 +84,14 @@ export class Calls<Services> {
     })
     return Object.assign(value, {
       outcome: () => {
-        // Who asks for the outcome has been told of the error.
+        // The outcome reports the error, so nobody has to handle the rejection.
         value.catch(() => {})
         return outcome
       },
     })
   }
 
-  /** Takes no more calls, waits for those under way for at most so long, then interrupts what is left. */
+  /** Refuses new calls, waits for those under way up to a limit, then interrupts the rest. */
   async close(limitMillis: number): Promise<void> {
     this.#isClosed = true
     if (this.#underWay.size === 0) return
@@ -57,10 +106,10 @@ export class Calls<Services> {
   }
 
   #outcomeOf<A, E extends CallError>(
-    effect: Effect.Effect<A, E, Services>,
+    effect: Effect.Effect<A, E>,
   ): Promise<Outcome<A, CodeOf<E> | AnyCallCode>> {
     return new Promise((resolve) => {
-      // The codes are those of the effect's errors, by the same table; an index by a tag loses that tie.
+      // An index by a tag loses that the code is the error's.
       const fail = (error: TocsinError) =>
         resolve({ ok: false, error } as Outcome<A, CodeOf<E> | AnyCallCode>)
       if (this.#isClosed) return fail(closed())

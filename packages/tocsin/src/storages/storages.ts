@@ -16,7 +16,8 @@ export const memory = (): StorageChoice => ({
 })
 
 /**
- * One file, durable at every answer, created where there is none. Several processes may have it open. Needs Node.js 24.
+ * One file, durable at every answer, created where there is none. Several processes may have it
+ * open. Needs Node.js 24.
  *
  * @param file - The database's file; its folder exists.
  */
@@ -35,8 +36,8 @@ export const sqlite = (file: string): StorageChoice => ({
 })
 
 /**
- * PostgreSQL 15 or newer, for any number of processes at once. The schema is made and brought up to date at start; the
- * database's clock decides.
+ * PostgreSQL 15 or newer, for any number of processes at once. The schema is made and brought up to
+ * date at start; the database's clock decides.
  *
  * @param url - `postgres://user:password@host/database`; never shown or logged.
  */

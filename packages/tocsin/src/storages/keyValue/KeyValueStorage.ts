@@ -11,17 +11,15 @@ import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
 import { isText, Problems } from "../../options/Problems.ts"
 import type { StorageChoice } from "../StorageOption.ts"
-import { changedEntries, expiredEntries } from "./changedEntries.ts"
+import { changedEntries, expiredEntries, loadTables } from "./entries.ts"
 import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
-import { loadTables } from "./loadTables.ts"
-import { rowKeys } from "./rowKeys.ts"
-import { writeRow } from "./rowText.ts"
+import { rowKeys, writeRow } from "./rows.ts"
 
-/** A store of a person's own, and how it is opened. */
+/** A key-value store, and how to open it. */
 export interface KeyValueOptions {
-  /** What it is, for logs: no address. */
+  /** Names the store in logs; not its address. */
   readonly name: string
-  /** Opens the store. Rejects where it cannot be, or belongs to another process; the message says what to do. */
+  /** Opens the store, or rejects with what to do, for example if another process has it open. */
   readonly open: () => Promise<KeyValueStore>
 }
 
@@ -31,9 +29,9 @@ const failure =
     new StorageError({ reason: "unavailable", message, cause })
 
 /**
- * A storage over a key-value store of your own: three functions, and Tocsin does the rest. It passes the whole suite that
- * every storage passes, given a store that keeps its promises. Monitors of one process that are given the same choice share
- * one opened store.
+ * A storage over your own key-value store of three functions. It passes the suite of all storages
+ * if the store keeps its promises. Monitors of one process with the same choice share one opened
+ * store.
  *
  * @example
  * ```ts
@@ -58,7 +56,7 @@ export const keyValue = (options: KeyValueOptions): StorageChoice => {
     })
     return make(store, tables, Semaphore.makeUnsafe(1))
   })
-  // Never closed: what it hands out is counted, and goes with the last who has it.
+  // The scope stays open: the last user of the store closes it.
   const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
   return { name, problems: problems.sentences, layer: Layer.effect(Storage, RcRef.get(shared)) }
 }
@@ -80,7 +78,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
           catch: failure("the store did not take a change; the cause says why, and nothing of it was kept"),
         })
   const inTurn = turns.withPermits(1)
-  // Readers see the tables, which change once a change is kept.
+  // Reads see a change once the store has kept it.
   const memory = MemoryStorage.make(tables)
 
   const transact = Effect.fnUntraced(function* <A>(command: Command<A>) {

@@ -1,0 +1,66 @@
+import type { Admission } from "@tocsin/core/usecases/Admission"
+import type { Operations } from "@tocsin/core/usecases/Operations"
+import type { Queries } from "@tocsin/core/usecases/Queries"
+import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
+import { Effect, Record } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import type { TocsinApi } from "../api.ts"
+import type { OpsApi } from "../api/OpsApi.ts"
+import { type CoreError, toApiError } from "../response/failures.ts"
+
+/** A function for each endpoint, from its decoded parameters to its decoded answer. */
+type UseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constraint>>> = {
+  readonly [Name in keyof Endpoints]: (
+    request: Parameters<Endpoints[Name]["~Request"]>,
+  ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
+}
+type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query">>
+
+/** The use case of each operators' endpoint of /api/v1. */
+export const operatorUseCases = (admission: Admission["Service"], queries: Queries["Service"]) =>
+  ({
+    listAgents: ({ query }) => queries.agents(query),
+    getAgent: ({ params }) => queries.agent(params.agent_id),
+    deleteAgent: ({ params }) => admission.remove(params.agent_id),
+    acceptAgent: ({ params }) => admission.accept(params.agent_id),
+    blockAgent: ({ params }) => admission.block(params.agent_id),
+    acceptAll: ({ query }) => admission.acceptAll({ includeRotation: query.include_rotation }),
+    blockAll: () => admission.blockAll,
+    removeAll: () => admission.removeAll,
+    listBlacklist: ({ query }) => queries.blacklist(query),
+    deleteBlacklist: () => admission.unblockAll,
+    deleteBlacklistRow: ({ params }) => admission.unblock(params.key_id),
+    listChecks: ({ query }) => queries.checks(query),
+    listIncidents: ({ query }) => queries.incidents(query),
+    queryEvents: ({ query }) => queries.history(query),
+    getSummary: () => queries.summary,
+    listOutbox: ({ query }) => queries.outbox(query),
+  }) satisfies UseCases<(typeof TocsinApi)["groups"]["operators"]["endpoints"]>
+
+/** The use case of each endpoint of /ops/v1. */
+export const operationUseCases = (operations: Operations["Service"]) =>
+  ({
+    replay: ({ params }) => operations.replay(params.id),
+    testNotifier: ({ params }) => Effect.map(operations.testNotifier(params.notifier), toNotifierTest),
+    resetClock: ({ params }) => operations.resetClock(params),
+    removeCheck: ({ params }) => operations.removeCheck(params),
+    showIncident: ({ params }) => Effect.map(operations.incident(params.id), toIncidentDetail),
+    explain: ({ query }) => operations.explain(query),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["operations"]["endpoints"]>
+
+type Answering<UseCase> = UseCase extends (
+  ...request: infer Request
+) => Effect.Effect<infer A, infer E extends CoreError>
+  ? (...request: Request) => ReturnType<typeof toApiError<A, E, never>>
+  : never
+
+/** Turns the errors of use cases into those of the API. */
+export const answering = <
+  Answers extends Readonly<Record<string, (request: never) => Effect.Effect<unknown, CoreError>>>,
+>(
+  useCases: Answers,
+) =>
+  // Each handler has the types of its use case, which `Record.map` loses.
+  Record.map(useCases, (useCase) => (request: never) => toApiError(useCase(request))) as unknown as {
+    readonly [Name in keyof Answers]: Answering<Answers[Name]>
+  }

@@ -1,0 +1,115 @@
+import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import { operationUseCases, operatorUseCases } from "@tocsin/adapter-http/handlers/useCases"
+import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
+import { endpointCodecs, type EndpointName, type InputOf } from "@tocsin/client/calls/endpoints"
+import { Admission } from "@tocsin/core/usecases/Admission"
+import { NotFound, Operations } from "@tocsin/core/usecases/Operations"
+import { toNotifierTest } from "@tocsin/core/usecases/toResources"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Context, Effect } from "effect"
+import type { NotifierTest, Page } from "@tocsin/client/Resources"
+import type { Reply } from "../Reply.ts"
+import type { AnyCallCode } from "../TocsinError.ts"
+import type { Calls, CodeOf } from "./Calls.ts"
+
+type UseCases = ReturnType<typeof operatorUseCases> & ReturnType<typeof operationUseCases>
+
+type CodesOf<Name extends keyof UseCases> =
+  | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
+  | AnyCallCode
+  | (InputOf<Name> extends readonly [] ? never : "validation")
+
+/** The table's calls as replies, and its walks as async iterators. */
+type AsReplies<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Call<
+    infer Endpoint extends keyof UseCases,
+    infer Input,
+    infer Output
+  >
+    ? (...input: Input) => Reply<Output, CodesOf<Endpoint>>
+    : Table[Name] extends Walk<EndpointName, infer Input, infer Item>
+      ? (...input: Input) => AsyncGenerator<Item, void, undefined>
+      : AsReplies<Table[Name]>
+}
+
+// Agents' calls need a key each: see AgentCalls.
+const { heartbeat: _heartbeat, events: _events, ...operatorsTable } = callTable
+
+/** The operators' calls of the API, answered by this process. */
+export interface MonitorCalls extends AsReplies<Omit<typeof operatorsTable, "notifiers">> {
+  readonly notifiers: {
+    /**
+     * Sends a test message through the notifier of this name, and reports the receiver's answer.
+     */
+    readonly test: (name: string) => Reply<NotifierTest, AnyCallCode | "not_found">
+  }
+}
+
+const NO_SUCH_CHECK = "this agent has no such check; list its checks with monitor.checks.list({ agent_id })"
+
+/** What is not found, in terms of the library. */
+const NOT_FOUND: Partial<Record<EndpointName, string>> = {
+  explain: NO_SUCH_CHECK,
+  resetClock: NO_SUCH_CHECK,
+  removeCheck: NO_SUCH_CHECK,
+  showIncident: "no incident has this id; list incidents with monitor.incidents.list()",
+  replay: 'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
+  testNotifier: "there is no notifier of this name; give it to createMonitor first",
+}
+
+const inLibraryTerms =
+  (endpoint: EndpointName) =>
+  <E extends CoreError>(error: E): E | NotFound => {
+    const message = NOT_FOUND[endpoint]
+    return error._tag === "NotFound" && message !== undefined ? new NotFound({ message }) : error
+  }
+
+// Few round trips, and still bounded.
+const LARGEST_PAGE = 500
+
+async function* allPages(list: (parameters: object) => Promise<unknown>, parameters: object = {}) {
+  let cursor: string | null | undefined
+  do {
+    // Only lists are walked.
+    const page = (await list({
+      limit: LARGEST_PAGE,
+      ...parameters,
+      ...(cursor && { cursor }),
+    })) as Page<unknown>
+    yield* page.items
+    cursor = page.next_cursor
+  } while (cursor)
+}
+
+type AnyUseCase = (request: object) => Effect.Effect<unknown, CoreError>
+
+/** {@link MonitorCalls} on running use cases. */
+export const monitorCalls = (
+  calls: Calls,
+  services: Context.Context<Admission | Queries | Operations>,
+): MonitorCalls => {
+  const operations = Context.get(services, Operations)
+  // Each codec's `read` gives its use case what that takes.
+  const useCases = {
+    ...operatorUseCases(Context.get(services, Admission), Context.get(services, Queries)),
+    ...operationUseCases(operations),
+  } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
+  const replyTo = (endpoint: EndpointName) => (input?: unknown) => {
+    const { read, write } = endpointCodecs[endpoint]
+    const answer = Effect.flatMap(Effect.fromResult(read(input)), (request) => useCases[endpoint](request))
+    return calls.reply(answer.pipe(Effect.mapError(inLibraryTerms(endpoint)), Effect.map(write)))
+  }
+  const mapped = mapCalls(({ endpoint, walks }) => {
+    const reply = replyTo(endpoint)
+    return walks ? (parameters?: object) => allPages(reply, parameters) : reply
+  }, operatorsTable)
+  // The API knows four names of notifiers; a program's own notifiers have others.
+  const test: MonitorCalls["notifiers"]["test"] = (name) =>
+    calls.reply(
+      operations
+        .testNotifier(name)
+        .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
+    )
+  // Types and code follow the same table, which the compiler cannot see.
+  return { ...mapped, notifiers: { test } } as unknown as MonitorCalls
+}
