@@ -18,41 +18,41 @@ interface Subject {
 const subjects: ReadonlyArray<Subject> = [
   {
     title: "Agent key",
-    meaning: "One key that an agent made. Only its hash is kept; what it may do depends on its state.",
+    meaning: "A key that an agent generated. Tocsin stores only its hash; its state decides what it may do.",
     file: "packages/core/src/admission/AdmissionTransitions.ts",
     rows: AgentKeyTransitions,
   },
   {
     title: "Agent",
     meaning:
-      "One agent id, and whether its events count. That it is alive, stale or dead follows from when it was last seen.",
+      "An agent ID, and whether its events count. Its last heartbeat decides whether it is alive, stale or dead.",
     file: "packages/core/src/admission/AdmissionTransitions.ts",
     rows: AgentTransitions,
   },
   {
     title: "Check",
-    meaning: "One check of one agent. Its states are what agents report; any may follow any.",
+    meaning: "A check of an agent. Its state is the last reported one; any state may follow any other.",
     file: "packages/core/src/checks/CheckTransitions.ts",
     rows: CheckTransitions,
   },
   {
     title: "Incident",
     meaning:
-      "What is wrong under one key, from the first check that is not ok to the last one that recovers. A resolved one never opens again.",
+      "The failing checks of one key, from the first failure to the last recovery. A resolved incident never opens again.",
     file: "packages/core/src/incidents/IncidentTransitions.ts",
     rows: IncidentTransitions,
   },
   {
     title: "Outbox item",
     meaning:
-      "One notification for one notifier, from the transaction that it tells of to its delivery or its end.",
+      "A notification for one notifier, from the transaction of its change to its delivery or its end.",
     file: "packages/core/src/notifications/OutboxTransitions.ts",
     rows: OutboxTransitions,
   },
   {
     title: "SQLite log",
     meaning:
-      "The write-ahead log of an open SQLite database: when its commits count as durable, and when it may be moved into the file. Commands run while it is healthy, syncing or restored, and are refused otherwise.",
+      "The write-ahead log of an open SQLite database: when its commits are durable, and when a checkpoint may run. Tocsin accepts commands while it is healthy, syncing or restored.",
     file: "packages/adapter-sqlite/src/log/LogTransitions.ts",
     rows: LogTransitions,
   },
@@ -117,9 +117,9 @@ const retention = (): string =>
   [
     "## Retention",
     "",
-    "What Tocsin removes, rule by rule in this order. The bound is now, minus the time that a setting gives. One transaction looks at",
-    "500 rows at most and removes 500 at most, whatever they belong to; the next one starts where it ended. No rule changes a later",
-    "decision.",
+    "The rules by which Tocsin deletes rows, in their order. The bound is the current time minus a setting.",
+    "A transaction reads and deletes at most 500 rows; the next one continues there. No rule changes a",
+    "later decision.",
     "",
     "Source: [packages/core/src/retention/RetentionRules.ts](../packages/core/src/retention/RetentionRules.ts)",
     "",
@@ -136,14 +136,15 @@ export const stateTablesPage = (): string =>
   [
     "# State tables",
     "",
-    "For those who want to know what can happen: every state that Tocsin keeps, and every move it can make. This page is generated from the",
-    "data that the code follows. `absent`, a dot in the diagrams, means that the subject does not exist.",
+    "Every state that Tocsin stores, and every move between states. This page is generated from the tables",
+    "that the code follows. `absent`, a dot in the diagrams, means that the subject does not exist.",
     "",
     tableRow(["subject", "states", "moves"]),
     tableRow(["---", "---", "---"]),
     ...subjects.map(summary),
     "",
-    "A pair of state and trigger that is in no table does not compile, so nothing moves in another way. A move and its effects are one transaction.",
+    "A pair of state and trigger outside the tables does not compile. A move and its effects are one",
+    "transaction.",
     "",
     ...subjects.map(section),
     retention(),

@@ -36,7 +36,7 @@ export const AgentTransitions = [
     trigger: "removed",
     condition: "it is deleted, all pending agents are removed, or its only usable key is blocked",
     to: "absent",
-    effects: "its keys that are not blocked go with it",
+    effects: "its keys are deleted, except blocked ones",
   },
   {
     from: "accepted",
@@ -44,7 +44,7 @@ export const AgentTransitions = [
     condition: "it is deleted, or its only usable key is blocked",
     to: "absent",
     effects:
-      "its keys that are not blocked, its checks and its history go; its checks leave their incidents, which resolve when none is left",
+      "its checks, its history and its keys are deleted, except blocked ones; its checks leave their incidents, which resolve without members",
   },
 ] as const satisfies ReadonlyArray<Transition>
 
@@ -53,7 +53,7 @@ export const AgentKeyTransitions = [
   {
     from: "absent",
     trigger: "registered",
-    condition: "a heartbeat with an unknown key, and no other pending key of that agent id in the way",
+    condition: "a heartbeat with an unknown key, and no other pending key of that agent id",
     to: "pending",
     effects: "the agent is created as pending, or shows rotation_pending when it has an accepted key",
   },

@@ -18,12 +18,12 @@ export const IncidentTransitions = [
     condition: "another check of the same key turns not ok",
     to: "open",
     effects:
-      "severity follows the worst member; a firing where none was told at this severity or a higher one",
+      "severity follows the worst member; a firing unless one was sent at this severity or a higher one",
   },
   {
     from: "open",
     trigger: "member_changed",
-    condition: "a member goes from one status that is not ok to another",
+    condition: "a member changes from one failing status to another",
     to: "open",
     effects: "severity follows the worst member; when the member worsened, a firing as above",
   },
@@ -32,13 +32,13 @@ export const IncidentTransitions = [
     trigger: "member_left",
     condition: "a member turns ok, moves to another incident or is deleted, and others remain",
     to: "open",
-    effects: "severity, summary and the single member's ids follow those who remain",
+    effects: "severity, summary and the ids of a single member follow the remaining members",
   },
   {
     from: "open",
     trigger: "last_member_left",
     condition: "the last member turns ok, moves to another incident or is deleted",
     to: "resolved",
-    effects: "firings never attempted are discarded; a resolved is enqueued where a firing was attempted",
+    effects: "firings without an attempt are discarded; a resolved is enqueued if a firing was attempted",
   },
 ] as const satisfies ReadonlyArray<Transition>

@@ -20,7 +20,7 @@ const discarded = <From extends "pending" | "retry">(from: From) =>
       from,
       trigger: "notifier_gone",
       condition:
-        "its notifier is configured nowhere: nobody claimed it for 24 hours, counted from the end of a lease that ran out",
+        "no replica is configured for its notifier: unclaimed for 24 hours, counted from the end of an expired lease",
       to: "discarded",
       effects: "none",
     },
@@ -31,7 +31,7 @@ export const OutboxTransitions = [
   {
     from: "absent",
     trigger: "enqueued",
-    condition: "an incident changed in a way that people are told of",
+    condition: "an incident opened, worsened or resolved",
     to: "pending",
     effects: "written in the transaction of that change, due at once",
   },
@@ -46,14 +46,14 @@ export const OutboxTransitions = [
     from: "pending",
     trigger: "incident_resolved",
     condition:
-      "a firing whose incident resolved before the first attempt; one that was replayed had its first attempt",
+      "a firing whose incident resolved before the first attempt; a replayed one had its first attempt",
     to: "discarded",
     effects: "none",
   },
   {
     from: "pending",
     trigger: "firing_refused",
-    condition: "a resolved whose firings were all refused for good or discarded: its receiver knows of none",
+    condition: "a resolved whose firings all failed or were discarded, so that the receiver has none",
     to: "discarded",
     effects: "none",
   },
@@ -71,7 +71,7 @@ export const OutboxTransitions = [
     condition:
       "network error, time-out, 408, 425, 429, 5xx or an expired lease, with attempts < 14 and age < 24 h",
     to: "retry",
-    effects: "next_attempt_at by the retry schedule, or later when Retry-After says so",
+    effects: "next_attempt_at by the retry schedule, or later if Retry-After asks for it",
   },
   {
     from: "sending",
@@ -93,6 +93,6 @@ export const OutboxTransitions = [
     trigger: "replayed",
     condition: "an operator replays it; not a firing of a resolved incident",
     to: "pending",
-    effects: "attempts 0, age counted anew, same id",
+    effects: "attempts 0, age starts again, same id",
   },
 ] as const satisfies ReadonlyArray<Transition>
