@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -19,6 +20,7 @@ const open = Effect.gen(function* () {
     const notifiers = new Map(configured.map((kind) => [kind, service.receivers.notifier(kind, "first")]))
     const services = yield* Layer.build(
       HealthExamination.layer.pipe(
+        Layer.provide(Commits.layer),
         Layer.provide([Layer.succeed(Storage, storage), Layer.succeed(Notifiers, notifiers)]),
       ),
     )

@@ -1,3 +1,4 @@
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultPolicy } from "@tocsin/core/ports/Policy"
@@ -32,7 +33,7 @@ describe("the outbox signal", () => {
       assert.strictEqual(yield* raisedBy(disk.turns("critical")), 1)
       // Discarding one item can release a later one.
       assert.strictEqual(yield* raisedBy(agent().isDeleted), 1)
-      assert.strictEqual(yield* raisedBy(process.storage.transact(leaveMark(defaultPolicy))), 0)
+      assert.strictEqual(yield* raisedBy(process.commits.transact(leaveMark(defaultPolicy))), 0)
     }),
   )
 
@@ -59,6 +60,7 @@ describe("the outbox signal", () => {
       const memory = Context.get(yield* Layer.build(MemoryStorage.layer), Storage)
       const services = yield* Layer.build(
         OutboxSignal.layer.pipe(
+          Layer.provide(Commits.layer),
           Layer.provide(Layer.succeed(Storage, Storage.of({ ...memory, hints: Stream.fromPubSub(hints) }))),
         ),
       )

@@ -1,4 +1,5 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
@@ -25,6 +26,7 @@ layer(ScratchPostgres.layer)("a notification that its replica does not deliver",
       yield* Layer.build(
         Delivery.layer.pipe(
           Layer.provide(OutboxSignal.layer),
+          Layer.provide(Commits.layer),
           Layer.provide(client),
           Layer.provide(Layer.succeed(Notifiers, new Map([["debug", receivers.notifier("debug", "other")]]))),
           Layer.fresh,

@@ -20,10 +20,10 @@ const LEASE = Duration.seconds(60)
 const openWithItem = Effect.gen(function* () {
   const timeline = yield* openTimeline({ process: { delivers: false } })
   yield* timeline.disk.turns("critical")
-  const { storage, operations } = timeline.process
+  const { commits, operations } = timeline.process
   const claim = (random: number) =>
-    storage.transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random }))
-  return { ...timeline, operations, claim, transact: storage.transact, item: timeline.outbox.item }
+    commits.transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random }))
+  return { ...timeline, operations, claim, transact: commits.transact, item: timeline.outbox.item }
 })
 
 const secondsUntilDue = ({ next_attempt_at, updated_at }: OutboxRecord): number =>

@@ -19,10 +19,10 @@ const openIdle = Effect.fnUntraced(function* (notifiers: ReadonlyArray<NotifierN
   const states = () => outbox.items().map((item) => `${item.notifier} ${item.event_type} ${item.state}`)
   return {
     ...timeline,
-    transact: process.storage.transact,
+    transact: process.commits.transact,
     /** Starts a process that delivers for `debug` alone, and keeps house. */
     openKeeper: Effect.andThen(service.open("keeper", { configured: ["debug"], keepsHouse: true }), after(0)),
-    claimForWebhook: process.storage.transact(
+    claimForWebhook: process.commits.transact(
       claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random: 0 }),
     ),
     states,

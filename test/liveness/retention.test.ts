@@ -23,7 +23,7 @@ const open = Effect.gen(function* () {
   const service = yield* openService({ notifiers: ["webhook"] })
   const front = yield* service.open("front", { delivers: false })
   // So that time without a process that keeps house is an outage, after which nobody is called dead.
-  yield* front.storage.transact(leaveMark(defaultPolicy))
+  yield* front.commits.transact(leaveMark(defaultPolicy))
   return { service, front }
 })
 
@@ -75,16 +75,16 @@ const byId = <Row extends { readonly id?: unknown; readonly seq?: unknown }>(row
 
 /** Claims what can be claimed, and ends it. */
 const deliverAll = Effect.fnUntraced(function* (
-  { storage }: Process,
+  { commits }: Process,
   outcome: "delivered" | "refused" | "deferred",
 ) {
   const lease = Duration.seconds(60)
-  const claimed = yield* storage.transact(
+  const claimed = yield* commits.transact(
     claimOutbox({ notifiers: ["webhook"], limit: 100, lease, random: 0 }),
   )
   for (const { claim } of claimed) {
     const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }
-    yield* storage.transact(settleAttempt(claim, result, 0))
+    yield* commits.transact(settleAttempt(claim, result, 0))
   }
 })
 

@@ -47,7 +47,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
   })
 
   const answer = (action: Action): Effect.Effect<Reply, unknown, Scope.Scope> => {
-    const { ingest, admission, policy, storage } = running
+    const { ingest, admission, commits, policy, storage } = running
     switch (action.action) {
       case "wait":
         return Effect.as(TestClock.adjust(action.millis), undefined)
@@ -76,18 +76,18 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
       case "sweep": {
         const incidents = incidentOptions(ids, policy)
         const input = { policy, incidents, limit: SWEPT_AT_ONCE }
-        return Effect.as(sweepSilentAgents(storage, input), undefined)
+        return Effect.as(sweepSilentAgents(storage, commits, input), undefined)
       }
       case "restart":
         return Effect.as(restart(action.preseeded), undefined)
       case "reset_clock":
-        return Effect.as(storage.transact(resetClock(action.check)), undefined)
+        return Effect.as(commits.transact(resetClock(action.check)), undefined)
       case "remove_check": {
         const incidents = incidentOptions(ids, policy)
-        return Effect.as(storage.transact(removeCheck(action.check, incidents)), undefined)
+        return Effect.as(commits.transact(removeCheck(action.check, incidents)), undefined)
       }
       case "deliver":
-        return Effect.as(storage.transact(deliver(action.item, action.trigger)), undefined)
+        return Effect.as(commits.transact(deliver(action.item, action.trigger)), undefined)
     }
   }
 

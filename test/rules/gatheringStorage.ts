@@ -1,8 +1,14 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Decision } from "@tocsin/core/engine/workspace/Decision"
+import {
+  type Command,
+  type Committed,
+  type Decision,
+  withChanges,
+} from "@tocsin/core/engine/workspace/Decision"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Deferred, Effect } from "effect"
+import { transact } from "@tocsin/testing/transact"
 
 type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<void>>
 
@@ -20,7 +26,7 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
   const commit = Effect.suspend(() => {
     const group = waiting
     waiting = []
-    return storage.transact(function* (workspace, now) {
+    return transact(storage, function* (workspace, now) {
       const answers: Array<Effect.Effect<void>> = []
       for (const decide of group) answers.push(yield* decide(workspace, now))
       return answers
@@ -32,12 +38,10 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
     },
     storage: Storage.of({
       ...storage,
-      transact: Effect.fnUntraced(function* <A>(
-        command: (workspace: Workspace, now: Instant) => Decision<A>,
-      ) {
-        const answer = Deferred.makeUnsafe<A>()
+      transact: Effect.fnUntraced(function* <A>(command: Command<A>) {
+        const answer = Deferred.makeUnsafe<Committed<A>>()
         waiting.push(function* (workspace, now) {
-          const reply = yield* command(workspace, now)
+          const reply = yield* withChanges(command)(workspace, now)
           return Effect.asVoid(Deferred.succeed(answer, reply))
         })
         if (waiting.length >= groupSize) for (const tell of yield* commit) yield* tell

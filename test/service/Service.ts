@@ -1,4 +1,5 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Hashing } from "@tocsin/core/ports/Hashing"
@@ -27,6 +28,7 @@ export interface Process {
   readonly name: string
   readonly policy: PolicyOptions
   readonly storage: Storage["Service"]
+  readonly commits: Commits["Service"]
   readonly ingest: Ingest["Service"]
   readonly admission: Admission["Service"]
   readonly operations: Operations["Service"]
@@ -101,6 +103,7 @@ const layerOf = (
     keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
   ).pipe(
     Layer.provideMerge(OutboxSignal.layer),
+    Layer.provideMerge(Commits.layer),
     Layer.provide([
       Layer.succeed(Storage, storage),
       Layer.succeed(Notifiers, notifiers),
@@ -154,6 +157,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
       name,
       policy,
       storage,
+      commits: Context.get(services, Commits),
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       operations: Context.get(services, Operations),

@@ -12,6 +12,7 @@ import { openReplica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, send, START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { transact } from "@tocsin/testing/transact"
 
 const openOn = (tables: MemoryTables) =>
   openReplica(
@@ -42,16 +43,17 @@ describe("the tables of the memory storage", () => {
         yield* send(replica, "a", [eventOf(n, { status, exit_code: n })])
         const lease = Duration.seconds(60)
         const claim = claimOutbox({ notifiers: ["debug"], limit: 10, lease, random: 0 })
-        for (const item of yield* storage.transact(claim))
-          yield* storage.transact(settleAttempt(item.claim, { outcome: "delivered" }, 0))
+        for (const item of yield* transact(storage, claim))
+          yield* transact(storage, settleAttempt(item.claim, { outcome: "delivered" }, 0))
       }
       yield* replica.admission.remove(AgentId.make("a"))
       yield* TestClock.adjust(Duration.days(2))
       const lease = Duration.seconds(60)
-      for (const item of yield* storage.transact(
+      for (const item of yield* transact(
+        storage,
         claimOutbox({ notifiers: ["debug"], limit: 10, lease, random: 0 }),
       ))
-        yield* storage.transact(settleAttempt(item.claim, { outcome: "refused", error: "gone" }, 0))
+        yield* transact(storage, settleAttempt(item.claim, { outcome: "refused", error: "gone" }, 0))
       yield* TestClock.adjust(Duration.days(1))
       const before = yield* Instant.now
       for (const rule of ["deleted_agents", "history", "outbox", "incidents"] as const)

@@ -65,6 +65,17 @@ describe("house rules", () => {
     )
   })
 
+  it("commands go to the storage through Commits, which reports them to its listeners", () => {
+    const users = sources.filter((path) => !/^packages\/(testing|adapter-(sqlite|pg))\//.test(path))
+    const door = "packages/core/src/engine/commits/"
+    assert.deepStrictEqual(
+      offenders(users, (path) =>
+        !path.startsWith(door) && /\bstorage\.transact\(/i.test(read(path)) ? "storage.transact" : undefined,
+      ),
+      [],
+    )
+  })
+
   it("@effect/platform-node is imported by module: its barrel loads 648 modules of Redis and others", () => {
     assert.deepStrictEqual(
       offenders(

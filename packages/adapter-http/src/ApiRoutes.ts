@@ -19,7 +19,7 @@ import * as HealthHandlers from "./handlers/HealthHandlers.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
-import type { Readiness } from "./Readiness.ts"
+import type { Readiness } from "@tocsin/core/health/Readiness"
 import * as requestRules from "./request/requestRules.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
@@ -33,7 +33,7 @@ export interface ApiOptions extends OperatorTokens {
   readonly metrics?: MetricsOptions | undefined
 }
 
-/** What the API requires; {@link Readiness.layer} makes the last one. */
+/** What the API requires. */
 export type ApiServices = Ingest | Admission | Queries | Ids | Hashing | Readiness
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>

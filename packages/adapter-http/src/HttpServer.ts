@@ -6,12 +6,12 @@
  * ```
  *
  * It requires Ingest, Admission, Queries, Ids and Readiness, and provides `HttpServer.HttpServer` of `effect/http`,
- * whose `address` tells the bound port. `Readiness.layer` watches a Storage and provides it anew: build the use cases
- * on what it provides.
+ * whose `address` has the bound port. `storage` is a `storageStack` over a Storage.
  *
  * ```ts
  * const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
- *   Layer.provideMerge(Readiness.layer.pipe(Layer.provide(storage))),
+ *   Layer.provideMerge(Readiness.layer),
+ *   Layer.provideMerge(storage),
  *   Layer.provideMerge(Layer.mergeAll(hashing, ids)),
  * )
  * ```
@@ -22,7 +22,7 @@ import * as ApiRoutes from "./ApiRoutes.ts"
 import * as AgentFront from "./direct/AgentFront.ts"
 import * as NodeServer from "./NodeServer.ts"
 import type { About } from "./pages/ServiceState.ts"
-import { Readiness } from "./Readiness.ts"
+import { Readiness } from "@tocsin/core/health/Readiness"
 import * as Intake from "./request/Intake.ts"
 import * as FailureLog from "./response/FailureLog.ts"
 import { routerConfig } from "./routes.ts"

@@ -8,7 +8,7 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import * as ApiServer from "../src/HttpServer.ts"
-import { Readiness } from "../src/Readiness.ts"
+import { Readiness } from "@tocsin/core/health/Readiness"
 
 /** The operator token of every test server. */
 export const UI_TOKEN = "operator-token"

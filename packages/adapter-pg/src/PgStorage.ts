@@ -2,6 +2,7 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { withChanges } from "@tocsin/core/engine/workspace/Decision"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -186,7 +187,7 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
   const silenceScans = makeSilenceScans(systemReads(sql))
   return Storage.of({
-    transact: (command) => groups.transact(silenceScans.watch(command)),
+    transact: (command) => groups.transact(silenceScans.watch(withChanges(command))),
     page: (request) => retryTransient(readRows(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
     counts: (aliveSince) => retryTransient(silenceScans.counts(aliveSince)),

@@ -37,7 +37,7 @@ const setUp = Effect.gen(function* () {
         Effect.provideService(effect, CurrentInstruments, instruments),
       ),
     )
-  const sweep = sweepSilentAgents(replica.storage, {
+  const sweep = sweepSilentAgents(replica.storage, replica.commits, {
     policy: defaultPolicy,
     incidents: replica.incidents,
     limit: 100,

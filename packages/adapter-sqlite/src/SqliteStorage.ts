@@ -2,7 +2,7 @@ import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
-import { decideSync } from "@tocsin/core/engine/workspace/Decision"
+import { decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
@@ -100,8 +100,8 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   )
   const metricCounts = makeMetricCounts(connection)
   return Storage.of({
-    transact: (unwatched) => {
-      const command = silenceScans.watch(unwatched)
+    transact: (asked) => {
+      const command = silenceScans.watch(withChanges(asked))
       return Clock.clockWith((clock) =>
         commits.submit(
           (workspace, isFirst) => {

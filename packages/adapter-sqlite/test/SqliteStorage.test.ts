@@ -7,12 +7,13 @@ import { Effect } from "effect"
 import { afterEach, vi } from "vitest"
 import { SqliteConnection } from "../src/connection/SqliteConnection.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "./ScratchFile.ts"
+import { transact } from "@tocsin/testing/transact"
 
 describe("the file", () => {
   it.effect("holds everything after it was closed, and no log stays beside it", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile
-      yield* Effect.scoped(Effect.flatMap(openStorage(file), (storage) => storage.transact(putAgent("a"))))
+      yield* Effect.scoped(Effect.flatMap(openStorage(file), (storage) => transact(storage, putAgent("a"))))
       assert.isFalse(existsSync(`${file}-wal`))
       const storage = yield* openStorage(file)
       assert.deepStrictEqual(yield* storage.agent(AgentId.make("a")), agentRecord("a"))
@@ -23,8 +24,8 @@ describe("the file", () => {
     Effect.gen(function* () {
       const file = yield* scratchFile
       const storage = yield* openStorage(file)
-      yield* storage.transact(putAgent("a"))
-      const refused = Effect.forEach([storage.transact(putAgent("lost")), storage.probe], (use) =>
+      yield* transact(storage, putAgent("a"))
+      const refused = Effect.forEach([transact(storage, putAgent("lost")), storage.probe], (use) =>
         Effect.flip(Effect.asVoid(use)),
       )
       renameSync(file, `${file}.away`)
@@ -39,7 +40,7 @@ describe("the file", () => {
       }
       renameSync(`${file}.away`, file)
       yield* storage.probe
-      yield* storage.transact(putAgent("b"))
+      yield* transact(storage, putAgent("b"))
       assert.deepStrictEqual(yield* agentIds(storage), ["a", "b"])
     }),
   )
@@ -51,7 +52,7 @@ describe("the file", () => {
       yield* Effect.scoped(
         Effect.gen(function* () {
           const storage = yield* openStorage(file)
-          yield* storage.transact(putAgent("a"))
+          yield* transact(storage, putAgent("a"))
           assert.deepStrictEqual(
             modes.map((mode) => mode()),
             [0o600, 0o600, 0o600],
@@ -71,7 +72,7 @@ describe("the file", () => {
     Effect.gen(function* () {
       const first = yield* openStorage(":memory:")
       const second = yield* openStorage(":memory:")
-      yield* first.transact(putAgent("a"))
+      yield* transact(first, putAgent("a"))
       yield* first.probe
       assert.deepStrictEqual(yield* agentIds(first), ["a"])
       assert.deepStrictEqual(yield* agentIds(second), [])
@@ -96,7 +97,7 @@ describe("a full disk", () => {
       connection?.execute(`PRAGMA max_page_count = ${Number(pages) + 10}`)
       const exits = yield* Effect.forEach(
         names(400),
-        (name) => Effect.result(storage.transact(putAgent(name, { hostname: "x".repeat(200) }))),
+        (name) => Effect.result(transact(storage, putAgent(name, { hostname: "x".repeat(200) }))),
         { concurrency: "unbounded" },
       )
       const kept = exits.flatMap((exit) => (exit._tag === "Success" ? [exit.success] : []))
@@ -106,7 +107,7 @@ describe("a full disk", () => {
       assert.deepStrictEqual(yield* agentIds(storage), kept)
       yield* storage.probe
       connection?.execute("PRAGMA max_page_count = 100000")
-      yield* Effect.forEach(names(400), (name) => storage.transact(putAgent(name)), {
+      yield* Effect.forEach(names(400), (name) => transact(storage, putAgent(name)), {
         concurrency: "unbounded",
       })
       assert.deepStrictEqual(yield* agentIds(storage), names(400))
@@ -120,7 +121,7 @@ describe("the write-ahead log", () => {
       const file = yield* scratchFile
       const storage = yield* openStorage(file)
       for (let round = 0; round < 40; round++) {
-        yield* Effect.forEach(names(1_000), (name) => storage.transact(putAgent(name)), {
+        yield* Effect.forEach(names(1_000), (name) => transact(storage, putAgent(name)), {
           concurrency: "unbounded",
         })
       }

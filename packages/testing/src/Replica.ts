@@ -1,4 +1,5 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -13,6 +14,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 /** One process of the service as far as its storage can tell: the use cases over one client of the storage. */
 export interface Replica {
   readonly storage: Storage["Service"]
+  readonly commits: Commits["Service"]
   readonly ingest: Ingest["Service"]
   readonly admission: Admission["Service"]
   readonly queries: Queries["Service"]
@@ -37,6 +39,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
   return Effect.suspend(() => {
     opened += 1
     const layer = useCases.pipe(
+      Layer.provideMerge(Commits.layer),
       Layer.provideMerge(subject.client),
       Layer.provide(Layer.succeedContext(place)),
       // Replicas draw different ids; the first ones of two places draw the same.
@@ -45,6 +48,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
     )
     return Effect.map(Layer.build(Layer.fresh(layer)), (services) => ({
       storage: Context.get(services, Storage),
+      commits: Context.get(services, Commits),
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),

@@ -12,6 +12,7 @@ import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventId, eventOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const [a, disk] = [AgentId.make("a"), CheckId.make("disk")]
 
@@ -32,7 +33,7 @@ const commandOf = ({ incidents }: Replica, part: Together[number]): Command<unkn
       })
 
 const decideTogether = (replica: Replica, parts: Together) =>
-  replica.storage.transact(function* (workspace, now) {
+  transact(replica.storage, function* (workspace, now) {
     for (const part of parts) yield* commandOf(replica, part)(workspace, now)
   })
 
@@ -99,7 +100,8 @@ export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void
         yield* enroll(replica, "a")
         yield* report(replica)
         yield* send(replica, "a", [eventOf(9, { check_id: "cpu" })])
-        const removed = yield* replica.storage.transact(
+        const removed = yield* transact(
+          replica.storage,
           removeCheck({ agent_id: a, check_id: disk }, replica.incidents),
         )
         assert.deepStrictEqual(removed, { outcome: "done", count: 1 })

@@ -13,6 +13,7 @@ import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord, wr
 import { rowsOf } from "./rowsOf.ts"
 import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("due items, longest due first, with their incidents", () =>
@@ -192,7 +193,8 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
         ]),
       )
       const claim = (n: number) =>
-        replica(n).storage.transact(
+        transact(
+          replica(n).storage,
           claimOutbox({ notifiers: ["debug"], limit: 7, lease: Duration.hours(1), random: 0 }),
         )
       const workers = range(8).map((n) => Effect.forEach(range(6), () => claim(n)))
@@ -224,10 +226,10 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
           const { storage } = replica(n)
           const claim = claimOutbox({ notifiers: ["debug"], limit: 50, lease, random: 0 })
           for (;;) {
-            const claimed = yield* storage.transact(claim)
+            const claimed = yield* transact(storage, claim)
             for (const item of claimed) {
               sent.push({ incident_id: item.claim.incident_id, event_type: item.notification.event_type })
-              yield* storage.transact(settleAttempt(item.claim, { outcome: "delivered" }, 0))
+              yield* transact(storage, settleAttempt(item.claim, { outcome: "delivered" }, 0))
             }
             // What the others hold may free what comes after it.
             if (claimed.length === 0 && sent.length === 2 * incidents.length) return
@@ -257,7 +259,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
         }
       })
       const claim = (n: number) =>
-        replica(n).storage.transact(claimAlerts({ limit: 6, lease: Duration.hours(1) }))
+        transact(replica(n).storage, claimAlerts({ limit: 6, lease: Duration.hours(1) }))
       const workers = range(8).map((n) => Effect.forEach(range(4), () => claim(n)))
       const claimed = (yield* Effect.all(workers, { concurrency: "unbounded" })).flat(2)
       assert.deepStrictEqual(

@@ -8,6 +8,7 @@ import { agentRecord } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, type EventChanges, heartbeatOf, keyOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
@@ -60,7 +61,7 @@ const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const agent_id = AgentId.make("a")
       const increment = (n: number) =>
-        replica(n).storage.transact(function* (workspace) {
+        transact(replica(n).storage, function* (workspace) {
           yield { agents: [agent_id] }
           const agent = workspace.agents.get(agent_id) ?? agentRecord("a")
           workspace.putAgent({ ...agent, checks_ok: agent.checks_ok + 1 })

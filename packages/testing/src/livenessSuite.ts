@@ -23,6 +23,7 @@ import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, send, start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const [a, disk] = [AgentId.make("a"), CheckId.make("disk")]
 const at = (micros: bigint) => ({ last_seen_at: Instant.fromMicros(start + micros) })
@@ -134,9 +135,9 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
       const { storage } = yield* openReplica(subject)
       assert.isUndefined(yield* storage.mark)
       yield* TestClock.setTime(START_MILLIS)
-      yield* storage.transact(leaveMark(defaultPolicy))
+      yield* transact(storage, leaveMark(defaultPolicy))
       yield* TestClock.adjust("1 hour")
-      yield* storage.transact(leaveMark(defaultPolicy))
+      yield* transact(storage, leaveMark(defaultPolicy))
       const now = Instant.fromMillis(START_MILLIS + 3_600_000)
       assert.deepStrictEqual(yield* storage.mark, { name: "service", marked_at: now, outage_ended_at: now })
     }),
@@ -151,7 +152,7 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
         for (const name of names) workspace.agents.put(agentRecord(name))
       })
       const sweep = (n: number) =>
-        sweepSilentAgents(replica(n).storage, {
+        sweepSilentAgents(replica(n).storage, replica(n).commits, {
           policy: defaultPolicy,
           incidents: replica(n).incidents,
           limit: 7,
@@ -181,7 +182,7 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
       const marks = yield* Effect.forEach(
         Array.from({ length: 20 }),
         (_, n) =>
-          Effect.andThen(replica(n).storage.transact(leaveMark(defaultPolicy)), replica(n).storage.mark),
+          Effect.andThen(transact(replica(n).storage, leaveMark(defaultPolicy)), replica(n).storage.mark),
         { concurrency: "unbounded" },
       )
       const last = (yield* replica(0).storage.mark)?.marked_at ?? 0n

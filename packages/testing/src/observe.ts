@@ -4,6 +4,7 @@ import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
+import { transact } from "./transact.ts"
 
 /** Loads scopes one after another, then reads from the workspace that they filled. Changes nothing. */
 export const observe = <A>(
@@ -11,7 +12,7 @@ export const observe = <A>(
   scopes: ReadonlyArray<RowRequest>,
   read: (workspace: Workspace) => A,
 ): Effect.Effect<A, StorageError> =>
-  storage.transact(function* (workspace): Decision<A> {
+  transact(storage, function* (workspace): Decision<A> {
     yield* scopes
     return read(workspace)
   })

@@ -10,6 +10,7 @@ import { alertRecord, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 /** Outbox items by id and by age, and when the next is due (docs/rules.md#outbox). */
 export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -40,10 +41,10 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", { notifier: "pager" }]])
         const claim = claimOutbox({ notifiers: ["pager"], limit: 1, lease: Duration.minutes(1), random: 0 })
-        const [claimed] = yield* replica.storage.transact(claim)
+        const [claimed] = yield* transact(replica.storage, claim)
         if (claimed === undefined) return assert.fail("nothing was claimed")
         const result = { outcome: "refused", error: "no\0 \ud83d" } as const
-        yield* replica.storage.transact(settleAttempt(claimed.claim, result, 0))
+        yield* transact(replica.storage, settleAttempt(claimed.claim, result, 0))
         const [item] = yield* rowsOf(replica, "outbox")
         assert.deepStrictEqual([item?.state, item?.last_error], ["failed", "no  \ufffd"])
       }),
@@ -95,7 +96,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", {}]])
         const lease = Duration.minutes(10)
-        const claimed = yield* replica.storage.transact(
+        const claimed = yield* transact(
+          replica.storage,
           claimOutbox({ notifiers: ["debug"], limit: 5, lease, random: 0 }),
         )
         assert.deepStrictEqual(

@@ -132,7 +132,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* TestClock.adjust("1 micro")
       const { storage } = yield* openReplica(subject)
       // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-      const reply = yield* storage.transact(function* (_workspace, now) {
+      const { reply } = yield* storage.transact(function* (_workspace, now) {
         return { now, odd: [undefined, "\0", Number.NaN] }
       })
       assert.deepStrictEqual<unknown>(reply, { now: start + 1n, odd: [undefined, "\0", Number.NaN] })

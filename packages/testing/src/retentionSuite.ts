@@ -24,6 +24,7 @@ import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
@@ -145,7 +146,7 @@ const describeReplays = <Place>(subject: StorageUnderTest<Place>): void => {
         }
       })
       const replayed = (n: number) =>
-        Effect.forEach(names, (name) => replica(n).storage.transact(replay(outboxIdOf(name))))
+        Effect.forEach(names, (name) => transact(replica(n).storage, replay(outboxIdOf(name))))
       const [outcomes] = yield* Effect.all(
         [
           replayed(0),

@@ -2,6 +2,7 @@ import { describe } from "@effect/vitest"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
+import { committedSuite } from "./committedSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { historyRetentionSuite } from "./historyRetentionSuite.ts"
 import { expirySuite } from "./model/expirySuite.ts"
@@ -54,6 +55,7 @@ const TIMEOUT_MILLIS = 120_000
 export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`storage: ${subject.name}`, { timeout: TIMEOUT_MILLIS }, () => {
     portSuite(subject)
+    committedSuite(subject)
     rowRequestSuite(subject)
     incidentRowRequestSuite(subject)
     agentRowSuite(subject)

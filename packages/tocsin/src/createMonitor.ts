@@ -1,4 +1,4 @@
-import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { Readiness } from "@tocsin/core/health/Readiness"
 import * as BearerToken from "@tocsin/core/admission/BearerToken"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"

@@ -3,10 +3,10 @@ import { assert } from "@effect/vitest"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
-import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { Readiness } from "@tocsin/core/health/Readiness"
 import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
-import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
+import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -84,9 +84,8 @@ export class Tocsin extends Context.Service<
           Storage,
           Effect.map(Storage, (found) => spoil(observatory.watch(found))),
         )
-        const guarded = OutboxSignal.layer.pipe(
-          Layer.provideMerge(Readiness.layer),
-          Layer.provide(boundedStorage(Duration.fromInputUnsafe(storageTimeout))),
+        const guarded = Layer.merge(OutboxSignal.layer, Readiness.layer).pipe(
+          Layer.provideMerge(storageStack(Duration.fromInputUnsafe(storageTimeout))),
           Layer.provide(watched),
           Layer.provide(storage),
         )

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
-import { Readiness } from "../Readiness.ts"
+import { Readiness } from "@tocsin/core/health/Readiness"
 import { fail } from "../response/failures.ts"
 
 const ok = { status: "ok" } as const

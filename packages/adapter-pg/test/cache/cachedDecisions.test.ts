@@ -15,6 +15,7 @@ import type { PgStorageOptions } from "../../src/PgStorage.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
 import { CACHED_GROUPS } from "../../src/groups/GroupCommit.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const TABLES =
   "agent, agent_key, check_state, check_event, incident, incident_member, incident_change, outbox"
@@ -387,7 +388,7 @@ layer(ScratchPostgres.layer)("a command that waits during a commit", (it) => {
       const agents = Array.from({ length: 12 }, (_, n) => `neighbour-${n}`)
       const { cached, observer } = yield* setUp(...agents)
       const spoil = (agent: string) =>
-        cached.storage.transact(function* (workspace) {
+        transact(cached.storage, function* (workspace) {
           const agent_id = AgentId.make(agent)
           yield { agents: [agent_id] }
           const row = workspace.agents.get(agent_id)

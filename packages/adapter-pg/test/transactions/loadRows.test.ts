@@ -10,6 +10,7 @@ import type { SqlError } from "effect/sql"
 import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const setUp = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
@@ -49,7 +50,7 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
         const { holder, observer, storage } = yield* setUp
         const ref = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
         // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-        yield* storage.transact(function* (workspace) {
+        yield* transact(storage, function* (workspace) {
           workspace.incidents.put(incidentRecord("shared"))
         })
         const [former, next] = [incidentIdOf("shared"), incidentIdOf("next")]
@@ -68,7 +69,7 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
             `,
             ),
           },
-          storage.transact(function* (workspace) {
+          transact(storage, function* (workspace) {
             yield { openIncidents: [ref] }
             return { open: workspace.openIncident(ref)?.id, former: workspace.incidents.get(former)?.state }
           }),
@@ -111,7 +112,7 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
             `,
             ),
           },
-          storage.transact(look),
+          transact(storage, look),
         )
         assert.strictEqual(seen, "pending pending")
         assert.strictEqual(decided, 2)

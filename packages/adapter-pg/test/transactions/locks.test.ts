@@ -11,6 +11,7 @@ import { TestClock } from "effect/testing"
 import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const NAMES = ["a", "b", "c"]
 const LATER_MILLIS = START_MILLIS + 3_600_000
@@ -27,7 +28,7 @@ const setUp = Effect.gen(function* () {
   const observer = yield* scratch.replica({ maxConnections: 1 })
   yield* holder.sql.unsafe("TRUNCATE incident, outbox, alert")
   // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-  yield* storage.transact(function* (workspace) {
+  yield* transact(storage, function* (workspace) {
     for (const name of NAMES) {
       workspace.incidents.put(incidentRecord(name))
       workspace.outbox.put(outboxRecord(name, name))
@@ -38,8 +39,8 @@ const setUp = Effect.gen(function* () {
   return { storage, holder, observer }
 })
 
-const look = <A>({ transact }: Storage["Service"], request: RowRequest, read: (workspace: Workspace) => A) =>
-  transact(function* (workspace) {
+const look = <A>(storage: Storage["Service"], request: RowRequest, read: (workspace: Workspace) => A) =>
+  transact(storage, function* (workspace) {
     yield request
     return read(workspace)
   })

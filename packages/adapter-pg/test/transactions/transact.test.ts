@@ -10,6 +10,7 @@ import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
 import { networkAtCommit } from "./networkAtCommit.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const agentIdOf = (name: string) => AgentId.make(name)
 
@@ -63,7 +64,7 @@ const setUpCounter = (agents: ReadonlyArray<string>) =>
     const parts = yield* setUp
     yield* parts.observer.sql`TRUNCATE agent`
     const command = counter([agents])
-    yield* parts.storage.transact(command)
+    yield* transact(parts.storage, command)
     return { ...parts, command }
   })
 
@@ -73,7 +74,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("lost")
-        assert.strictEqual(yield* storage.transact(command), 2)
+        assert.strictEqual(yield* transact(storage, command), 2)
         assert.strictEqual(yield* countOf(observer, "one"), 2)
       }),
     )
@@ -82,7 +83,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("answer_lost")
-        assert.strictEqual(yield* storage.transact(command), 2)
+        assert.strictEqual(yield* transact(storage, command), 2)
         assert.strictEqual(yield* countOf(observer, "one"), 2)
       }),
     )
@@ -91,7 +92,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("unanswered")
-        assert.strictEqual(yield* storage.transact(command), 2)
+        assert.strictEqual(yield* transact(storage, command), 2)
         assert.strictEqual(yield* countOf(observer, "one"), 2)
       }),
     )
@@ -100,7 +101,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("delayed")
-        const fiber = yield* Effect.forkChild(storage.transact(command))
+        const fiber = yield* Effect.forkChild(transact(storage, command))
         yield* eventually(Effect.map(network.delayed, (count) => count === 1))
         const asked = observer.sql<{ asked: boolean }>`
           SELECT count(*) > 0 AS asked FROM pg_stat_activity
@@ -118,7 +119,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { command, network, observer, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("delayed")
-        const fiber = yield* Effect.forkChild(Effect.flip(storage.transact(command)))
+        const fiber = yield* Effect.forkChild(Effect.flip(transact(storage, command)))
         yield* eventually(Effect.map(network.delayed, (count) => count === 1))
         // What a recovery does, among other things.
         yield* observer.sql`SELECT pg_stat_reset_shared('bgwriter')`
@@ -134,7 +135,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { network, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("lost")
-        const found = yield* storage.transact(function* (workspace) {
+        const found = yield* transact(storage, function* (workspace) {
           yield { agents: agents.map(agentIdOf) }
           return workspace.agents.get(agentIdOf("one"))?.checks_ok
         })
@@ -153,11 +154,11 @@ layer(ScratchPostgres.layer)("a transaction that certainly rolled back is decide
       const observer = yield* scratch.replica()
       const holder = yield* scratch.replica()
       const command = counter([["middle"]])
-      yield* storage.transact(command)
+      yield* transact(storage, command)
       const fiber = yield* holder.sql.withTransaction(
         Effect.gen(function* () {
           yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = 'middle' FOR UPDATE`
-          const waiting = yield* Effect.forkChild(storage.transact(command))
+          const waiting = yield* Effect.forkChild(transact(storage, command))
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
           yield* network.cut
           // The server does not notice that its first client is gone.
@@ -177,11 +178,11 @@ layer(ScratchPostgres.layer)("a transaction that certainly rolled back is decide
       const command = counter([["idle"]])
       const alone = counter([["idle", "other"]])
       yield* Effect.all(
-        Array.from({ length: 10 }, (_, n) => storage.transact(n % 2 === 0 ? command : alone)),
+        Array.from({ length: 10 }, (_, n) => transact(storage, n % 2 === 0 ? command : alone)),
         { concurrency: "unbounded" },
       )
       assert.isAbove(yield* scratch.killConnections, 5)
-      assert.strictEqual(yield* storage.transact(command), 11)
+      assert.strictEqual(yield* transact(storage, command), 11)
       assert.strictEqual((yield* storage.agent(agentIdOf("idle")))?.checks_ok, 11)
     }),
   )
@@ -194,7 +195,7 @@ layer(ScratchPostgres.layer)("a transaction that certainly rolled back is decide
       const holder = yield* scratch.replica()
       const ab = counter([["a"], ["b"]])
       const ba = counter([["b"], ["a"]])
-      yield* storage.transact(ab)
+      yield* transact(storage, ab)
       const [first, second] = yield* holder.sql.withTransaction(
         Effect.gen(function* () {
           yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = 'b' FOR UPDATE`
@@ -202,9 +203,9 @@ layer(ScratchPostgres.layer)("a transaction that certainly rolled back is decide
             eventually(Effect.map(waitingForLocks(observer), (now) => now === count))
           // It queues for b first, so it gets b and then waits for a, which the other one holds
           // while it waits for b.
-          const fiberBA = yield* Effect.forkChild(storage.transact(ba))
+          const fiberBA = yield* Effect.forkChild(transact(storage, ba))
           yield* waiting(1)
-          const fiberAB = yield* Effect.forkChild(storage.transact(ab))
+          const fiberAB = yield* Effect.forkChild(transact(storage, ab))
           yield* waiting(2)
           return [fiberBA, fiberAB] as const
         }),

@@ -5,6 +5,7 @@ import { Effect, Exit } from "effect"
 import { eventually } from "../eventually.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { beginnings, FRAME_BYTES, readOn } from "./logInspection.ts"
+import { transact } from "@tocsin/testing/transact"
 
 describe("checkpoints", () => {
   it.effect("keep the log short while writing goes on, and all is there", () =>
@@ -14,7 +15,7 @@ describe("checkpoints", () => {
       const before = beginnings(file)
       yield* Effect.forEach(
         names(2_000),
-        (name) => storage.transact(putAgent(name, { hostname: name.repeat(20) })),
+        (name) => transact(storage, putAgent(name, { hostname: name.repeat(20) })),
         { concurrency: 8 },
       )
       assert.isAbove(beginnings(file) - before, 5)
@@ -32,7 +33,7 @@ describe("checkpoints", () => {
       const file = yield* scratchFile
       const storage = yield* openStorage(file, { log: { checkpointPages: 50, mostPages: 200 } })
       const reader = yield* readOn(file)
-      const write = (name: string) => Effect.result(storage.transact(putAgent(name)))
+      const write = (name: string) => Effect.result(transact(storage, putAgent(name)))
       const results = yield* Effect.forEach(names(1_000), write)
       const [refused] = results.flatMap((result) => (result._tag === "Failure" ? [result.failure] : []))
       assert.strictEqual(refused?.reason, "unavailable")
@@ -42,7 +43,7 @@ describe("checkpoints", () => {
       const kept = results.flatMap((result) => (result._tag === "Success" ? [result.success] : []))
       assert.deepStrictEqual(yield* agentIds(storage), kept)
       yield* reader.stop
-      yield* eventually(Effect.exit(storage.transact(putAgent("z"))), Exit.isSuccess)
+      yield* eventually(Effect.exit(transact(storage, putAgent("z"))), Exit.isSuccess)
       assert.deepStrictEqual(yield* agentIds(storage), [...kept, "z"])
     }),
   )

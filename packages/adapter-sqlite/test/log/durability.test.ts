@@ -7,6 +7,7 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { eventually, turn } from "../eventually.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { SlowDisk } from "./SlowDisk.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(effect, { startImmediately: true })
 
@@ -20,7 +21,7 @@ const openOnSlowDisk = Effect.gen(function* () {
   const disk = new SlowDisk()
   const file = yield* scratchFile
   const storage = yield* openStorage(file, { log: { sync: disk.sync } })
-  yield* storage.transact(putAgent("first"))
+  yield* transact(storage, putAgent("first"))
   disk.hang()
   return { disk, file, storage }
 })
@@ -37,13 +38,13 @@ describe("a sync that hangs", () => {
   it.effect("holds up answers to commands, and nothing else", () =>
     Effect.gen(function* () {
       const { disk, storage } = yield* openOnSlowDisk
-      const waiting = yield* Effect.forEach(names(3), (name) => fork(storage.transact(putAgent(name))))
+      const waiting = yield* Effect.forEach(names(3), (name) => fork(transact(storage, putAgent(name))))
       yield* oneSyncHangs(disk)
       assert.deepStrictEqual(yield* agentIds(storage), [...names(3), "first"])
       assert.deepStrictEqual(yield* storage.agent(AgentId.make("first")), agentRecord("first"))
       yield* storage.probe
       yield* storage.counts(agentRecord("first").last_seen_at)
-      const late = yield* fork(storage.transact(putAgent("late")))
+      const late = yield* fork(transact(storage, putAgent("late")))
       yield* eventually(agentIds(storage), (ids) => ids.includes("late"))
       for (const fiber of waiting) assert.isUndefined(fiber.pollUnsafe())
       disk.work()
@@ -55,9 +56,9 @@ describe("a sync that hangs", () => {
   it.effect("one sync covers what was committed before it began, and nothing that came later", () =>
     Effect.gen(function* () {
       const { disk, storage } = yield* openOnSlowDisk
-      const before = yield* fork(storage.transact(putAgent("before")))
+      const before = yield* fork(transact(storage, putAgent("before")))
       yield* oneSyncHangs(disk)
-      const meanwhile = yield* Effect.forEach(names(5), (name) => fork(storage.transact(putAgent(name))))
+      const meanwhile = yield* Effect.forEach(names(5), (name) => fork(transact(storage, putAgent(name))))
       yield* eventually(agentIds(storage), (ids) => ids.length === 7)
       assert.strictEqual(disk.hanging, 1)
       disk.complete()
@@ -73,19 +74,19 @@ describe("a sync that hangs", () => {
   it.effect("a command that wrote nothing does not tell of what is not durable yet", () =>
     Effect.gen(function* () {
       const { disk, file, storage } = yield* openOnSlowDisk
-      assert.isTrue(yield* storage.transact(lookFor("first")))
-      const write = yield* fork(storage.transact(putAgent("a")))
+      assert.isTrue(yield* transact(storage, lookFor("first")))
+      const write = yield* fork(transact(storage, putAgent("a")))
       yield* oneSyncHangs(disk)
-      const look = yield* fork(storage.transact(lookFor("a")))
+      const look = yield* fork(transact(storage, lookFor("a")))
       for (let turns = 0; turns < 5; turns++) yield* turn
       assert.isUndefined(look.pollUnsafe())
       disk.work()
       assert.deepStrictEqual([yield* Fiber.join(write), yield* Fiber.join(look)], ["a", true])
       // What another process wrote is no more durable for having been written there.
       const other = yield* openStorage(file)
-      yield* other.transact(putAgent("b"))
+      yield* transact(other, putAgent("b"))
       disk.hang()
-      const lookAgain = yield* fork(storage.transact(lookFor("b")))
+      const lookAgain = yield* fork(transact(storage, lookFor("b")))
       yield* oneSyncHangs(disk)
       assert.isUndefined(lookAgain.pollUnsafe())
       disk.work()
@@ -103,7 +104,7 @@ describe("a sync that hangs", () => {
       for (const name of names(20)) {
         // The log starts over, and each commit makes it as long as the one before did.
         other.exec("PRAGMA wal_checkpoint(PASSIVE)")
-        const written = yield* fork(storage.transact(putAgent("first", { hostname: name })))
+        const written = yield* fork(transact(storage, putAgent("first", { hostname: name })))
         yield* oneSyncHangs(disk)
         assert.isUndefined(written.pollUnsafe())
         disk.complete()
@@ -115,7 +116,7 @@ describe("a sync that hangs", () => {
   it.effect("stops the taking of commands before too many wait, and goes on after it", () =>
     Effect.gen(function* () {
       const { disk, storage } = yield* openOnSlowDisk
-      const waiting = yield* Effect.forEach(names(6_000), (name) => fork(storage.transact(putAgent(name))))
+      const waiting = yield* Effect.forEach(names(6_000), (name) => fork(transact(storage, putAgent(name))))
       yield* oneSyncHangs(disk)
       const written = yield* eventually(agentIds(storage), (ids) => ids.length > 4_000)
       assert.isBelow(written.length, 4_600)
@@ -135,11 +136,11 @@ describe("a sync that hangs", () => {
       const scope = yield* Scope.make()
       const storage = yield* Scope.provide(openStorage(file, { log: { sync: disk.sync } }), scope)
       disk.hang()
-      const written = yield* fork(storage.transact(putAgent("a")))
+      const written = yield* fork(transact(storage, putAgent("a")))
       yield* oneSyncHangs(disk)
-      const queued = yield* fork(storage.transact(putAgent("b")))
+      const queued = yield* fork(transact(storage, putAgent("b")))
       const closing = yield* fork(Scope.close(scope, Exit.void))
-      const late = yield* Effect.flip(storage.transact(putAgent("late")))
+      const late = yield* Effect.flip(transact(storage, putAgent("late")))
       assert.include(late.message, "is shutting down")
       assert.isUndefined(closing.pollUnsafe())
       disk.work()
@@ -156,7 +157,7 @@ describe("a sync that fails", () => {
     () =>
       Effect.gen(function* () {
         const { disk, storage } = yield* openOnSlowDisk
-        const waiting = yield* Effect.forEach(names(3), (name) => fork(storage.transact(putAgent(name))))
+        const waiting = yield* Effect.forEach(names(3), (name) => fork(transact(storage, putAgent(name))))
         yield* oneSyncHangs(disk)
         disk.fail()
         for (const error of yield* Effect.forEach(waiting, (fiber) => Effect.flip(Fiber.join(fiber)))) {
@@ -165,15 +166,15 @@ describe("a sync that fails", () => {
         }
         // The next sync would succeed without having written what the failed one did not.
         for (const use of [
-          storage.transact(putAgent("refused")),
-          storage.transact(lookFor("first")),
+          transact(storage, putAgent("refused")),
+          transact(storage, lookFor("first")),
           storage.probe,
         ]) {
           assert.strictEqual((yield* Effect.flip(Effect.asVoid(use))).reason, "unavailable")
         }
         assert.strictEqual(disk.hanging, 0)
         disk.work()
-        const after = yield* eventually(Effect.exit(storage.transact(putAgent("after"))), Exit.isSuccess)
+        const after = yield* eventually(Effect.exit(transact(storage, putAgent("after"))), Exit.isSuccess)
         assert.deepStrictEqual(after, Exit.succeed("after"))
         assert.deepStrictEqual(yield* agentIds(storage), ["after", ...names(3), "first"].toSorted())
       }),

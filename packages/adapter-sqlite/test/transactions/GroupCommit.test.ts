@@ -8,6 +8,7 @@ import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const WAL_HEADER_BYTES = 32
 const FRAME_BYTES = 24 + 4096
@@ -23,7 +24,7 @@ const commitsInLog = (file: string): number => {
 }
 
 const transactAll = (storage: Storage["Service"], commands: ReadonlyArray<Command<string>>) =>
-  Effect.forEach(commands, (command) => Effect.exit(storage.transact(command)), { concurrency: "unbounded" })
+  Effect.forEach(commands, (command) => Effect.exit(transact(storage, command)), { concurrency: "unbounded" })
 
 // oxlint-disable-next-line eslint/require-yield -- it decides nothing
 const defective: Command<string> = function* () {
@@ -158,7 +159,7 @@ describe("group commit", () => {
       const storage = yield* openStorage(yield* scratchFile)
       const items = names(9)
       // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-      yield* storage.transact(function* (workspace) {
+      yield* transact(storage, function* (workspace) {
         workspace.incidents.put(incidentRecord("x"))
       })
       const enqueue = (name: string): Command<ReadonlyArray<string>> =>
@@ -175,7 +176,7 @@ describe("group commit", () => {
         })
       }
       const commands = items.flatMap((name) => [enqueue(name), claim])
-      const claimed = yield* Effect.forEach(commands, (command) => storage.transact(command), {
+      const claimed = yield* Effect.forEach(commands, (command) => transact(storage, command), {
         concurrency: "unbounded",
       })
       assert.deepStrictEqual(
@@ -191,8 +192,8 @@ describe("group commit", () => {
       const storage = yield* openStorage(file)
       const lock = yield* holdLock(file)
       const [given, kept] = [
-        yield* fork(storage.transact(putAgent("a"))),
-        yield* fork(storage.transact(putAgent("b"))),
+        yield* fork(transact(storage, putAgent("a"))),
+        yield* fork(transact(storage, putAgent("b"))),
       ]
       yield* turns(3)
       yield* Fiber.interrupt(given)
@@ -207,11 +208,11 @@ describe("group commit", () => {
       const file = yield* scratchFile
       const scope = yield* Scope.make()
       const storage = yield* Scope.provide(openStorage(file), scope)
-      const queued = yield* Effect.forEach(names(300), (name) => fork(storage.transact(putAgent(name))))
+      const queued = yield* Effect.forEach(names(300), (name) => fork(transact(storage, putAgent(name))))
       yield* Scope.close(scope, Exit.void)
       const replies = yield* Effect.forEach(queued, Fiber.join)
       assert.deepStrictEqual(replies, names(300))
-      for (const late of [storage.transact(putAgent("late")), agentIds(storage), storage.probe]) {
+      for (const late of [transact(storage, putAgent("late")), agentIds(storage), storage.probe]) {
         const error = yield* Effect.flip(Effect.asVoid(late))
         assert.strictEqual(error.reason, "unavailable")
         assert.include(error.message, "is shutting down")
@@ -228,7 +229,7 @@ describe("another process's lock", () => {
       const storage = yield* openStorage(file)
       const lock = yield* holdLock(file)
       const waiting = yield* fork(
-        Effect.all([storage.transact(putAgent("a")), purge(storage, 10)], { concurrency: 2 }),
+        Effect.all([transact(storage, putAgent("a")), purge(storage, 10)], { concurrency: 2 }),
       )
       yield* turns(20)
       assert.isUndefined(waiting.pollUnsafe())
@@ -250,7 +251,7 @@ describe("another process's lock", () => {
         ["in_use", "in_use"],
       )
       yield* lock.release
-      assert.strictEqual(yield* storage.transact(putAgent("c")), "c")
+      assert.strictEqual(yield* transact(storage, putAgent("c")), "c")
       assert.deepStrictEqual(yield* agentIds(storage), ["c"])
     }),
   )

@@ -3,6 +3,7 @@
 // holds before a checkpoint.
 import { Context, Effect, Layer } from "effect"
 import { Storage } from "@tocsin/core/ports/Storage"
+import { transact } from "@tocsin/testing/transact"
 import * as SqliteStorage from "../../src/SqliteStorage.ts"
 import { putAgent } from "../ScratchFile.ts"
 
@@ -15,7 +16,7 @@ const write = Effect.gen(function* () {
   const storage = Context.get(yield* Layer.build(SqliteStorage.layer({ file, log })), Storage)
   yield* Effect.forEach(
     Array.from({ length: Number(count) }, (_, n) => `${prefix}${n}`),
-    (name) => Effect.map(storage.transact(putAgent(name)), (reply) => process.stdout.write(`${reply}\n`)),
+    (name) => Effect.map(transact(storage, putAgent(name)), (reply) => process.stdout.write(`${reply}\n`)),
     { concurrency: CONCURRENCY, discard: true },
   )
 })

@@ -1,4 +1,5 @@
 import { Effect, type Redacted } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
 import type { KeyHash } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { ThrottledClients } from "../engine/limits/ThrottledClients.ts"
@@ -6,7 +7,7 @@ import { RecentNames, UnknownSenders } from "../engine/limits/UnknownSenders.ts"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { StorageError } from "../ports/Storage.ts"
 import type { AgentBlocked, AgentNotAccepted, RateLimited } from "./AdmissionErrors.ts"
 import { keyState } from "./agentKeys.ts"
 import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
@@ -38,7 +39,7 @@ interface Refused {
 }
 
 interface Needed {
-  readonly storage: Storage["Service"]
+  readonly commits: Commits["Service"]
   readonly hashing: Hashing["Service"]
   readonly policy: PolicyOptions
   readonly instruments: Pick<Instruments, "throttled">
@@ -109,9 +110,9 @@ export class BodyAdmission {
     return Effect.flatMap(Instant.now, (now): Effect.Effect<Visit, AgentBlocked | E | StorageError> => {
       const entry = this.#enter(arrival, () => now)
       if ("leave" in entry) return Effect.succeed(entry)
-      const { storage, hashing } = this.#needed
+      const { commits, hashing } = this.#needed
       const { key_hash } = hashing.identify(arrival.key)
-      const look = storage.transact(keyState(key_hash))
+      const look = commits.transact(keyState(key_hash))
       return Effect.flatMap(look, (state): Effect.Effect<Visit, AgentBlocked | E> => {
         if (state !== "accepted") {
           const why: Effect.Effect<never, AgentBlocked | E> =

@@ -1,9 +1,10 @@
 import { Duration, Effect } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { StorageError } from "../ports/Storage.ts"
 
 /** The result of a bulk action on agents. */
 export interface WorkOnMany {
@@ -68,7 +69,7 @@ interface Work {
  * handled.
  */
 export const finishHeld = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
+  commits: Commits["Service"],
   { limit, name, piece }: Work,
   held: ReadonlyArray<AgentId>,
 ): Effect.fn.Return<number, StorageError> {
@@ -78,7 +79,7 @@ export const finishHeld = Effect.fnUntraced(function* (
     yield* Effect.sleep(BETWEEN_LOOKS)
     const still: Array<AgentId> = []
     for (let at = 0; at < left.length; at += limit) {
-      const result = yield* storage.transact(piece(left.slice(at, at + limit)))
+      const result = yield* commits.transact(piece(left.slice(at, at + limit)))
       count += result.count
       still.push(...result.held)
     }

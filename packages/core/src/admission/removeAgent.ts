@@ -1,4 +1,5 @@
 import { type Duration, Effect } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
@@ -132,12 +133,13 @@ const failingCount = ({ checks_warning, checks_unknown, checks_critical }: Agent
  */
 export const withdrawFailing = Effect.fnUntraced(function* (
   storage: Storage["Service"],
+  commits: Commits["Service"],
   { agentId, isLeaving, incidents, piece }: Withdrawal,
 ) {
   const agent = yield* storage.agent(agentId)
   if (agent === undefined || !isLeaving(agent) || failingCount(agent) <= piece) return
-  const refs = yield* storage.transact(failingChecks(agentId))
+  const refs = yield* commits.transact(failingChecks(agentId))
   for (let at = 0; at < refs.length; at += piece) {
-    yield* storage.transact(withdrawChecks(agentId, refs.slice(at, at + piece), incidents))
+    yield* commits.transact(withdrawChecks(agentId, refs.slice(at, at + piece), incidents))
   }
 })

@@ -1,5 +1,6 @@
 import { firstRows } from "../engine/lists/readPage.ts"
 import { Context, Duration, Effect, Layer } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { OutboxState } from "../contract/Status.ts"
 import { leaveMark } from "../liveness/outage.ts"
@@ -26,16 +27,17 @@ export class HealthExamination extends Context.Service<
     readonly examine: (isStopping: boolean) => Effect.Effect<Health>
   }
 >()("@tocsin/core/health/HealthExamination") {
-  static readonly layer: Layer.Layer<HealthExamination, never, Storage | Notifiers> = Layer.effect(
+  static readonly layer: Layer.Layer<HealthExamination, never, Commits | Storage | Notifiers> = Layer.effect(
     HealthExamination,
     Effect.gen(function* () {
       const storage = yield* Storage
+      const commits = yield* Commits
       const policy = yield* Policy
       const notifiers = yield* Notifiers
       const read = Effect.result(
         withinPatience(Effect.andThen(storage.probe, notificationMoments(storage, notifiers))),
       )
-      const write = failureOf(withinPatience(storage.transact(leaveMark(policy))))
+      const write = failureOf(withinPatience(commits.transact(leaveMark(policy))))
 
       return HealthExamination.of({
         examine: Effect.fn("HealthExamination.examine")(function* (isStopping) {

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { finishHeld, passHeldAgents, type WorkOnMany } from "../admission/heldAgents.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
@@ -60,11 +61,12 @@ interface SweepOptions {
  */
 export const sweepSilentAgents = Effect.fnUntraced(function* (
   storage: Storage["Service"],
+  commits: Commits["Service"],
   { policy, incidents, limit }: SweepOptions,
 ): Effect.fn.Return<number, StorageError> {
   const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, policy), limit)
   if (agents.length === 0) return 0
   const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ policy, incidents, agents: some })
-  const { count, held } = yield* storage.transact(piece(agents))
-  return count + (yield* finishHeld(storage, { name: "dead_agents", piece, limit }, held))
+  const { count, held } = yield* commits.transact(piece(agents))
+  return count + (yield* finishHeld(commits, { name: "dead_agents", piece, limit }, held))
 })

@@ -1,4 +1,5 @@
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { withChanges } from "../engine/workspace/Decision.ts"
 import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName, Severity } from "../contract/Status.ts"
@@ -30,7 +31,9 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
   Storage.of({
     transact: (command) =>
       Clock.clockWith((clock) =>
-        Effect.succeed(transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply),
+        Effect.succeed(
+          transact(tables, withChanges(command), Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply,
+        ),
       ),
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),

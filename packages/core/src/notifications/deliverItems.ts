@@ -1,8 +1,8 @@
 import { type Duration, Effect, Exit, FiberSet, Random } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
-import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
@@ -27,7 +27,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   concurrency,
   underWay,
 }: DeliverInput) {
-  const storage = yield* Storage
+  const commits = yield* Commits
   const signal = yield* OutboxSignal
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   let free = concurrency
@@ -49,7 +49,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   // So is claiming: a claimed item is attempted or released, not left to its lease.
   const claim = Effect.fnUntraced(function* () {
     const random = yield* Random.next
-    const claimed = yield* storage.transact(claimOutbox({ notifiers: [kind], limit: free, lease, random }))
+    const claimed = yield* commits.transact(claimOutbox({ notifiers: [kind], limit: free, lease, random }))
     for (const item of claimed) {
       free -= 1
       yield* FiberSet.run(underWay, attempt(item))
@@ -85,11 +85,11 @@ const settle = Effect.fnUntraced(function* (
   result: AttemptResult,
   lease: Duration.Duration,
 ) {
-  const storage = yield* Storage
+  const commits = yield* Commits
   const random = yield* Random.next
   const giveUpAt = Instant.plus(yield* Instant.now, lease)
   for (;;) {
-    const settled = yield* Effect.exit(storage.transact(settleAttempt(item.claim, result, random)))
+    const settled = yield* Effect.exit(commits.transact(settleAttempt(item.claim, result, random)))
     if (Exit.isSuccess(settled)) return settled.value
     if ((yield* Instant.now) >= giveUpAt) {
       yield* Effect.logWarning("cannot store the result of an attempt; repeating the attempt", settled.cause)

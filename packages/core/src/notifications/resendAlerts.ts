@@ -1,6 +1,6 @@
 import { type Duration, Effect, Exit, Fiber, FiberSet } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
-import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { claimAlerts, releaseAlert, settleAlert } from "./alertDecisions.ts"
 import type { ClaimedAlert } from "./DeliveryAttempt.ts"
@@ -22,7 +22,7 @@ const ALERTS_AT_ONCE = 100
  * (docs/rules.md#alertmanager).
  */
 export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underWay }: ResendInput) {
-  const storage = yield* Storage
+  const commits = yield* Commits
   const signal = yield* OutboxSignal
 
   const post = (claimed: ReadonlyArray<ClaimedAlert>) =>
@@ -32,7 +32,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underW
     )
 
   const claim = Effect.fnUntraced(function* () {
-    const claimed = yield* storage.transact(claimAlerts({ limit: ALERTS_AT_ONCE, lease }))
+    const claimed = yield* commits.transact(claimAlerts({ limit: ALERTS_AT_ONCE, lease }))
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
 
@@ -47,7 +47,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underW
 /** A refused alert is due again when its lease ends; an interrupted one is released. */
 const settle = Effect.fnUntraced(
   function* (claimed: ReadonlyArray<ClaimedAlert>, exit: Exit.Exit<DeliveryResult>) {
-    const storage = yield* Storage
+    const commits = yield* Commits
     if (Exit.isSuccess(exit) && exit.value.outcome !== "delivered") {
       return yield* Effect.logWarning(
         "cannot resend alerts; retrying when their leases end",
@@ -61,7 +61,7 @@ const settle = Effect.fnUntraced(
       )
     }
     const end = Exit.isSuccess(exit) ? settleAlert : releaseAlert
-    for (const { alert } of claimed) yield* storage.transact(end(alert))
+    for (const { alert } of claimed) yield* commits.transact(end(alert))
   },
   Effect.catchCause((cause) =>
     Effect.logWarning("cannot record that alerts were sent; sending them again when their leases end", cause),

@@ -5,7 +5,7 @@ import type { AgentId, CheckId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { ListName, ListRows, PageRequest } from "../engine/lists/ListDefinitions.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import type { Command, Committed } from "../engine/workspace/Decision.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
@@ -63,12 +63,13 @@ export class Storage extends Context.Service<
   Storage,
   {
     /**
-     * Runs a command: loads the rows that it asks for, lets it decide, and persists exactly what it changed, all in one
-     * serializable transaction. Succeeds only once that is durable. Not idempotent: a command is decided once, except
-     * that a decision which was certainly not kept may be made again. `now` is Effect's Clock. What a decision throws
-     * is a defect here; nothing is kept then, and commands grouped with it are not affected.
+     * Runs a command: loads the rows that it asks for, lets it decide, and persists exactly what it changed, all in
+     * one serializable transaction. Succeeds once that is durable, with the reply and the changes of this command
+     * (`withChanges`). Not idempotent: a command is decided once, except that a decision which was certainly not kept
+     * may be made again. `now` is Effect's Clock. An exception in a decision is a defect here: nothing is kept then,
+     * and commands of the same group are not affected. Use cases call `Commits.transact` instead.
      */
-    readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
+    readonly transact: <A>(command: Command<A>) => Effect.Effect<Committed<A>, StorageError>
     /**
      * Reads one page of a list in the query's order (see PageRequest for backward pages): committed rows only; rows whose
      * agent is deleted are not among them. An index serves it at any depth.

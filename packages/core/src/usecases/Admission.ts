@@ -1,5 +1,6 @@
 import { firstRows } from "../engine/lists/readPage.ts"
 import { Context, Effect, Layer, Schema } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { finishHeld, type ManyAgents, type WorkOnMany } from "../admission/heldAgents.ts"
@@ -63,6 +64,7 @@ export class Admission extends Context.Service<
     Admission,
     Effect.gen(function* () {
       const storage = yield* Storage
+      const commits = yield* Commits
       const hashing = yield* Hashing
       const instruments = yield* CurrentInstruments
       const options: actions.OperatorOptions = {
@@ -71,12 +73,12 @@ export class Admission extends Context.Service<
       }
 
       const one = Effect.fnUntraced(function* (command: Command<actions.ActionOutcome>) {
-        const result = yield* storage.transact(command)
+        const result = yield* commits.transact(command)
         return result.outcome === "done" ? { count: result.count } : yield* agentNotFound()
       })
 
       const withdrawMany = (agentId: AgentId, isLeaving: (agent: AgentRecord) => boolean) =>
-        withdrawFailing(storage, { agentId, isLeaving, incidents: options, piece: PIECE })
+        withdrawFailing(storage, commits, { agentId, isLeaving, incidents: options, piece: PIECE })
 
       const onAllPending = Effect.fnUntraced(function* (
         name: ManyAgents,
@@ -88,13 +90,13 @@ export class Admission extends Context.Service<
         do {
           const agentIds: ReadonlyArray<AgentId> = yield* storage.agentsWithPendingKey(after, PIECE)
           if (agentIds.length > 0) {
-            const result = yield* storage.transact(piece(agentIds))
+            const result = yield* commits.transact(piece(agentIds))
             count += result.count
             held.push(...result.held)
           }
           after = agentIds.at(-1)
         } while (after !== undefined)
-        const finish = finishHeld(storage, { name, piece, limit: PIECE }, held)
+        const finish = finishHeld(commits, { name, piece, limit: PIECE }, held)
         count += yield* Effect.provideService(finish, CurrentInstruments, instruments)
         return { count }
       })
@@ -103,7 +105,7 @@ export class Admission extends Context.Service<
         // Any 64 characters are a valid key_id (docs/rules.md#lists); one that is not an ID of ours
         // matches no row.
         return isBlacklistId(keyId)
-          ? { count: yield* storage.transact(actions.unblock([keyId])) }
+          ? { count: yield* commits.transact(actions.unblock([keyId])) }
           : { count: 0 }
       })
 
@@ -124,13 +126,13 @@ export class Admission extends Context.Service<
         blockAll: onAllPending("block_all", (ids) => actions.blockEach(ids, options)),
         removeAll: onAllPending("remove_all", (ids) => actions.removeEach(ids, options)),
         unblock,
-        unblockAll: unblockAll(storage),
+        unblockAll: unblockAll(storage, commits),
       })
     }),
   )
 }
 
-const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"]) {
+const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"], commits: Commits["Service"]) {
   let count = 0
   for (;;) {
     const rows = yield* firstRows(
@@ -139,6 +141,6 @@ const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"]) {
       PIECE,
     )
     if (rows.length === 0) return { count }
-    count += yield* storage.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
+    count += yield* commits.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
   }
 })

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Fiber, FiberSet, Layer } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
 import { deliverItems } from "../notifications/deliverItems.ts"
 import { resendAlerts } from "../notifications/resendAlerts.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
@@ -32,23 +33,24 @@ const FINISH_WITHIN = Duration.seconds(4)
  * a dead receiver delays only its own items. On close, running attempts end or are released
  * (docs/rules.md#delivery).
  */
-export const layer: Layer.Layer<never, never, Storage | OutboxSignal | Notifiers> = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { lease, concurrency } = yield* DeliverySettings
-    const underWay = yield* FiberSet.make()
-    const workers: Array<Fiber.Fiber<never>> = []
-    for (const { kind, send, resend } of (yield* Notifiers).values()) {
-      workers.push(yield* Effect.forkScoped(deliverItems({ kind, send, lease, concurrency, underWay })))
-      if (resend !== undefined)
-        workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
-    }
-    // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
-    // rest.
-    yield* Effect.addFinalizer(() =>
-      Effect.andThen(
-        Fiber.interruptAll(workers),
-        Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN),
-      ),
-    )
-  }),
-)
+export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal | Notifiers> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { lease, concurrency } = yield* DeliverySettings
+      const underWay = yield* FiberSet.make()
+      const workers: Array<Fiber.Fiber<never>> = []
+      for (const { kind, send, resend } of (yield* Notifiers).values()) {
+        workers.push(yield* Effect.forkScoped(deliverItems({ kind, send, lease, concurrency, underWay })))
+        if (resend !== undefined)
+          workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
+      }
+      // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
+      // rest.
+      yield* Effect.addFinalizer(() =>
+        Effect.andThen(
+          Fiber.interruptAll(workers),
+          Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN),
+        ),
+      )
+    }),
+  )

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
@@ -52,7 +53,7 @@ interface Chore {
 }
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
-export const layer: Layer.Layer<never, never, Storage | Ids | Notifiers> = Layer.effectDiscard(
+export const layer: Layer.Layer<never, never, Commits | Storage | Ids | Notifiers> = Layer.effectDiscard(
   Effect.gen(function* () {
     for (const chore of yield* chores) yield* Effect.forkScoped(Effect.forever(round(chore)))
   }),
@@ -84,6 +85,7 @@ const expiry = (storage: Storage["Service"], rule: RetentionName, time: Duration
 
 const chores = Effect.gen(function* () {
   const storage = yield* Storage
+  const commits = yield* Commits
   const policy = yield* Policy
   const retention = yield* Retention
   const incidents = incidentOptions(yield* Ids, policy)
@@ -92,12 +94,12 @@ const chores = Effect.gen(function* () {
     {
       name: "leaving the service's sign of life",
       pause: idlePause(markEvery(policy)),
-      piece: Effect.as(storage.transact(leaveMark(policy)), false),
+      piece: Effect.as(commits.transact(leaveMark(policy)), false),
     },
     {
       name: "looking for dead agents",
       pause: idlePause(SWEEP_EVERY),
-      piece: Effect.map(sweepSilentAgents(storage, { policy, incidents, limit: PIECE }), isWhole),
+      piece: Effect.map(sweepSilentAgents(storage, commits, { policy, incidents, limit: PIECE }), isWhole),
     },
     {
       name: "removing the rows of deleted agents",
@@ -120,7 +122,7 @@ const chores = Effect.gen(function* () {
         retention.pending === undefined
           ? Effect.succeed(false)
           : Effect.map(
-              storage.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
+              commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
               isWhole,
             ),
     },
@@ -130,7 +132,7 @@ const chores = Effect.gen(function* () {
       piece: Effect.flatMap(storage.metricCounts, ({ backlog }) => {
         const waited = new Set(backlog.map(({ notifier }) => notifier))
         const foreign = Array.from(waited).filter((notifier) => !configured.has(notifier))
-        return Effect.map(storage.transact(discardUnclaimed(foreign, PIECE)), isWhole)
+        return Effect.map(commits.transact(discardUnclaimed(foreign, PIECE)), isWhole)
       }),
     },
   ]

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import type {
   AgentBlocked,
   AgentNotAccepted,
@@ -25,7 +26,7 @@ import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Policy } from "../ports/Policy.ts"
-import { Storage, type StorageError } from "../ports/Storage.ts"
+import type { StorageError } from "../ports/Storage.ts"
 
 const MICROS_PER_SECOND = 1_000_000
 
@@ -90,7 +91,7 @@ export class Ingest extends Context.Service<
   static readonly layer = Layer.effect(
     Ingest,
     Effect.gen(function* () {
-      const storage = yield* Storage
+      const commits = yield* Commits
       const hashing = yield* Hashing
       const ids = yield* Ids
       const policy = yield* Policy
@@ -103,11 +104,11 @@ export class Ingest extends Context.Service<
       /** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
       const transact = <A>(command: Command<A>) =>
         Effect.catchIf(
-          storage.transact(command),
+          commits.transact(command),
           ({ isUnsettled }) => isUnsettled === true,
-          () => storage.transact(command),
+          () => commits.transact(command),
         )
-      const bodies = new BodyAdmission({ storage, hashing, policy, instruments })
+      const bodies = new BodyAdmission({ commits, hashing, policy, instruments })
 
       return Ingest.of({
         bodies,

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
@@ -89,19 +90,20 @@ export class Operations extends Context.Service<
     Operations,
     Effect.gen(function* () {
       const storage = yield* Storage
+      const commits = yield* Commits
       const notifiers = yield* Notifiers
       const policy = yield* Policy
       const options = incidentOptions(yield* Ids, policy)
 
       const onCheck = Effect.fnUntraced(function* (command: Command<CheckActionOutcome>) {
-        const result = yield* storage.transact(command)
+        const result = yield* commits.transact(command)
         if (result.outcome === "done") return { count: result.count }
         return yield* result.outcome === "no_such_agent" ? agentNotFound() : noSuchCheck()
       })
 
       return Operations.of({
         replay: Effect.fn("Operations.replay")(function* (id) {
-          const outcome = yield* storage.transact(replay(id))
+          const outcome = yield* commits.transact(replay(id))
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
         }),
         testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {

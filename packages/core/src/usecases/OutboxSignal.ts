@@ -1,7 +1,7 @@
-import { Context, Deferred, Effect, Layer, Stream } from "effect"
-import { Storage } from "../ports/Storage.ts"
+import { Context, Deferred, Effect, Layer } from "effect"
+import { Commits } from "../engine/commits/Commits.ts"
 
-/** Wakes those who wait for the outbox to change, in this process and, as far as the storage can tell, in others. */
+/** Wakes the workers that wait for the outbox to change: in this process and, by hints, in others. */
 export class OutboxSignal extends Context.Service<
   OutboxSignal,
   {
@@ -9,48 +9,33 @@ export class OutboxSignal extends Context.Service<
     readonly count: Effect.Effect<number>
     /** Waits until it may have changed more often than `seen` times. */
     readonly after: (seen: number) => Effect.Effect<void>
-    /** Says that it may have changed. */
+    /** Reports that it may have changed. */
     readonly raise: Effect.Effect<void>
   }
 >()("@tocsin/core/usecases/OutboxSignal") {
-  /** Watches a storage: whoever is built on the Storage of this layer raises the signal by changing the outbox. */
-  static readonly layer: Layer.Layer<OutboxSignal | Storage, never, Storage> = Layer.effectContext(
+  static readonly layer: Layer.Layer<OutboxSignal, never, Commits> = Layer.effect(
+    OutboxSignal,
     Effect.gen(function* () {
-      const storage = yield* Storage
       let count = 0
       let next = Deferred.makeUnsafe<void>()
-      const raiseUnsafe = () => {
+      const raise = () => {
         const raised = next
         count += 1
         next = Deferred.makeUnsafe<void>()
         Deferred.doneUnsafe(raised, Effect.void)
       }
-      const raise = Effect.sync(raiseUnsafe)
-      const watched = Storage.of({
-        ...storage,
-        transact: (command) =>
-          Effect.suspend(() => {
-            let touchesOutbox = false
-            const observed: typeof command = function* (workspace, now) {
-              const reply = yield* command(workspace, now)
-              touchesOutbox = workspace.touchesOutbox
-              return reply
-            }
-            return Effect.map(storage.transact(observed), (reply) => {
-              if (touchesOutbox) raiseUnsafe()
-              return reply
-            })
-          }),
+      const { listen } = yield* Commits
+      yield* listen({
+        committed: ({ isOutboxChanged }) => {
+          if (isOutboxChanged) raise()
+        },
+        hinted: raise,
       })
-      yield* Effect.forkScoped(Stream.runForEach(storage.hints, () => raise))
-      return Context.make(
-        OutboxSignal,
-        OutboxSignal.of({
-          count: Effect.sync(() => count),
-          after: (seen) => Effect.suspend(() => (count > seen ? Effect.void : Deferred.await(next))),
-          raise,
-        }),
-      ).pipe(Context.add(Storage, watched))
+      return OutboxSignal.of({
+        count: Effect.sync(() => count),
+        after: (seen) => Effect.suspend(() => (count > seen ? Effect.void : Deferred.await(next))),
+        raise: Effect.sync(raise),
+      })
     }),
   )
 }

@@ -1,7 +1,7 @@
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
+import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Policy } from "@tocsin/core/ports/Policy"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -31,7 +31,7 @@ export const commandLogging = (settings: Settings) => {
 /** The ports of the server with these settings. */
 const portsOf = (settings: Settings) =>
   Layer.mergeAll(
-    Layer.provide(boundedStorage(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
+    Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
     notifiersLayer(settings),
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(

@@ -14,6 +14,7 @@ import type { EventPlan, KeyName, ModelAction } from "./ModelAction.ts"
 import type { Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import { eventId, heartbeatOf, keyOf } from "../samples.ts"
+import { transact } from "../transact.ts"
 
 /** What was sent so far, so that it can be sent again. */
 export interface Sent {
@@ -107,9 +108,9 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "unblock":
       return (replica) => unblockNth(replica, action.nth)
     case "resetClock":
-      return ({ storage }) => storage.transact(resetClock(checkOf(action)))
+      return ({ storage }) => transact(storage, resetClock(checkOf(action)))
     case "removeCheck":
-      return ({ storage, incidents }) => storage.transact(removeCheck(checkOf(action), incidents))
+      return ({ storage, incidents }) => transact(storage, removeCheck(checkOf(action), incidents))
     case "claim":
       return (replica) => delivery.claim(replica, action)
     case "deliver":
@@ -123,13 +124,14 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "discardUnclaimed":
       return (replica) => delivery.discard(replica, action)
     case "mark":
-      return ({ storage }) => storage.transact(leaveMark(defaultPolicy))
+      return ({ storage }) => transact(storage, leaveMark(defaultPolicy))
     case "sweep":
-      return ({ storage, incidents }) =>
-        sweepSilentAgents(storage, { policy: defaultPolicy, incidents, limit: delivery.ALL })
+      return ({ storage, commits, incidents }) =>
+        sweepSilentAgents(storage, commits, { policy: defaultPolicy, incidents, limit: delivery.ALL })
     case "removeIdle":
       return ({ storage, incidents }) =>
-        storage.transact(
+        transact(
+          storage,
           delivery.inOrderOfIds(removeIdlePending({ silence: IDLE, incidents, limit: delivery.ALL })),
         )
     case "expire":

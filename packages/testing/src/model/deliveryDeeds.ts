@@ -11,6 +11,7 @@ import type { ModelAction } from "./ModelAction.ts"
 import { outboxIdOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
+import { transact } from "../transact.ts"
 
 type ActionOf<Act extends ModelAction["act"]> = Extract<ModelAction, { readonly act: Act }>
 
@@ -48,7 +49,8 @@ export const inOrderOfIds = <A>(command: Command<A>): Command<A> =>
 
 /** Claims what is due; the items are `sending` then. */
 export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
-  storage.transact(
+  transact(
+    storage,
     inOrderOfIds(
       claimOutbox({ notifiers: action.notifiers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
     ),
@@ -63,7 +65,7 @@ const resultOf = (outcome: AttemptResult["outcome"]): AttemptResult =>
 export const deliver = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"deliver">) {
   const claimed = yield* claim(replica, { act: "claim", notifiers: ["debug", "alert_router"], isLost: false })
   return yield* Effect.forEach(claimed, (item) =>
-    replica.storage.transact(settleAttempt(item.claim, resultOf(action.outcome), RANDOM)),
+    transact(replica.storage, settleAttempt(item.claim, resultOf(action.outcome), RANDOM)),
   )
 })
 
@@ -73,15 +75,16 @@ export const settle = Effect.fnUntraced(function* (replica: Replica, action: Act
   const item = sending[action.nth % sending.length]
   if (item?.leased_until === undefined) return "nothing is being sent"
   const { leased_until, ...held } = item
-  return yield* replica.storage.transact(
+  return yield* transact(
+    replica.storage,
     settleAttempt({ ...held, leased_until }, resultOf(action.outcome), RANDOM),
   )
 })
 
 /** Sends alerts again, and comes to know what became of some. */
 export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"resend">) {
-  const claimed = yield* storage.transact(inOrderOfIds(claimAlerts({ limit: ALL, lease: leaseOf(action) })))
-  for (const { alert } of claimed.slice(0, action.settled)) yield* storage.transact(settleAlert(alert))
+  const claimed = yield* transact(storage, inOrderOfIds(claimAlerts({ limit: ALL, lease: leaseOf(action) })))
+  for (const { alert } of claimed.slice(0, action.settled)) yield* transact(storage, settleAlert(alert))
   return claimed
 })
 
@@ -90,12 +93,12 @@ export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: 
   const items = yield* rowsOf(replica, "outbox")
   const dead = items.filter((item) => item.state === "failed")
   const item = dead[action.nth % dead.length] ?? items[action.nth % items.length]
-  return yield* replica.storage.transact(replay(item?.id ?? outboxIdOf("nobody's")))
+  return yield* transact(replica.storage, replay(item?.id ?? outboxIdOf("nobody's")))
 })
 
 /** Discards what has waited for a day. */
 export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
-  storage.transact(inOrderOfIds(discardUnclaimed([notifier], ALL)))
+  transact(storage, inOrderOfIds(discardUnclaimed([notifier], ALL)))
 
 /** Expires rows. What deleted agents left goes first: whether it counts as expired is nobody's business. */
 export const expire = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"expire">) {

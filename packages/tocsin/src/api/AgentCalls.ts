@@ -1,5 +1,5 @@
 import { agentCalls as callsOf, type Sender } from "@tocsin/adapter-http/handlers/agentCalls"
-import { Readiness } from "@tocsin/adapter-http/Readiness"
+import { Readiness } from "@tocsin/core/health/Readiness"
 import { isWellFormed, type RoleOf } from "@tocsin/core/admission/BearerToken"
 import type {
   AcceptedResponse,

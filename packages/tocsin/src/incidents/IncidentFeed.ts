@@ -1,13 +1,10 @@
-import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { ChangeBuffer } from "./ChangeBuffer.ts"
 import { type IncidentChange, incidentChangeOf } from "./IncidentChange.ts"
 
 // Some hundred kilobytes for each subscriber at most.
 const CHANGES_KEPT = 1_000
-
-type Told = Omit<IncidentChange, "missed">
 
 /**
  * Incident changes that this process commits, for a live view. At most once each, in commit order as this process sees it:
@@ -24,10 +21,10 @@ export class IncidentFeed extends Context.Service<
     readonly changes: Stream.Stream<IncidentChange>
   }
 >()("tocsin/incidents/IncidentFeed") {
-  /** Watches a storage: changes are told of transactions through the Storage that this layer provides. */
-  static readonly layer: Layer.Layer<IncidentFeed | Storage, never, Storage> = Layer.effectContext(
+  static readonly layer: Layer.Layer<IncidentFeed, never, Commits> = Layer.effect(
+    IncidentFeed,
     Effect.gen(function* () {
-      const storage = yield* Storage
+      const { listen } = yield* Commits
       const subscribers = new Set<ChangeBuffer>()
       const subscribe = Effect.acquireRelease(
         Effect.sync(() => {
@@ -42,38 +39,20 @@ export class IncidentFeed extends Context.Service<
           for (const subscriber of subscribers) subscriber.end()
         }),
       )
-      const publish = (changes: ReadonlyArray<Told>) =>
-        Effect.sync(() => {
-          for (const subscriber of subscribers) for (const change of changes) subscriber.offer(change)
-        })
-      const transactWatched = <A>(command: Command<A>) =>
-        Effect.suspend(() => {
-          let changes: ReadonlyArray<Told> = []
-          const watched: Command<A> = function* (workspace, now) {
-            // Commands of one group share the workspace.
-            const changed = workspace.incidents.record()
-            const reply = yield* command(workspace, now)
-            changes = changed().flatMap(({ before, after }) =>
-              after === undefined ? [] : (incidentChangeOf(before, after) ?? []),
-            )
-            return reply
+      yield* listen({
+        committed: ({ incidents }) => {
+          if (subscribers.size === 0) return
+          for (const { before, after } of incidents) {
+            const change = after && incidentChangeOf(before, after)
+            if (change === undefined) continue
+            for (const subscriber of subscribers) subscriber.offer(change)
           }
-          return Effect.tap(storage.transact(watched), () => publish(changes))
-        })
-      const watchedStorage = Storage.of({
-        ...storage,
-        transact: (command) =>
-          Effect.suspend(() =>
-            subscribers.size === 0 ? storage.transact(command) : transactWatched(command),
-          ),
+        },
       })
-      return Context.make(
-        IncidentFeed,
-        IncidentFeed.of({
-          subscribe,
-          changes: Stream.unwrap(Effect.map(subscribe, (buffer) => Stream.fromEffectRepeat(buffer.take))),
-        }),
-      ).pipe(Context.add(Storage, watchedStorage))
+      return IncidentFeed.of({
+        subscribe,
+        changes: Stream.unwrap(Effect.map(subscribe, (buffer) => Stream.fromEffectRepeat(buffer.take))),
+      })
     }),
   )
 }

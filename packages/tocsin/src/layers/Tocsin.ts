@@ -5,17 +5,17 @@
  */
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { Readiness } from "@tocsin/adapter-http/Readiness"
+import type { Commits } from "@tocsin/core/engine/commits/Commits"
+import { storageStack } from "@tocsin/core/engine/commits/storageStack"
+import { Readiness } from "@tocsin/core/health/Readiness"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import * as measuredNotifiers from "@tocsin/core/engine/metrics/measuredNotifiers"
-import { tracedStorage } from "@tocsin/core/engine/metrics/tracedStorage"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { type BeatReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
-import { boundedStorage } from "@tocsin/core/ports/boundedStorage"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
@@ -58,6 +58,7 @@ export type TocsinServices =
   | IncidentFeed
   | Readiness
   | OutboxSignal
+  | Commits
   | Storage
   | Notifiers
   | Hashing
@@ -77,11 +78,9 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   TocsinServices,
   StorageFailure | NotifierFailure | ClockFailure | PepperChanged | StorageError
 > => {
-  const storage = IncidentFeed.layer.pipe(
-    Layer.provideMerge(OutboxSignal.layer),
-    Layer.provideMerge(Readiness.layer),
-    Layer.provide(boundedStorage(Duration.fromInputUnsafe(options.storageTimeout ?? STORAGE_TIMEOUT))),
-    Layer.provide(tracedStorage.pipe(Layer.provide(options.storage))),
+  const storage = Layer.mergeAll(IncidentFeed.layer, OutboxSignal.layer, Readiness.layer).pipe(
+    Layer.provideMerge(storageStack(Duration.fromInputUnsafe(options.storageTimeout ?? STORAGE_TIMEOUT))),
+    Layer.provide(options.storage),
   )
   const ports = Layer.mergeAll(storage, NodeHashing.layer({ pepper: options.pepper })).pipe(
     Layer.provideMerge(settings(options)),

@@ -1,4 +1,5 @@
 import type { Instant } from "../../contract/Instant.ts"
+import type { CommandChanges } from "./CommandChanges.ts"
 import type { RowRequest } from "./RowRequest.ts"
 import type { Workspace } from "./Workspace.ts"
 
@@ -13,6 +14,23 @@ export type Decision<A> = Generator<RowRequest, A, void>
  * workspace after a transient failure, so it keeps no state outside.
  */
 export type Command<A> = (workspace: Workspace, now: Instant) => Decision<A>
+
+/** The reply of a committed command, and what it changed. */
+export interface Committed<A> {
+  readonly reply: A
+  readonly changes: CommandChanges
+}
+
+/**
+ * The same command, whose reply includes its changes. Storages run this one: the reply of the
+ * committed decision has its own changes, without those of other commands on the same workspace.
+ */
+export const withChanges = <A>(command: Command<A>): Command<Committed<A>> =>
+  function* (workspace, now) {
+    workspace.beginCommand()
+    const reply = yield* command(workspace, now)
+    return { reply, changes: workspace.commandChanges() }
+  }
 
 /** Runs a decision for a storage that loads synchronously. */
 export const decideSync = <A>(decision: Decision<A>, load: (request: RowRequest) => void): A => {

@@ -29,6 +29,11 @@ export interface TableOptions<Id, Row> {
   readonly groupsOf?: (row: Row) => ReadonlyArray<string>
 }
 
+/** Counts how often rows changed, for all tables of a workspace together. */
+export interface WriteCount {
+  writes: number
+}
+
 const NONE: ReadonlyArray<never> = []
 
 const isChange = ({ before, after }: Change<unknown>): boolean => before !== after
@@ -39,6 +44,7 @@ const isChange = ({ before, after }: Change<unknown>): boolean => before !== aft
  */
 export class Table<Id, Row> {
   readonly #options: TableOptions<Id, Row>
+  readonly #count: WriteCount
   #parts: Map<string, Entries<Row>> | undefined
   // Consecutive lookups usually concern one agent.
   #latestPart: Entries<Row> | undefined
@@ -46,11 +52,13 @@ export class Table<Id, Row> {
   #touched: Array<Entry<Row>> | undefined
   // The former values of rows changed since the recording began.
   #recorded: Map<Entry<Row>, Row | undefined> | undefined
+  #isRecording = false
   // Built when a group is first requested.
   #groups: Map<string, Array<Entry<Row>>> | undefined
 
-  constructor(options: TableOptions<Id, Row>) {
+  constructor(options: TableOptions<Id, Row>, count: WriteCount) {
     this.#options = options
+    this.#count = count
   }
 
   /** Whether the row, or its absence, is known. */
@@ -85,6 +93,7 @@ export class Table<Id, Row> {
     if (entry === undefined)
       part.set(key, (entry = { before: undefined, after: undefined, isTouched: false }))
     this.#touch(entry)
+    if (entry.after !== row) this.#count.writes += 1
     const isNew = entry.after === undefined
     entry.after = row
     if (isNew && this.#groups !== undefined) this.#addToGroups(this.#groups, entry, row)
@@ -96,6 +105,7 @@ export class Table<Id, Row> {
     const row = entry.after
     if (row === undefined) return
     this.#touch(entry)
+    this.#count.writes += 1
     entry.after = undefined
     // A row that is put under this ID later may belong to other groups.
     if (this.#groups !== undefined) this.#removeFromGroups(this.#groups, entry, row)
@@ -117,27 +127,21 @@ export class Table<Id, Row> {
     return rows
   }
 
-  /** Whether any row was put or deleted. */
-  get isChanged(): boolean {
-    return this.#touched !== undefined
-  }
-
   /** The rows whose value differs from the loaded one, in the order of their first change. */
   changes(): ReadonlyArray<Change<Row>> {
     return this.#touched?.filter(isChange) ?? NONE
   }
 
-  /**
-   * Starts to record the changes of one command; call the result to end the recording and get them.
-   * The cost depends on that command's changes only. A new recording ends the previous one.
-   */
-  record(): () => ReadonlyArray<Change<Row>> {
-    const recorded = new Map<Entry<Row>, Row | undefined>()
-    this.#recorded = recorded
-    return () => {
-      if (this.#recorded === recorded) this.#recorded = undefined
-      return Array.from(recorded, ([{ after }, before]) => ({ before, after })).filter(isChange)
-    }
+  /** Starts to record the changes of one command. A new recording ends the previous one. */
+  beginRecording(): void {
+    this.#isRecording = true
+    this.#recorded = undefined
+  }
+
+  /** The changes since the recording began. The cost depends on these only. */
+  recorded(): ReadonlyArray<Change<Row>> {
+    if (this.#recorded === undefined) return NONE
+    return Array.from(this.#recorded, ([{ after }, before]) => ({ before, after })).filter(isChange)
   }
 
   #partOf(id: Id): Entries<Row> | undefined {
@@ -169,7 +173,10 @@ export class Table<Id, Row> {
   }
 
   #touch(entry: Entry<Row>): void {
-    if (this.#recorded?.has(entry) === false) this.#recorded.set(entry, entry.after)
+    if (this.#isRecording) {
+      this.#recorded ??= new Map()
+      if (!this.#recorded.has(entry)) this.#recorded.set(entry, entry.after)
+    }
     if (entry.isTouched) return
     entry.isTouched = true
     if (this.#touched === undefined) this.#touched = [entry]

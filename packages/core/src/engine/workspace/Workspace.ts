@@ -12,9 +12,10 @@ import {
 } from "../../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { Standings } from "./Standings.ts"
-import { Table } from "./Table.ts"
+import { Table, type WriteCount } from "./Table.ts"
 import { WorkspaceTables } from "./WorkspaceTables.ts"
 
 /** How far down its ranking an incident's members are loaded. */
@@ -58,18 +59,19 @@ const NOTHING_FOUND: Readonly<Found> = {
  * persists exactly what {@link Workspace.changes} lists.
  */
 export class Workspace {
-  readonly agents = new Table(WorkspaceTables.agents)
-  readonly keys = new Table(WorkspaceTables.keys)
-  readonly checks = new Table(WorkspaceTables.checks)
-  readonly incidents = new Table(WorkspaceTables.incidents)
-  readonly members = new Table(WorkspaceTables.members)
-  readonly outbox = new Table(WorkspaceTables.outbox)
-  readonly alerts = new Table(WorkspaceTables.alerts)
-  readonly marks = new Table(WorkspaceTables.marks)
+  readonly #count: WriteCount = { writes: 0 }
+  readonly agents = new Table(WorkspaceTables.agents, this.#count)
+  readonly keys = new Table(WorkspaceTables.keys, this.#count)
+  readonly checks = new Table(WorkspaceTables.checks, this.#count)
+  readonly incidents = new Table(WorkspaceTables.incidents, this.#count)
+  readonly members = new Table(WorkspaceTables.members, this.#count)
+  readonly outbox = new Table(WorkspaceTables.outbox, this.#count)
+  readonly alerts = new Table(WorkspaceTables.alerts, this.#count)
+  readonly marks = new Table(WorkspaceTables.marks, this.#count)
   /** Which incident is open for a key. */
-  readonly openIncidents = new Table(WorkspaceTables.openIncidents)
+  readonly openIncidents = new Table(WorkspaceTables.openIncidents, this.#count)
   /** The key of a blacklist row. */
-  readonly blacklist = new Table(WorkspaceTables.blacklist)
+  readonly blacklist = new Table(WorkspaceTables.blacklist, this.#count)
   readonly knownEvents = new KnownEvents()
   /** What searches found; their rows are in the tables. */
   readonly found: Found = { ...NOTHING_FOUND }
@@ -84,6 +86,8 @@ export class Workspace {
   #storyCuts: Map<IncidentId, StoryCut> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
+  /** How often rows had changed when the present command began. */
+  #writesBefore = 0
 
   /** How far down their members' ranking incidents are loaded. */
   get rankings(): Map<IncidentId, LoadedRanking> {
@@ -134,6 +138,7 @@ export class Workspace {
 
   /** Adds a row to a check's history. */
   store(row: HistoryRecord): void {
+    this.#count.writes += 1
     this.#stored.push(row)
     this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
   }
@@ -154,6 +159,7 @@ export class Workspace {
 
   /** Adds a change to an incident's history, which drops older changes once it is long. */
   recordChange(change: IncidentChangeRecord): void {
+    this.#count.writes += 1
     this.#incidentChanges.push(change)
     const cut = cutOf(change.incident_id, change.seq)
     if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
@@ -204,9 +210,22 @@ export class Workspace {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
 
-  /** Whether anything changed that delivery waits for. */
-  get touchesOutbox(): boolean {
-    return this.outbox.isChanged || this.alerts.isChanged
+  /** Starts a command; `commandChanges` leaves out the changes of earlier ones. */
+  beginCommand(): void {
+    this.#writesBefore = this.#count.writes
+    this.incidents.beginRecording()
+    this.outbox.beginRecording()
+    this.alerts.beginRecording()
+  }
+
+  /** The changes of the present command so far. */
+  commandChanges(): CommandChanges {
+    if (this.#count.writes === this.#writesBefore) return NO_CHANGES
+    const incidents = this.incidents.recorded()
+    const isOutboxChanged = this.outbox.recorded().length > 0 || this.alerts.recorded().length > 0
+    // Most commands are heartbeats and unchanged results: these allocate nothing.
+    if (incidents.length === 0 && !isOutboxChanged) return OTHER_CHANGES
+    return { isWrite: true, isOutboxChanged, incidents }
   }
 
   /**

@@ -3,7 +3,7 @@ import { decideExpiry, removeExpired } from "@tocsin/core/memory/expire"
 import { loadRows } from "@tocsin/core/memory/transact"
 import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { persistChanges } from "@tocsin/core/memory/persistChanges"
-import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
+import { type Command, decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
@@ -100,7 +100,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
 
   return Storage.of({
     ...memory,
-    transact: (command) => inTurn(transact(command)),
+    transact: (command) => inTurn(transact(withChanges(command))),
     expire: (piece) => inTurn(expire(piece)),
     establish: (name, value) =>
       inTurn(

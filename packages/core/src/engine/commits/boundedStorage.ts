@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect, Fiber, Layer } from "effect"
-import { Storage, StorageError } from "./Storage.ts"
+import { Storage, StorageError } from "../../ports/Storage.ts"
 
 const timedOut = Effect.fail(
   new StorageError({

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
+import { type Command, decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Context, Effect, Layer } from "effect"
+import { Commits } from "../../src/engine/commits/Commits.ts"
 import { TestClock } from "effect/testing"
-import { Readiness } from "../src/Readiness.ts"
+import { Readiness } from "../../src/health/Readiness.ts"
 
 const failure = (reason: StorageFailure) => new StorageError({ reason, message: reason })
 
@@ -22,11 +23,13 @@ const watched = Effect.gen(function* () {
         if (told.refusal !== undefined) return Effect.fail(failure(told.refusal))
         const workspace = new Workspace()
         const load = () => workspace.marks.load("service", undefined)
-        return Effect.succeed(decideSync(command(workspace, Instant.fromMicros(0n)), load))
+        return Effect.succeed(decideSync(withChanges(command)(workspace, Instant.fromMicros(0n)), load))
       }),
   })
-  const context = yield* Layer.build(Readiness.layer.pipe(Layer.provide(storage)))
-  const { transact } = Context.get(context, Storage)
+  const context = yield* Layer.build(
+    Readiness.layer.pipe(Layer.provideMerge(Commits.layer), Layer.provide(storage)),
+  )
+  const { transact } = Context.get(context, Commits)
   const run = (command: Command<void>) => Effect.exit(transact(command))
   return { told, readiness: Context.get(context, Readiness), write: run(writing), look: run(looking) }
 })

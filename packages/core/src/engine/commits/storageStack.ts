@@ -1,20 +1,34 @@
-import { Effect, Layer, Tracer } from "effect"
+import { type Duration, Effect, Layer, Tracer } from "effect"
 import { Storage } from "../../ports/Storage.ts"
+import { boundedStorage } from "./boundedStorage.ts"
+import { Commits } from "./Commits.ts"
+
+/**
+ * The layers between the use cases and a storage, from the outside in. No caller waits longer than `limit`.
+ *
+ * | layer | adds | its place |
+ * |---|---|---|
+ * | `Commits` | listeners | outermost: it reports what callers get, time-outs included |
+ * | `boundedStorage` | a time limit | around the spans: a span shows how long the storage took, not how long a caller waited |
+ * | `tracedStorage` | spans | innermost: spans contain no wait of a layer |
+ */
+export const storageStack = (limit: Duration.Duration): Layer.Layer<Commits | Storage, never, Storage> =>
+  Commits.layer.pipe(Layer.provideMerge(boundedStorage(limit)), Layer.provide(tracedStorage))
 
 const spanOf =
   (name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withSpan(effect, `Storage.${name}`, { captureStackTrace: false })
 
-/** The same storage, whose transactions and reads are spans where somebody keeps them; the very same where nobody does. */
-export const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
+/** Makes spans of transactions and reads; without a tracer, the storage itself. */
+const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
   Storage,
   Effect.gen(function* () {
     const storage = yield* Storage
     if ((yield* Tracer.Tracer) === Tracer.nativeTracer) return storage
     return Storage.of({
       ...storage,
-      // From the request for it until it is durable, the wait for others of its group included.
+      // Until the command is durable, which includes its wait for a group.
       transact: (command) => spanOf("transact")(storage.transact(command)),
       page: (request) =>
         Effect.withSpan(storage.page(request), "Storage.page", {

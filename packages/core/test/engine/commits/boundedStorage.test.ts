@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { AgentId } from "../../src/contract/Identifiers.ts"
-import * as Instant from "../../src/contract/Instant.ts"
-import { boundedStorage } from "../../src/ports/boundedStorage.ts"
-import { Storage, StorageError } from "../../src/ports/Storage.ts"
+import { AgentId } from "../../../src/contract/Identifiers.ts"
+import * as Instant from "../../../src/contract/Instant.ts"
+import { boundedStorage } from "../../../src/engine/commits/boundedStorage.ts"
+import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 
 const LIMIT = Duration.seconds(10)
 

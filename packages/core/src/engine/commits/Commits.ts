@@ -1,0 +1,57 @@
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { CurrentInstruments } from "../metrics/Instruments.ts"
+import { Storage, type StorageError } from "../../ports/Storage.ts"
+import type { CommandChanges } from "../workspace/CommandChanges.ts"
+import type { Command } from "../workspace/Decision.ts"
+
+/** Functions that are called synchronously, in the order of the commits as this process sees them. They must not throw. */
+export interface CommitListener {
+  /** A command of this process was committed, with these changes. */
+  readonly committed?: (changes: CommandChanges) => void
+  /** A command of this process failed, or its caller stopped waiting for it. */
+  readonly failed?: (error: StorageError) => void
+  /** Another process may have committed something to deliver: see `Storage.hints`. */
+  readonly hinted?: () => void
+}
+
+/** The way of every command to the storage, and the one place where commits are observed. */
+export class Commits extends Context.Service<
+  Commits,
+  {
+    /** Runs a command by `Storage.transact`, reports it to the listeners, and returns its reply. */
+    readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
+    /** Adds a listener until the scope closes. */
+    readonly listen: (listener: CommitListener) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("@tocsin/core/engine/commits/Commits") {
+  static readonly layer: Layer.Layer<Commits, never, Storage> = Layer.effect(
+    Commits,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const { storageFailures } = yield* CurrentInstruments
+      const listeners = new Set<CommitListener>()
+      const reportFailure = (error: StorageError) =>
+        Effect.sync(() => {
+          storageFailures[error.reason].value += 1
+          for (const listener of listeners) listener.failed?.(error)
+        })
+      return Commits.of({
+        transact: (command) =>
+          Effect.map(Effect.tapError(storage.transact(command), reportFailure), ({ reply, changes }) => {
+            for (const listener of listeners) listener.committed?.(changes)
+            return reply
+          }),
+        listen: Effect.fnUntraced(function* (listener) {
+          yield* Effect.acquireRelease(
+            Effect.sync(() => listeners.add(listener)),
+            () => Effect.sync(() => listeners.delete(listener)),
+          )
+          const { hinted } = listener
+          if (hinted === undefined) return
+          // Only a listener for hints makes the storage listen: a command line needs no connection for them.
+          yield* Effect.forkScoped(Stream.runForEach(storage.hints, () => Effect.sync(hinted)))
+        }),
+      })
+    }),
+  )
+}

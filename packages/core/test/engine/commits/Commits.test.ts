@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Scope, Exit, Stream } from "effect"
+import { Commits } from "../../../src/engine/commits/Commits.ts"
+import * as Instant from "../../../src/contract/Instant.ts"
+import { Storage, StorageError } from "../../../src/ports/Storage.ts"
+import { type Command, decideSync, withChanges } from "../../../src/engine/workspace/Decision.ts"
+import { Workspace } from "../../../src/engine/workspace/Workspace.ts"
+
+/** Commits to a storage that keeps nothing and fails on request, and what a listener without an interest in hints heard. */
+const observed = Effect.gen(function* () {
+  const heard: Array<string> = []
+  const control = { isFull: false, hintsTaken: 0 }
+  const hints = Stream.suspend(() => {
+    control.hintsTaken += 1
+    return Stream.make(undefined)
+  })
+  const storage = Layer.mock(Storage, {
+    hints,
+    transact: (command) =>
+      Effect.suspend(() =>
+        control.isFull
+          ? Effect.fail(new StorageError({ reason: "full", message: "full" }))
+          : Effect.succeed(
+              decideSync(withChanges(command)(new Workspace(), Instant.fromMicros(0n)), () => {}),
+            ),
+      ),
+  })
+  const commits = Context.get(yield* Layer.build(Commits.layer.pipe(Layer.provide(storage))), Commits)
+  const scope = yield* Scope.make()
+  yield* Scope.provide(
+    commits.listen({
+      committed: ({ isWrite }) => heard.push(isWrite ? "write" : "look"),
+      failed: ({ reason }) => heard.push(reason),
+    }),
+    scope,
+  )
+  return { commits, control, heard, stopListening: Scope.close(scope, Exit.void) }
+})
+
+// oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+const look: Command<string> = function* () {
+  return "seen"
+}
+
+// oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+const write: Command<string> = function* (workspace, now) {
+  workspace.marks.put({ name: "service", marked_at: now, outage_ended_at: undefined })
+  return "written"
+}
+
+describe("commits", () => {
+  it.effect("return the reply, and report changes and failures to the listeners", () =>
+    Effect.gen(function* () {
+      const { commits, control, heard } = yield* observed
+      assert.strictEqual(yield* commits.transact(look), "seen")
+      assert.strictEqual(yield* commits.transact(write), "written")
+      control.isFull = true
+      assert.strictEqual((yield* Effect.flip(commits.transact(write))).reason, "full")
+      assert.deepStrictEqual(heard, ["look", "write", "full"])
+    }),
+  )
+
+  it.effect("report nothing to a listener whose scope is closed", () =>
+    Effect.gen(function* () {
+      const { commits, heard, stopListening } = yield* observed
+      yield* stopListening
+      yield* commits.transact(write)
+      assert.deepStrictEqual(heard, [])
+    }),
+  )
+
+  it.effect("take the storage's hints only for a listener that asks for them", () =>
+    Effect.gen(function* () {
+      const { commits, control } = yield* observed
+      yield* Effect.yieldNow
+      assert.strictEqual(control.hintsTaken, 0)
+      let hinted = 0
+      yield* commits.listen({ hinted: () => void (hinted += 1) })
+      yield* Effect.yieldNow
+      assert.strictEqual(hinted, 1)
+    }),
+  )
+})

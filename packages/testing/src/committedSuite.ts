@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { NO_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
+import type { Command, Committed } from "@tocsin/core/engine/workspace/Decision"
+import { Effect, Exit } from "effect"
+import { incidentIdOf, incidentRecord, outboxRecord, write } from "./records.ts"
+import { openReplica } from "./Replica.ts"
+import { enroll } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+/** Reads an agent, as most commands do first. */
+const look = (agent: string): Command<string> =>
+  function* () {
+    yield { agents: [AgentId.make(agent)] }
+    return agent
+  }
+
+/** Changes an agent and nothing else. */
+const seen = (agent: string): Command<string> =>
+  function* (workspace, now) {
+    const id = AgentId.make(agent)
+    yield { agents: [id] }
+    const before = workspace.agents.get(id)
+    if (before !== undefined) workspace.putAgent({ ...before, last_seen_at: now, hostname: "seen" })
+    return agent
+  }
+
+/** Opens an incident with an outbox item, both called like the agent. */
+const open = (agent: string): Command<string> =>
+  function* (workspace) {
+    yield { agents: [AgentId.make(agent)] }
+    workspace.incidents.put(incidentRecord(agent))
+    workspace.outbox.put(outboxRecord(agent, agent))
+    return agent
+  }
+
+/** Writes the agent's name into the incident that all of them share. */
+const share = (agent: string): Command<string> =>
+  function* (workspace) {
+    yield { agents: [AgentId.make(agent)] }
+    yield { incidents: [incidentIdOf("shared")] }
+    const before = workspace.incidents.get(incidentIdOf("shared"))
+    if (before !== undefined) workspace.incidents.put({ ...before, summary: agent })
+    return agent
+  }
+
+/** Makes a storage decide the other commands of its group again. */
+const fail = (agent: string): Command<string> =>
+  function* (workspace) {
+    yield { agents: [AgentId.make(agent)] }
+    workspace.incidents.put(incidentRecord(`failed ${agent}`))
+    throw new Error("thrown by a decision")
+  }
+
+/** The names in what a command reports to have changed. */
+const namesOf = ({ changes }: Committed<string>) =>
+  changes.incidents.map(({ before, after }) => [before?.summary, after?.summary])
+
+/** `Storage.transact` returns the changes of each command, without those of its group. */
+export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("a committed command", () => {
+    it.effect("returns its reply, and whether it changed anything that has listeners", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* enroll(replica, "a")
+        const { storage } = replica
+        assert.deepStrictEqual(yield* storage.transact(look("a")), { reply: "a", changes: NO_CHANGES })
+        const heartbeat = yield* storage.transact(seen("a"))
+        assert.deepStrictEqual(heartbeat.changes, { isWrite: true, isOutboxChanged: false, incidents: [] })
+        const { changes } = yield* storage.transact(open("a"))
+        assert.deepInclude(changes, { isWrite: true, isOutboxChanged: true })
+        assert.deepStrictEqual(changes.incidents, [{ before: undefined, after: incidentRecord("a") }])
+      }),
+    )
+
+    for (const [name, isDisturbed] of [
+      ["reports its own changes alone, however many share its transaction", false],
+      ["reports them once, where its group fails and it is decided again", true],
+    ] as const) {
+      it.live(name, () =>
+        Effect.gen(function* () {
+          const replica = yield* openReplica(subject)
+          const agents = Array.from({ length: 40 }, (_, n) => `agent-${n}`)
+          yield* enroll(replica, ...agents)
+          yield* write(replica, [], ({ incidents }) =>
+            incidents.put({ ...incidentRecord("shared"), summary: "shared" }),
+          )
+          const kinds = [look, seen, open, share, ...(isDisturbed ? [fail] : [])]
+          const commands = agents.flatMap((agent, n) => kinds[n % kinds.length]?.(agent) ?? [])
+          const exits = yield* Effect.forEach(
+            commands,
+            (command) => Effect.exit(replica.storage.transact(command)),
+            { concurrency: "unbounded" },
+          )
+          const shared: Array<ReadonlyArray<string | undefined>> = []
+          for (const [n, exit] of exits.entries()) {
+            const kind = kinds[n % kinds.length]
+            assert.strictEqual(Exit.isFailure(exit), kind === fail)
+            if (!Exit.isSuccess(exit)) continue
+            const { reply, changes } = exit.value
+            assert.strictEqual(reply, agents[n])
+            assert.strictEqual(changes.isWrite, kind !== look)
+            assert.strictEqual(changes.isOutboxChanged, kind === open)
+            if (kind === share) shared.push(...namesOf(exit.value))
+            else
+              assert.deepStrictEqual(
+                changes.incidents.map(({ after }) => after),
+                kind === open ? [incidentRecord(reply)] : [],
+              )
+          }
+          // Each replaced what the one before it wrote.
+          const names = agents.filter((_, n) => kinds[n % kinds.length] === share)
+          assert.sameMembers(
+            shared.map(([, after]) => after),
+            names,
+          )
+          const last = (yield* replica.storage.incident(incidentIdOf("shared"), {
+            members: 0,
+            changes: 0,
+            outbox: 0,
+          }))?.incident.summary
+          assert.sameMembers(
+            shared.map(([before]) => before),
+            ["shared", ...names].filter((one) => one !== last),
+          )
+        }),
+      )
+    }
+  })
+}
