@@ -1,7 +1,10 @@
 import { relative } from "node:path"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** How the paths of those begin that take tens of seconds, the longest first; all others take a few at most. */
+/**
+ * How the paths of those begin that take tens of seconds, the longest first; all others take a few
+ * at most.
+ */
 const LONGEST = [
   "test/storage/pg.test.ts",
   "test/packages/",
@@ -18,7 +21,10 @@ const rankOf = ({ moduleId, project }: TestSpecification): number => {
   return rank === -1 ? LONGEST.length : rank
 }
 
-/** Starts the files that take longest first, on a fresh clone too, so that none of them runs alone in the end. */
+/**
+ * Starts the files that take longest first, on a fresh clone too, so that none of them runs alone
+ * in the end.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     const sorted = await super.sort(files)

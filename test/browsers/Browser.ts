@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 
-/** A Chromium of this machine; nothing where there is none. */
+/** The Chromium of this machine, if it is installed. */
 export const chromium = ["chromium", "chromium-browser", "google-chrome"].find(
   (program) => spawnSync(program, ["--version"]).error === undefined,
 )

@@ -20,11 +20,11 @@ const bundlePage = Effect.promise(async () => {
 
 interface Site {
   readonly origin: string
-  /** What the page told of its calls. */
+  /** What the page reported about its calls. */
   readonly outcomes: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
-/** Somebody's site with the page, of an origin of its own. */
+/** A site of another origin with the page. */
 const startSite = Effect.fnUntraced(function* (): Effect.fn.Return<Site, never, Scope.Scope> {
   const script = yield* bundlePage
   const told = Deferred.makeUnsafe<Readonly<Record<string, unknown>>>()

@@ -1,4 +1,5 @@
-// What the page of the test does: it calls a Tocsin of another origin with the client, and tells its own server what came of it.
+// The page of the test: it calls a Tocsin of another origin with the client, and reports the
+// results to its own server.
 import { createClient, isTocsinClientError } from "@tocsin/client"
 
 /** Where the page is: no declaration of a browser is among those of the tests. */
@@ -8,7 +9,7 @@ const parameters = new URLSearchParams(location.search)
 const baseUrl = parameters.get("api") ?? ""
 const token = parameters.get("token") ?? ""
 
-/** What became of a call: its value, or what is told of its error. */
+/** The result of a call: its value, or its error. */
 const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
   try {
     return await call

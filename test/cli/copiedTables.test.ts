@@ -8,7 +8,10 @@ import { tocsin, warmUp } from "./tocsin.ts"
 
 beforeAll(warmUp)
 
-/** What each storage derives for itself, or keeps about itself: tables, and columns that are stored but not copied. */
+/**
+ * What each storage derives for itself, or keeps about itself: tables, and columns that are stored
+ * but not copied.
+ */
 const DERIVED = {
   tables: ["schema_migration", "system_total", "sqlite_sequence"],
   columns: ["check_event.is_kept"],

@@ -23,7 +23,10 @@ const copied = (place: Place, ...args: ReadonlyArray<string>) =>
 
 const onFile = Effect.map(scratchFolder, (cwd): Place => ({ cwd, environment: {} }))
 
-/** A scratch database, in the variable that `--to env:TARGET` reads; its password stays off the command line. */
+/**
+ * A scratch database, in the variable that `--to env:TARGET` reads; its password stays off the
+ * command line.
+ */
 const emptyPostgres = Effect.map(scratchPostgres, ({ url, replica }) => ({
   replica,
   url: Redacted.value(url),
@@ -108,7 +111,7 @@ describe.concurrent("tocsin copy", () => {
       const { environment, url } = yield* emptyPostgres
       const from = { ...source, environment }
       const target = { cwd: source.cwd, environment: { DATABASE_URL: url } }
-      // Nobody has run on it, so nobody is in the way of a second copy.
+      // No server has used it, so a second copy is possible.
       yield* copied(from, "--to", "env:TARGET")
       yield* copied(from, "--to", "env:TARGET")
       const { stdout } = yield* tocsin(target, "doctor")

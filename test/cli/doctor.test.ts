@@ -57,7 +57,10 @@ const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 const isOpenToAll = (path: string): boolean =>
   (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenToAll(dirname(path)))
-/** Root may write everywhere, so it runs the doctor as somebody who may not; who may not read a checkout of root's own. */
+/**
+ * Root may write everywhere, so it runs the doctor as an unprivileged user, who must be able to
+ * read the checkout.
+ */
 const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.url)))
 
 describe.concurrent("the doctor", () => {

@@ -3,7 +3,10 @@ import { enroll, heartbeat, report } from "../processes/Agent.ts"
 import { type Base, operate } from "../processes/api.ts"
 import { secretOf } from "../processes/secrecy.ts"
 
-/** Lets a service have something in every table: agents, keys in every state, checks, shared and ended incidents. */
+/**
+ * Lets a service have something in every table: agents, keys in every state, checks, shared and
+ * ended incidents.
+ */
 export const populate = Effect.fnUntraced(function* (server: Base) {
   const [first, second] = [yield* enroll(server, "web-1"), yield* enroll(server, "web-2")]
   yield* enroll(server, "db-1")

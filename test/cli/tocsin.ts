@@ -13,14 +13,14 @@ export interface Place {
   readonly uid?: number
 }
 
-/** How a command ended, and what it wrote. */
+/** The exit code and the output of a command. */
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a command, as a script does: nobody is at a terminal. It must not write a secret. */
+/** Runs a command as a script does, without a terminal. It must not print a secret. */
 export const tocsin = (place: Place, ...args: ReadonlyArray<string>): Effect.Effect<Ran> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -37,8 +37,8 @@ export const tocsin = (place: Place, ...args: ReadonlyArray<string>): Effect.Eff
   )
 
 /**
- * Runs a command once, before others start side by side: after a change of a source the first one bundles, and the others
- * would all do the same at once.
+ * Runs a command once, before others start side by side: after a change of a source the first one
+ * bundles, and the others would all do the same at once.
  */
 export const warmUp = (): Promise<void> =>
   Effect.runPromise(
@@ -77,7 +77,7 @@ export const places: ReadonlyArray<{
   },
 ]
 
-/** The settings of a server at a place: there it takes an operators' token, and tells by its log alone. */
+/** The settings of a server at a place: it has an operator token, and reports only in its log. */
 export const serverAt = ({ cwd, environment }: Place) => ({
   cwd,
   environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, ...environment },

@@ -13,7 +13,10 @@ const labels = (
   severity: Severity,
 ) => `${incident.incident_key} of ${incident.opener_agent_id}/${incident.opener_check_id} is ${severity}`
 
-/** The alerts that fire at a router at `now`. The last message of each label set counts; a firing lasts four minutes. */
+/**
+ * The alerts that fire at a router at `now`. The last message of each label set counts; a firing
+ * lasts four minutes.
+ */
 export const firingAtRouter = (
   { arrivals, repeats }: Receivers,
   now: Instant.Instant,
@@ -44,7 +47,10 @@ export const firingAtRouter = (
     .toSorted()
 }
 
-/** The alerts that should fire: those of open incidents that the router was notified of, at their present severity. */
+/**
+ * The alerts that should fire: those of open incidents that the router was notified of, at their
+ * present severity.
+ */
 export const expectedAtRouter = ({ rows, receivers }: Service): ReadonlyArray<string> => {
   const notified = new Set(
     receivers.arrivals.flatMap(({ notification: { event_type, incident } }) =>

@@ -3,7 +3,10 @@ import { Arbitrary } from "effect"
 import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { type Answer, deferred, delivered, refused, timedOut } from "../service/Receivers.ts"
 
-/** Something that happens while the outbox is delivered; numbers named `which` pick from what there is by then. */
+/**
+ * Something that happens during delivery. Numbers named `which` select from the existing rows or
+ * processes.
+ */
 export type Step =
   | {
       readonly step: "report"
@@ -13,25 +16,25 @@ export type Step =
       readonly key: string | undefined
     }
   | { readonly step: "wait"; readonly millis: number }
-  /** The agent is deleted, and registers anew. */
+  /** The agent is deleted and registers again. */
   | { readonly step: "remove" }
   | { readonly step: "replay"; readonly which: number }
   | { readonly step: "open" }
-  /** A process is stopped in good order, or dies. */
+  /** A process shuts down or crashes. */
   | { readonly step: "close" | "crash"; readonly which: number }
-  /** A process cannot reach the storage for a while, or does not hear what becomes of its commands. */
+  /** A process cannot reach the storage for a while, or loses the replies to its commands. */
   | { readonly step: "unreachable" | "lose_replies"; readonly which: number; readonly seconds: number }
 
-/** What happens, and how the receivers and the storage take it. */
+/** What happens, and how receivers and storage behave. */
 export interface Scenario {
-  /** How many processes there are at first. */
+  /** The number of processes at the start. */
   readonly processes: number
   readonly steps: ReadonlyArray<Step>
-  /** How the attempts go, in the order in which they are made. */
+  /** The answers to attempts, in turn. */
   readonly answers: ReadonlyArray<Answer>
-  /** How long commands are on their way to the storage, in the same manner, for each process. */
+  /** How long commands take to reach the storage, in turn, for each process. */
   readonly latencies: ReadonlyArray<number>
-  /** Whether a process hears at once of what another one enqueued. */
+  /** Whether a process gets a hint when another one enqueues an item. */
   readonly hints: boolean
   /** For the jitter of the delays. */
   readonly seed: number
@@ -60,9 +63,9 @@ const honest: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Answer>]> = [
   [1, Arbitrary.Constant<Answer>({ ...deferred, outcome: "throws" })],
 ]
 
-/** Answers of receivers that get exactly what they say they got. */
+/** Answers of receivers that get exactly the messages that they acknowledge. */
 const honestAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest)
-/** Those, and some that get more than they say. */
+/** Those, and answers of receivers that get more than they acknowledge. */
 const anyAnswer = weighted<Answer>([1, Arbitrary.Constant(delivered)], ...honest, [
   2,
   Arbitrary.Constant(timedOut),
@@ -99,7 +102,10 @@ const common: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Step>]> = [
   [1, open],
 ]
 
-/** How many steps a scenario has at most. Give it as `size` too: scenarios grow to it from run to run. */
+/**
+ * How many steps a scenario has at most. Give it as `size` too: scenarios grow to it from run to
+ * run.
+ */
 export const LONGEST = 40
 
 const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<Answer>) =>
@@ -112,13 +118,16 @@ const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<A
     seed: integer(0, 1_000_000),
   })
 
-/** Everything that can go wrong does. */
+/** Every kind of fault. */
 export const anyScenario: Arbitrary.Arbitrary<Scenario> = scenario(
   weighted<Step>([8, report], ...common, [2, stop], [1, unreachable(5, 100)], [1, loseReplies]),
   anyAnswer,
 )
 
-/** No process stops, no message gets lost on its way, and the storage is never away for as long as a lease. */
+/**
+ * No process stops, no message is lost, and the storage is never unreachable for as long as a
+ * lease.
+ */
 export const orderlyScenario: Arbitrary.Arbitrary<Scenario> = scenario(
   weighted<Step>([8, report], ...common, [1, unreachable(5, 20)]),
   honestAnswer,

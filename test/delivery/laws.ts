@@ -25,7 +25,9 @@ export interface Evidence {
   readonly isClosing: (client: string) => boolean
 }
 
-/** The laws of docs/rules.md#delivery about moves and attempts. `broken` lists violations, in words. */
+/**
+ * The laws of docs/rules.md#delivery about moves and attempts. `broken` lists violations, in words.
+ */
 export const deliveryLaws = ({ service, isClosing }: Evidence) => {
   const broken: Array<string> = []
   const leases = new Map<Attempt, Instant.Instant>()

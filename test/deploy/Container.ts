@@ -8,7 +8,7 @@ import type { Scope } from "effect"
 import { until } from "../processes/until.ts"
 import type { Image } from "./readImage.ts"
 
-/** How a command ended, and what it wrote to either stream. */
+/** The exit code and the output of a command. */
 export interface Ran {
   readonly code: number
   readonly output: string
@@ -38,7 +38,7 @@ const pathOf = (program: string): string =>
     .toString()
     .trim()
 
-/** Why this machine cannot have a process with a root of its own; nothing where it can. */
+/** Why this machine cannot change the root of a process; nothing if it can. */
 export const whyNotIsolated = (): string | undefined => {
   if (process.getuid?.() !== 0) return "only root may give a process a root of its own"
   const probe = Result.try(() => {
@@ -62,7 +62,10 @@ const userOf = ({ user }: Image): ReadonlyArray<string> => user.split(":")
 
 const SCRIPT = "test/deploy/inContainer.sh"
 
-/** Starts the image's command with its environment: isolated where that can be, else in the folder by an empty environment alone. */
+/**
+ * Starts the image's command with its environment: isolated where that can be, else in the folder
+ * by an empty environment alone.
+ */
 const launch = (image: Image, { root, data }: Folders, environment: Environment): ChildProcess => {
   const stdio: ["ignore", "ignore", "pipe"] = ["ignore", "ignore", "pipe"]
   if (!isIsolated) {
@@ -123,7 +126,10 @@ const end = (launched: ChildProcess): void => {
   launched.kill("SIGKILL")
 }
 
-/** Starts an image that was assembled at `root`, on a port that the system chooses, and waits until it listens. */
+/**
+ * Starts an image that was assembled at `root`, on a port that the system chooses, and waits until
+ * it listens.
+ */
 export const startContainer = Effect.fnUntraced(function* (
   image: Image,
   folders: Folders,

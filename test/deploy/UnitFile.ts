@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs"
 
-/** A file of systemd's: what each name is given, in order, by section. An empty value resets those before it. */
+/**
+ * A file of systemd's: what each name is given, in order, by section. An empty value resets those
+ * before it.
+ */
 export type UnitFile = Readonly<Record<string, Readonly<Record<string, ReadonlyArray<string>>>>>
 
-/** Reads a unit, or what is dropped into one. Throws for a line that is neither a section, nor a name with a value, nor a comment. */
+/** Reads a unit or a drop-in. Throws for a line that is not a section, a setting or a comment. */
 export const readUnit = (path: string): UnitFile => {
   const sections: Record<string, Record<string, Array<string>>> = {}
   let section: Record<string, Array<string>> | undefined

@@ -4,7 +4,7 @@ import { parseAllDocuments } from "yaml"
 /** Plain data, as a file holds it. */
 export type Data = null | boolean | number | string | ReadonlyArray<Data> | { readonly [name: string]: Data }
 
-/** The documents of a YAML file. Throws for what is no YAML, a name given twice included. */
+/** The documents of a YAML file. Throws for invalid YAML and for duplicate keys. */
 export const documentsOf = (path: string): ReadonlyArray<Data> =>
   parseAllDocuments(readFileSync(path, "utf8"), { merge: true }).map((document) => {
     const [error] = document.errors
@@ -23,7 +23,7 @@ export const at = (data: Data | undefined, ...path: ReadonlyArray<string | numbe
     data,
   )
 
-/** What is at a path as a list; empty where there is none. */
+/** The list at a path; empty without one. */
 export const listAt = (
   data: Data | undefined,
   ...path: ReadonlyArray<string | number>
@@ -32,7 +32,7 @@ export const listAt = (
   return Array.isArray(found) ? found : []
 }
 
-/** The names at a path, each with what it has; empty where there are none. */
+/** The entries of the map at a path; empty without one. */
 export const entriesAt = (
   data: Data | undefined,
   ...path: ReadonlyArray<string | number>

@@ -27,8 +27,9 @@ const buildProgram = (folder: string): void => {
 }
 
 /**
- * Makes the root of an image in `root` as a builder would: the last command before its last stage, then that stage's copies.
- * The other commands install dependencies, which are here, and build. Owners are set where this process may do so.
+ * Makes the root of an image in `root` as a builder would: the last command before its last stage,
+ * then that stage's copies. The other commands install dependencies, which are here, and build.
+ * Owners are set where this process may do so.
  */
 export const assembleImage = (image: Image, root: string, scratch: string): void => {
   const there = (path: string): string =>

@@ -7,7 +7,8 @@ import { at, type Data, documentsOf, entriesAt, listAt } from "./YamlFile.ts"
 
 const files = ["compose.yaml", "compose.sqlite.yaml"]
 
-// The schema of the Compose Specification, as it is published; its name for JSON Schema's draft 7 is not the usual one.
+// The schema of the Compose Specification, as it is published; its name for JSON Schema's draft 7
+// is not the usual one.
 const { $schema: _, ...schema }: { readonly $schema: string } = JSON.parse(
   readFileSync("test/deploy/compose-spec/compose-spec.json", "utf8"),
 )

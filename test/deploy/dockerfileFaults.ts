@@ -6,7 +6,10 @@ import { readImage } from "./readImage.ts"
 
 const isVersion = (tag: string | null): boolean => /^\d+\.\d+(\.\d+)?(-[a-z\d.-]+)?$/.test(tag ?? "")
 
-/** What the linter has against a Dockerfile, and what an image of ours must not be; each as a sentence. */
+/**
+ * What the linter has against a Dockerfile, and what an image of ours must not be; each as a
+ * sentence.
+ */
 export const dockerfileFaults = (path: string): ReadonlyArray<string> => {
   const image = readImage(path)
   const { environment } = image

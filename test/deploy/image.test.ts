@@ -40,7 +40,7 @@ describe.skipIf(unsupported !== undefined)(
       const folder = await Effect.runPromise(Scope.provide(scratchFolder, scope))
       root = join(folder, "root")
       assembleImage(image, root, folder)
-      // A volume of its own, with the owner that the image gives to the folder: what an engine does for a new volume.
+      // A new volume, owned like the image's folder, as container engines create it.
       data = join(root, "data")
       const file = join(root, "data", "token")
       writeFileSync(file, `${OPERATOR_TOKEN}\n`)
@@ -79,7 +79,7 @@ describe.skipIf(unsupported !== undefined)(
           json: heartbeat("web-1"),
         })
         assert.strictEqual(status, 202)
-        // Parts of the program that are loaded when somebody asks for them.
+        // Parts of the program that are loaded on request.
         for (const path of ["/docs", "/openapi.json", "/metrics"]) yield* operate(first, "GET", path)
         assert.deepStrictEqual(yield* first.exec(image.healthCheck), { code: 0, output: "" })
         const stopped = yield* first.stop

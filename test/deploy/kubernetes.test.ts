@@ -26,7 +26,10 @@ const SETTINGS_OF_COMPILER = {
 const modelOf = ({ kind, file }: Manifest) =>
   models[kind] ?? assert.fail(`${file}: add ${kind} to kubernetesModels.ts`)
 
-/** What the compiler has against objects: names that their kinds do not know, and values of other types. */
+/**
+ * What the compiler has against objects: names that their kinds do not know, and values of other
+ * types.
+ */
 const typeErrorsIn = (those: ReadonlyArray<Manifest>): string => {
   mkdirSync("docs/dist", { recursive: true })
   const folder = mkdtempSync(resolve("docs/dist/manifests-"))

@@ -6,7 +6,9 @@ import { Namespace, Secret, Service, ServiceAccount } from "kubernetes-models/v1
 
 /** A kind of object that the manifests may have. */
 export interface Model {
-  /** The module and the name of the type that an object of this kind must have, for the compiler. */
+  /**
+   * The module and the name of the type that an object of this kind must have, for the compiler.
+   */
   readonly module: string
   readonly type: string
   /** Throws where the values of an object are not as the API's schema says. */

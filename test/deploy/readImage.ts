@@ -13,7 +13,7 @@ import {
 export interface ImageCopy {
   readonly source: string
   readonly target: string
-  /** `UID:GID`; nobody in particular unless given. */
+  /** `UID:GID`; the image's user by default. */
   readonly owner: string | undefined
 }
 

@@ -17,7 +17,7 @@ const MOST_EXPOSURE = 2
 
 const run = (args: ReadonlyArray<string>): { readonly passed: boolean; readonly output: string } => {
   const { status, stdout, stderr } = spawnSync(ANALYZER, args, { encoding: "utf8" })
-  // Where there is no such program there is no output either.
+  // Without the program there is no output.
   return { passed: status === 0, output: `${stdout ?? ""}${stderr ?? ""}` }
 }
 

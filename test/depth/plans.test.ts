@@ -21,8 +21,9 @@ const size = partOfFullSize(50)
 const LIMIT = 10
 
 /**
- * What a page may read. Outbox items are merged from the most ranges of an index: one for each state, notifier and kind of
- * notification, each read as far as a page goes; the names of notifiers take a look each. A fortieth of the table at most.
+ * What a page may read. Outbox items are merged from the most ranges of an index: one for each
+ * state, notifier and kind of notification, each read as far as a page goes; the names of notifiers
+ * take a look each. A fortieth of the table at most.
  */
 const MOST_ROWS = size.outbox / 40
 
@@ -64,7 +65,9 @@ const literal = (value: unknown): string => {
   return `'${String(value)}'`
 }
 
-/** Prepares a statement by itself, as a replica would, and runs it; returns all nodes of its plan. */
+/**
+ * Prepares a statement separately, as a replica would, and runs it. Returns all nodes of its plan.
+ */
 const explain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { text, values }: PageStatement) {
   yield* sql.unsafe(`PREPARE page AS ${text}`).unprepared
   const [row] = yield* sql.unsafe<{ "QUERY PLAN": unknown }>(
@@ -90,18 +93,21 @@ const rowsSorted = (nodes: ReadonlyArray<PlanNode>): number =>
     .reduce((sum, input) => sum + input["Actual Rows"] * input["Actual Loops"], 0)
 
 /**
- * Whether an index is walked up to a position that it is not entered at: PostgreSQL enters it by the equality alone where
- * a column that the position begins with is also fixed to a value.
+ * Whether an index is walked up to a position that it is not entered at: PostgreSQL enters it by
+ * the equality alone where a column that the position begins with is also fixed to a value.
  */
 const isWalked = ({ "Index Cond": condition = "" }: PlanNode): boolean => {
   const [, first] = /ROW\(([\w.]+)/.exec(condition) ?? []
   return first !== undefined && condition.includes(`(${first} = `)
 }
 
-/** Pages from an index's root to the first entry, with some for what it has in common with its neighbours. */
+/** Pages from an index's root to the first entry, with some to spare. */
 const MOST_TO_ENTER = 20
 
-/** The same seen from what was read: more pages than the rows of the page lie on, and the way to them. */
+/**
+ * The same seen from what was read: more pages than the rows of the page lie on, and the way to
+ * them.
+ */
 const readsAway = (node: PlanNode): boolean =>
   node["Index Cond"] !== undefined &&
   node["Actual Loops"] === 1 &&
@@ -122,7 +128,7 @@ const assertIndexed = (name: string, nodes: ReadonlyArray<PlanNode>): void => {
 }
 
 const pageOf = (query: AnyQuery, from: Position | undefined): PageStatement =>
-  // A query of any list is one of its own list.
+  // Each query belongs to its own list.
   pageStatement({ ...query, from, isBackward: false, limit: LIMIT } as PageRequest<ListName>)
 
 /** Past the end where a list has not as many rows: another statement all the same. */

@@ -10,7 +10,7 @@ export interface CodeBlock {
   readonly language: string
   /** The words after it: a bare one is a mark that has the value `""`. */
   readonly marks: ReadonlyMap<string, string>
-  /** Names it for a test of its own, in a comment before the fence. */
+  /** Names it for its test, in a comment before the fence. */
   readonly example: string | undefined
   readonly text: string
 }

@@ -7,7 +7,10 @@ import type { CodeBlock } from "./CodeBlock.ts"
 
 const run = promisify(execFile)
 
-/** Where the modules of pages lie: in the repository, so that they find its packages, and where git looks away. */
+/**
+ * The folder of page modules: in the repository, so that they find its packages, and ignored by
+ * git.
+ */
 export interface Modules {
   readonly folder: string
 }

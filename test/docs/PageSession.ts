@@ -70,7 +70,7 @@ const pathOf = ({ callsPostgres = false }: PageSetting): Environment =>
     ? { PATH: [dirname(process.execPath), postgresPrograms, process.env["PATH"]].join(delimiter) }
     : {}
 
-/** A folder as a clone has it for those who sit in its root, and a server that was started there. */
+/** A folder like the root of a clone, and a server that was started there. */
 const placeFor = Effect.fnUntraced(function* (
   setting: PageSetting,
 ): Effect.fn.Return<Place, never, Scope.Scope> {
@@ -93,7 +93,10 @@ const placeFor = Effect.fnUntraced(function* (
   return { cwd, environment: { TOCSIN_URL, ...storage, ...shared }, serverEnvironment, server: started }
 })
 
-/** Does something while the server is stopped, as a reader would who stops it first; then it is at the same address again. */
+/**
+ * Does something while the server is stopped, as a reader would who stops it first; then it is at
+ * the same address again.
+ */
 const whileStopped = Effect.fnUntraced(function* <A>(place: Place, work: Effect.Effect<A>) {
   if (place.server === undefined) return yield* Effect.die(new Error("no server runs that could be stopped"))
   const { port, stop } = place.server
@@ -104,7 +107,7 @@ const whileStopped = Effect.fnUntraced(function* <A>(place: Place, work: Effect.
   return done
 })
 
-/** Waits until nothing is on its way to a notifier, so that what is shown afterwards does not depend on speed. */
+/** Waits until no item is being delivered, so that later output does not depend on speed. */
 const settled = Effect.fnUntraced(function* ({ cwd, server }: Place) {
   if (server === undefined) return
   const token = readFileSync(join(cwd, "data", "ui-token"), "utf8").trim()

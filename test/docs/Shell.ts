@@ -8,7 +8,10 @@ import type { Environment } from "../processes/secrecy.ts"
 
 const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 
-/** What stands for the installed program, and for `npm start` in a clone: both work in the session's folder. */
+/**
+ * What stands for the installed program, and for `npm start` in a clone: both work in the session's
+ * folder.
+ */
 const PRELUDE = `
 exec 2>&1
 tocsin() { node "${START}" "$@"; }
@@ -30,15 +33,15 @@ export interface ShellOptions {
   readonly environment: Environment
 }
 
-/** What a block ended with, and what it wrote to either stream. */
+/** The exit code and the output of a block. */
 export interface ShellOutcome {
   readonly code: number
   readonly output: string
 }
 
 /**
- * A shell that keeps its variables and functions from block to block, as a reader's terminal does. Where a block may not
- * fail, the first command that does ends it.
+ * A shell that keeps its variables and functions from block to block, as a reader's terminal does.
+ * Where a block may not fail, the first command that does ends it.
  */
 export const openShell = Effect.fnUntraced(function* ({ cwd, environment }: ShellOptions) {
   let written = ""
@@ -46,7 +49,7 @@ export const openShell = Effect.fnUntraced(function* ({ cwd, environment }: Shel
   const settle = (code: number, until: number) => {
     const waiting = wait
     if (waiting === undefined) return
-    // Before the next block is run, which may be at once.
+    // Before the next block runs, possibly immediately.
     wait = undefined
     Deferred.doneUnsafe(waiting.end, Effect.succeed({ code, output: written.slice(waiting.from, until) }))
   }
@@ -61,7 +64,7 @@ export const openShell = Effect.fnUntraced(function* ({ cwd, environment }: Shel
         if (end !== -1 && code !== undefined) settle(Number(code), end)
       })
       shell.on("close", (code) => settle(code ?? 1, written.length))
-      // Its end is told by `close`.
+      // `close` reports its end.
       shell.stdin.on("error", () => {})
       shell.stdin.write(PRELUDE)
       return shell
@@ -70,7 +73,10 @@ export const openShell = Effect.fnUntraced(function* ({ cwd, environment }: Shel
     ({ pid }) => Effect.ignore(Effect.try(() => pid !== undefined && process.kill(-pid, "SIGKILL"))),
   )
   let count = 0
-  /** Runs a block. `mayFail`: with `false` it ends at its first command that fails, and so does the session. */
+  /**
+   * Runs a block. `mayFail`: with `false` it ends at its first command that fails, and so does the
+   * session.
+   */
   const run = (text: string, mayFail: boolean) =>
     Effect.gen(function* () {
       count += 1

@@ -3,7 +3,10 @@ import type { CodeBlock } from "./CodeBlock.ts"
 /** How a block is seen to. */
 export interface BlockRule {
   readonly language: string
-  /** The mark that chooses this rule; the first word of a block's marks that any rule of its language names. */
+  /**
+   * The mark that chooses this rule; the first word of a block's marks that any rule of its
+   * language names.
+   */
   readonly mark?: string
   /** `session`: run in the session of its page; `shown`: what the block before it printed. */
   readonly by: "session" | "shown" | "test"
@@ -11,7 +14,10 @@ export interface BlockRule {
   readonly because?: string
 }
 
-/** All kinds of blocks that pages may have. A block of another kind fails the test: nothing is skipped silently. */
+/**
+ * All kinds of blocks that pages may have. A block of another kind fails the test: nothing is
+ * skipped silently.
+ */
 export const blockRules: ReadonlyArray<BlockRule> = [
   { language: "sh", by: "session" },
   { language: "sh", mark: "exits", by: "session" },

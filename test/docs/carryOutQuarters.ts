@@ -25,8 +25,8 @@ const partitionOf = Effect.fnUntraced(function* (moment: string) {
 })
 
 /**
- * Carries out how history is parted by time, with the bounds of the block's own SELECT in the places where it has `…`; then
- * sees that events go where their times say.
+ * Carries out how history is parted by time, with the bounds of the block's own SELECT in the
+ * places where it has `…`; then sees that events go where their times say.
  */
 export const carryOutQuarters = Effect.fnUntraced(function* (text: string) {
   const sql = yield* SqlClient.SqlClient

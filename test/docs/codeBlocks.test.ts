@@ -22,7 +22,10 @@ const those = (language: string, mark?: string): ReadonlyArray<readonly [place: 
     .filter((block) => block.language === language && ruleOf(block)?.mark === mark)
     .map((block) => [placeOf(block), block])
 
-/** Which test runs what an example holds, and how that test calls it: pages may show parts of such files alone. */
+/**
+ * Which test runs what an example holds, and how that test calls it: pages may show parts of such
+ * files alone.
+ */
 const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = {
   "examples/custom-notifier/pager.ts": ["examples/custom-notifier/pager.test.ts", "./pager.ts"],
   "examples/custom-storage/logFile.test.ts": [
@@ -38,7 +41,7 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = 
   ],
 }
 
-/** The JSON documents of a text, one after another; throws where the last one is none. */
+/** The JSON documents of a text, in order. Throws if the last one is invalid. */
 const documentsOf = (text: string): ReadonlyArray<unknown> => {
   const documents: Array<unknown> = []
   let pending = ""

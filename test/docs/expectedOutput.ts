@@ -7,7 +7,7 @@ const VARYING: ReadonlyArray<readonly [pattern: RegExp, word: string]> = [
   [/\b\d+(\.\d+)? (B|KiB|MiB|GiB|TiB)\b/g, "SIZE"],
   [/\b\d+(\.\d+)? ms\b/g, "MILLIS"],
   [/\b(\d+[smhd] ago|in \d+[smhd])\b/g, "AGO"],
-  // Columns are as wide as what is in them.
+  // Columns are as wide as their content.
   [/ {2,}/g, " "],
   [/ +$/gm, ""],
 ]
@@ -20,7 +20,10 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 /** What was printed, in the form in which it is compared. */
 export const comparable = normalised
 
-/** Whether a page shows what was printed: ids, times and sizes may be others, and `…` stands for anything. */
+/**
+ * Whether a page shows what was printed: ids, times and sizes may be others, and `…` stands for
+ * anything.
+ */
 export const isShownBy = (shown: string, printed: string): boolean =>
   new RegExp(`^${normalised(shown).split("…").map(escaped).join("[^]*?")}$`).test(normalised(printed))
 

@@ -5,7 +5,7 @@ import { pages } from "./CodeBlock.ts"
 
 const INDEX = "docs/README.md"
 
-/** A folder with a README of its own lists its pages there. */
+/** A folder with a README lists its pages there. */
 const isListedHere = (page: string): boolean => {
   const list = join(dirname(page), "README.md")
   return page === list || list === INDEX || !pages.includes(list)

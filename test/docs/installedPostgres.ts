@@ -16,7 +16,9 @@ const PROGRAMS = ["pg_dump", "pg_restore", "psql", "createdb", "initdb", "postgr
 
 const suffix = process.platform === "win32" ? ".exe" : ""
 
-/** The folder of a whole PostgreSQL of this machine; that of the tests' own PostgreSQL has no tools. */
+/**
+ * The folder of a whole PostgreSQL of this machine; that of the tests' own PostgreSQL has no tools.
+ */
 export const postgresPrograms: string | undefined = [
   ...globSync("/usr/lib/postgresql/*/bin").toSorted().toReversed(),
   ...(process.env["PATH"] ?? "").split(delimiter),
@@ -44,8 +46,8 @@ const scratch = Effect.acquireRelease(
 )
 
 /**
- * A server of the PostgreSQL that is installed in a folder, with an empty database of a user of its own, until the scope
- * ends. Returns the database's address.
+ * A server of the PostgreSQL that is installed in a folder, with an empty database of a user of its
+ * own, until the scope ends. Returns the database's address.
  */
 export const installedPostgres = Effect.fnUntraced(function* (
   programs: string,
@@ -71,7 +73,7 @@ export const installedPostgres = Effect.fnUntraced(function* (
     (server) =>
       Effect.callback<void>((resume) => {
         server.once("close", () => resume(Effect.void))
-        // Stops at once, whoever is connected.
+        // Stops immediately, despite open connections.
         server.kill("SIGINT")
       }),
   )

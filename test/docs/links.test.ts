@@ -6,7 +6,10 @@ import { pages } from "./CodeBlock.ts"
 /** A page without its code, in which nothing is a link. */
 const proseOf = (page: string): string => readFileSync(page, "utf8").replaceAll(/^ *```[^]*?^ *```$/gm, "")
 
-/** As GitHub makes them: lower case, hyphens for spaces, nothing else but letters, digits, hyphens and underscores. */
+/**
+ * As GitHub makes them: lower case, hyphens for spaces, nothing else but letters, digits, hyphens
+ * and underscores.
+ */
 const anchorsOf = (page: string): ReadonlySet<string> =>
   new Set(
     Array.from(proseOf(page).matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
@@ -17,7 +20,9 @@ const anchorsOf = (page: string): ReadonlySet<string> =>
     ),
   )
 
-/** Why a link of a page leads nowhere; nothing where it leads somewhere, or out of the repository. */
+/**
+ * Why a link of a page leads nowhere; nothing where it leads somewhere, or out of the repository.
+ */
 const faultOf = (page: string, link: string): string | undefined => {
   if (/^[a-z]+:/.test(link)) return undefined
   const [path = "", anchor] = link.split("#")
@@ -27,7 +32,7 @@ const faultOf = (page: string, link: string): string | undefined => {
   return statSync(target).isFile() && anchorsOf(target).has(anchor) ? undefined : `${link}: no such heading`
 }
 
-/** Everything that people wrote and that is no page. This file holds links that lead nowhere on purpose. */
+/** Every text that is not a page. This file contains broken links on purpose. */
 const sources = ["packages", "test", "bench", "scripts", "examples", "deploy"].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => join(folder, path))

@@ -1,6 +1,9 @@
 import type { PageSetting } from "./PageSession.ts"
 
-/** What the pages with commands and programs take for granted; the others have nothing that is run at one place. */
+/**
+ * What the pages with commands and programs take for granted; the others have nothing that is run
+ * at one place.
+ */
 export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "README.md": { server: "sqlite" },
   "packages/tocsin/README.md": {},

@@ -150,7 +150,10 @@ export const stateTablesPage = (): string =>
     retention(),
   ].join("\n")
 
-/** The part of docs/architecture.md that shows the states of a submission, drawn from the same table. */
+/**
+ * The part of docs/architecture.md that shows the states of a submission, drawn from the same
+ * table.
+ */
 const submissionStates = (): string =>
   [
     ...diagram(SubmissionTransitions),

@@ -7,7 +7,7 @@ import { comparable, isShownBy, isShownIn } from "./expectedOutput.ts"
 import type { Modules } from "./Modules.ts"
 import { openPage, type PageSetting } from "./PageSession.ts"
 
-/** What the page shows is compared with what was printed: differences are told line by line. */
+/** Compares the page's output block with the printed output, line by line. */
 const compare = (block: CodeBlock, printed: string): void => {
   if (isShownBy(block.text, printed)) return
   assert.strictEqual(
@@ -18,8 +18,8 @@ const compare = (block: CodeBlock, printed: string): void => {
 }
 
 /**
- * Does what a page says, from its first block to its last, and compares what it shows with what comes of it. Returns how many
- * blocks were run.
+ * Does what a page says, from its first block to its last, and compares what it shows with what
+ * comes of it. Returns how many blocks were run.
  */
 export const walkPage = Effect.fnUntraced(function* (page: string, setting: PageSetting, modules: Modules) {
   const { perform, here, server } = yield* openPage(setting, modules)
@@ -36,7 +36,7 @@ export const walkPage = Effect.fnUntraced(function* (page: string, setting: Page
     } else if (rule?.by === "shown" && block.example === undefined) {
       if (rule.mark !== "log") compare(block, printed)
       else if (setting.server === "sqlite") {
-        // A reader starts the server as it comes; what it logs elsewhere names another storage.
+        // A reader starts the server with its defaults; other logs name another storage.
         const isLogged = Effect.sync(() => isShownIn(here(block.text), server()?.output.stderr ?? ""))
         yield* until(`the log has what ${placeOf(block)} shows`, isLogged)
       }

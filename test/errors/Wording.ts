@@ -6,7 +6,9 @@ const VARYING = "…"
 /** The constants of a module, by name: several where functions have their own of one name. */
 export type Constants = ReadonlyMap<string, ReadonlyArray<ESTree.VariableDeclarator>>
 
-/** What stands in a template: itself where it is written down once, and {@link VARYING} otherwise. */
+/**
+ * What stands in a template: itself where it is written down once, and {@link VARYING} otherwise.
+ */
 const textOf = (node: ESTree.Expression, constants: Constants): string => {
   const given = node.type === "Identifier" ? declarationOf(node, constants)?.init : node
   const isChoice = given?.type === "ConditionalExpression" || given?.type === "LogicalExpression"
@@ -53,15 +55,15 @@ const ofTable = ({ properties }: ESTree.ObjectExpression, constants: Constants):
     property.type === "Property" ? wordingsOf(property.value, constants) : [],
   )
 
-/** Of a pair, a key and what is said then, the latter. */
+/** The value of a pair of key and message. */
 const ofRow = (row: ESTree.ArrayExpressionElement, constants: Constants): ReadonlyArray<string> => {
   const [, said] = row?.type === "ArrayExpression" ? row.elements : [undefined, row]
   return said === null || said === undefined ? [] : wordingsOf(said, constants)
 }
 
 /**
- * Every text that an expression can stand for, as far as that is written down: nothing for what is only passed on. What
- * differs from case to case is {@link VARYING}.
+ * Every text that an expression can stand for, as far as that is written down: nothing for what is
+ * only passed on. What differs from case to case is {@link VARYING}.
  */
 export const wordingsOf = (node: ESTree.Node, constants: Constants): ReadonlyArray<string> => {
   switch (node.type) {

@@ -14,7 +14,7 @@ export interface Message {
   readonly isCertain: boolean
 }
 
-/** Functions that take what is said, by the place of that argument. */
+/** Functions that take a message, by the position of that argument. */
 const TAKES: Readonly<Record<string, number>> = {
   attention: 1,
   complain: 0,
@@ -34,7 +34,7 @@ const TAKES: Readonly<Record<string, number>> = {
   usageFailure: 0,
 }
 
-/** Functions that often take what is said, or a function that says it. */
+/** Functions that take a message or a function that returns one. */
 const MAY_TAKE: ReadonlySet<string> = new Set(["fail", "mapError"])
 
 /** What a sentence is begun with elsewhere: "web-1 must be …". */
@@ -59,7 +59,9 @@ const constantsOf = (program: ESTree.Program): Constants => {
   return constants
 }
 
-/** A text that is a sentence for people, and not a name or a template of nothing but what varies. */
+/**
+ * A text that is a sentence for people, and not a name or a template of nothing but what varies.
+ */
 const isSaid = (wording: string): boolean => /\w+ \w+/.test(wording)
 
 /** As the page shows it: on one line, and begun where another place begins it. */

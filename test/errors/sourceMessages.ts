@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from "node:fs"
 import { messagesIn } from "./messagesIn.ts"
 
-/** What the server and its commands are made of, and the API; the libraries have pages of their own. */
+/**
+ * What the server and its commands are made of, and the API; the libraries have pages of their own.
+ */
 const PACKAGES = "{core,server,adapter-http,adapter-notify,adapter-sqlite,adapter-pg}"
 
 /** Everything that the source says to people. */
@@ -16,7 +18,7 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
   .toSorted()
   .flatMap(messagesIn)
 
-/** Why a message is on no page: nobody is told it. */
+/** Why a message is on no page: no person reads it. */
 export const NOT_TOLD: Readonly<Record<string, string>> = {
   "A parameter could not be written, or a column could not be read":
     "the cause of another message, in the log",
@@ -33,7 +35,7 @@ export const NOT_TOLD: Readonly<Record<string, string>> = {
 
 /** Expressions that pass on what was said elsewhere, or are no messages at all. */
 export const PASSED_ON: ReadonlySet<string> = new Set([
-  // A parameter, or a field of what is passed on.
+  // A parameter, or a field of one.
   "message",
   "error.message",
   "cause.message",
@@ -112,7 +114,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
 /** What is in {@link elsewhere} and not where it should be. */
 export const misplaced = elsewhere.filter(({ file, code }) => !readFileSync(file, "utf8").includes(code))
 
-/** Everything that people can be told, in the wording of the page. */
+/** Every message that a person can read, in the wording of the page. */
 export const wordings: ReadonlySet<string> = new Set(
   [...messages.flatMap((message) => message.wordings), ...elsewhere.map(({ wording }) => wording)].filter(
     (wording) => !(wording in NOT_TOLD),

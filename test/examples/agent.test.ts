@@ -18,7 +18,7 @@ interface Ran {
   readonly stderr: string
 }
 
-/** A service in memory and a host of its own, whose agent has no other settings. */
+/** A service in memory and a host whose agent has no other settings. */
 const makeHost = Effect.gen(function* () {
   const cwd = yield* scratchFolder
   const { baseUrl } = yield* startServer({

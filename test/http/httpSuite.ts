@@ -30,12 +30,12 @@ import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
-/** How often each of the clients of the concurrency test acts. */
+/** The number of actions of each client in the concurrency test. */
 const ROUNDS = 24
 
 type Suites = Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) => void>>
 
-/** Of requests of agents: they go another way where the service has a tracer. */
+/** Of agents' requests: the front answers the usual ones, and the API those that it hands over. */
 const agentSuites: Suites = {
   authentication: authenticationSuite,
   headers: headerSuite,
@@ -47,13 +47,13 @@ const agentSuites: Suites = {
   "fields of events": eventFieldSuite,
   admission: admissionSuite,
   events: eventSemanticsSuite,
-  "hostile connections": hostileConnectionSuite,
-  interruptions: interruptionSuite,
-  "back-pressure": backPressureSuite,
   "failures of the storage": storageFailureSuite,
 }
 
 const suites: Suites = {
+  "hostile connections": hostileConnectionSuite,
+  interruptions: interruptionSuite,
+  "back-pressure": backPressureSuite,
   endpoints: endpointSuite,
   "errors of endpoints": endpointErrorSuite,
   paths: pathSuite,
@@ -71,16 +71,16 @@ const suites: Suites = {
 }
 
 /**
- * The contract of the v1 API over a real socket, in full, by tests that know nothing of what is behind it: the service
- * on one storage, composed as the server composes it. Every answer of every test is held against the rules that all
- * answers keep (`universalRules`), and all that the service lets out is searched for tokens (`Observatory`).
+ * The whole contract of the v1 API over a real socket, for the service on one storage, composed as the
+ * server composes it. `universalRules` checks every answer of every test, and `Observatory` searches
+ * everything that leaves the service for tokens.
  */
 export const httpSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`HTTP contract: ${subject.name}`, () => {
     run({ ...agentSuites, ...suites }, subject)
   })
-  describe(`HTTP contract: ${subject.name}, traced`, () => {
-    run(agentSuites, { ...subject, traced: true })
+  describe(`HTTP contract: ${subject.name}, past the front`, () => {
+    run(agentSuites, { ...subject, throughApi: true })
   })
 }
 

@@ -3,25 +3,25 @@ import { Effect, Layer, type Scope } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Tocsin, type TocsinOptions } from "./service/Tocsin.ts"
 
-/** A test of the service; it fails by throwing. */
+/** A test of the service, which fails by throwing. */
 export type Scenario<E = never> = Effect.Effect<void, E, Tocsin | Scope.Scope>
 
-/** A storage, and whether the service on it has a tracer. */
+/** A storage, and the path of agents' requests to the service on it. */
 export interface HttpSubject<Place> extends StorageUnderTest<Place> {
-  readonly traced?: boolean
+  readonly throughApi?: boolean
 }
 
 /** Ways to test the service on one storage. */
-export const onStorage = <Place>({ client, place, traced }: HttpSubject<Place>) => {
+export const onStorage = <Place>({ client, place, throughApi }: HttpSubject<Place>) => {
   const tocsin = (options?: TocsinOptions) =>
-    Tocsin.layer(Layer.fresh(Layer.provide(client, place)), { traced, ...options })
+    Tocsin.layer(Layer.fresh(Layer.provide(client, place)), { throughApi, ...options })
   return {
-    /** A service of its own on a new, empty storage each time it is built. */
+    /** A new service on an empty storage each time it is built. */
     tocsin,
-    /** A test over a service of its own. */
+    /** A test with its own service. */
     scenario: <F>(name: string, run: () => Scenario<F>, options?: TocsinOptions) =>
       it.live(name, () => Effect.provide(run(), tocsin(options))),
-    /** Tests that share a service, and mind nothing that the others leave there. */
+    /** Tests that share a service and tolerate each other's rows. */
     together: (name: string, tests: (it: Vitest.MethodsNonLive<Tocsin>) => void, options?: TocsinOptions) =>
       layer(tocsin(options), { excludeTestServices: true })(name, tests),
   }

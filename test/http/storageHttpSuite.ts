@@ -8,12 +8,13 @@ import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { secretSuite } from "./failures/secretSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
-/** How often each of the clients of the concurrency test acts. */
+/** The number of actions of each client in the concurrency test. */
 const ROUNDS = 10
 
 /**
- * Of the HTTP contract what depends on the storage: each endpoint, cursors that are compared with its rows, the walk, whose answers are compared with those on
- * memory, and what many clients do at once. `dump` returns all that the storage keeps, as text.
+ * Of the HTTP contract what depends on the storage: each endpoint, cursors that are compared with
+ * its rows, the walk, whose answers are compared with those on memory, and what many clients do at
+ * once. `dump` returns all that the storage keeps, as text.
  */
 export const storageHttpSuite = <Place, E>(
   subject: StorageUnderTest<Place>,

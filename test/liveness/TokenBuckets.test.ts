@@ -9,7 +9,10 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 const MICROS_PER_MINUTE = 60_000_000n
 const MANY = 1_000
 
-/** A bucket as a sum that is exact: in millionths of a token's sixtieth, all that came in time and was not taken. */
+/**
+ * A bucket as a sum that is exact: in millionths of a token's sixtieth, all that came in time and
+ * was not taken.
+ */
 const naiveBucket = (perMinute: number, burst: number) => {
   const full = BigInt(burst) * MICROS_PER_MINUTE
   let credit = full
@@ -89,7 +92,7 @@ describe("token buckets", () => {
     const isFresh = (name: string) => buckets.take(name, start).allowed
     const names = Array.from({ length: capacity }, (_, at) => `name ${at}`)
     for (const name of names) assert.isTrue(isFresh(name))
-    // All are remembered; looking at them anew makes the first one the last used.
+    // All are kept; a lookup makes the first one the most recently used.
     for (const name of names.toReversed()) assert.isFalse(isFresh(name))
     assert.isTrue(isFresh("one more"))
     assert.isFalse(isFresh("name 0"))

@@ -6,7 +6,10 @@ import { AGENT, beat, enroll } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openIncidents, openTimeline } from "../service/Timeline.ts"
 
-/** So many processes that sweep for silent agents, and the accepted agent `a` unless there are others. */
+/**
+ * So many processes that sweep for silent agents, and the accepted agent `a` unless there are
+ * others.
+ */
 const open = Effect.fnUntraced(function* (processes = 1, agents: ReadonlyArray<AgentId> = [AGENT]) {
   const timeline = yield* openTimeline({ process: { keepsHouse: true }, agents: [] })
   const { service, front } = timeline

@@ -22,7 +22,7 @@ const ENDED = ["sent", "failed", "discarded"]
 const open = Effect.gen(function* () {
   const service = yield* openService({ notifiers: ["webhook"] })
   const front = yield* service.open("front", { delivers: false })
-  // So that time without a process that keeps house is an outage, after which nobody is called dead.
+  // Time without housekeeping is then an outage, after which no agent is dead.
   yield* front.commits.transact(leaveMark(defaultPolicy))
   return { service, front }
 })
@@ -160,7 +160,7 @@ describe("rows older than their retention", () => {
           assert.strictEqual(story?.changes.length, isKept ? member_changes : undefined)
           if (isKept) assert.isAbove(story?.members.length ?? 0, 0)
         }
-        // Life goes on with what is left.
+        // The service continues with the remaining rows.
         yield* report(front, [
           { check: "disk", status: "critical" },
           { check: "load", status: "ok" },
@@ -260,7 +260,7 @@ describe("housekeeping", () => {
         items.map(({ agent_id }) => agent_id),
         [AGENT, OTHER],
       )
-      // Their keys are forgotten with them: they can register anew.
+      // Their keys are removed with them, so they can register again.
       yield* Effect.forEach(agents.slice(0, 3), (agent) => beat(front, agent))
     }),
   )

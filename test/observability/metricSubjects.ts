@@ -4,7 +4,9 @@ import { fileMetricDefinitions } from "@tocsin/adapter-sqlite/metrics/fileMetric
 import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
 import { metricSubjects as ofCore } from "@tocsin/core/engine/metrics/metricDefinitions"
 
-/** All metrics by subject, in the order of the metrics page: the core's and those of each adapter. */
+/**
+ * All metrics by subject, in the order of the metrics page: the core's and those of each adapter.
+ */
 export const metricSubjects: Readonly<Record<string, ReadonlyArray<MetricDefinition>>> = {
   ...Object.fromEntries(Object.entries(ofCore).map(([title, of]) => [title, Object.values(of)])),
   PostgreSQL: Object.values(poolMetricDefinitions),

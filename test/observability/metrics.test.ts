@@ -15,7 +15,7 @@ const METRICS_TOKEN = secretOf("scraper")
 
 const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_READ_TOKEN: READ_TOKEN }
 
-/** What a server on SQLite cannot tell, and one on PostgreSQL cannot. */
+/** Metrics that a server on SQLite or on PostgreSQL does not have. */
 const OF_POSTGRES = /^tocsin_postgres_/
 const OF_SQLITE = /^tocsin_(sqlite|data)_/
 
@@ -67,7 +67,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
       const missing = metricDefinitions
         .filter(({ name }) => !OF_POSTGRES.test(name) && !told.has(name))
         .map(({ name }) => name)
-      // Nobody has repeated alerts, as no alert router is told.
+      // No alert repeats, since there is no alert router.
       assert.deepStrictEqual(missing, ["tocsin_alert_resends_total"])
       for (const { name, type, help } of told.values()) {
         const definition = metricDefinitions.find((one) => one.name === name)

@@ -13,7 +13,7 @@ import { type OtlpCollector, startCollector, valuesOf } from "./OtlpCollector.ts
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 const PARENT = "00f067aa0ba902b7"
 
-/** A request with headers of its own. */
+/** A request with additional headers. */
 const send = (
   { baseUrl }: ServerProcess,
   path: string,

@@ -12,7 +12,10 @@ export const scrape = Effect.fnUntraced(function* (server: ServerProcess) {
   return parseExposition(text)
 })
 
-/** Uses a server as agents and operators do, so that everything that is counted has been. Returns its accepted agent. */
+/**
+ * Uses a server as agents and operators do, so that everything that is counted has been. Returns
+ * its accepted agent.
+ */
 export const use = Effect.fnUntraced(function* (server: ServerProcess): Effect.fn.Return<Agent> {
   const agent = yield* enroll(server, "web-1")
   yield* Effect.orDie(heartbeat(server, agent))
@@ -33,7 +36,7 @@ export const use = Effect.fnUntraced(function* (server: ServerProcess): Effect.f
   return agent
 })
 
-/** Waits until the metrics, which are kept for a second, tell what they should. */
+/** Waits until the metrics, which are cached for a second, satisfy a condition. */
 export const untilScraped = (
   server: ServerProcess,
   what: string,

@@ -3,8 +3,9 @@ import { type Header, type OpenApi, type Operation, type Response, resolved } fr
 import { Schemas } from "./Schemas.ts"
 
 /**
- * What HTTP and browsers need and no client of an API reads: of messages and connections (RFC 9110, 9112), and the
- * protections that every answer to a browser has. Anything else is to be in the document.
+ * What HTTP and browsers need and no client of an API reads: of messages and connections (RFC 9110,
+ * 9112), and the protections that every answer to a browser has. Anything else is to be in the
+ * document.
  */
 const OF_MESSAGES = [
   "connection",
@@ -30,7 +31,9 @@ export class AnswerRules {
     this.#schemas = new Schemas(document)
   }
 
-  /** What of an answer the document does not say of the operation; nothing where it says all of it. */
+  /**
+   * What of an answer the document does not say of the operation; nothing where it says all of it.
+   */
   problemsOf({ responses }: Operation, answer: Answer, method = "GET"): ReadonlyArray<string> {
     const declared = responses[answer.status]
     if (declared === undefined) return [`status ${answer.status} is not declared`]

@@ -9,11 +9,14 @@ import { Site } from "./Site.ts"
 /** Where a service serves its documents. */
 export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.json" }
 
-/** What no schema says, but the document does in words: what a text may hold, and what a cursor is good for. */
+/**
+ * What no schema says, but the document does in words: what a text may hold, and what a cursor is
+ * good for.
+ */
 const isBeyondSchemas = ({ query, body }: Generated): boolean =>
   query.some(([name]) => name === "cursor") || /\\u0000|\\ud800/.test(String(body))
 
-/** What an answer says of its error; nothing where it is none. */
+/** The message of an error answer; `undefined` for another answer. */
 export const messageOf = (body: unknown): string | undefined => {
   const { error } = Object(body) as { readonly error?: { readonly message?: string } }
   return error?.message
@@ -46,7 +49,9 @@ export class Judge {
     return shown.flatMap(({ value }) => messageOf(value) ?? [])
   }
 
-  /** What is wrong with an answer to a generated request; nothing where it is as the document says. */
+  /**
+   * What is wrong with an answer to a generated request; nothing where it is as the document says.
+   */
   problemsOf(request: Generated, answer: Answer): ReadonlyArray<string> {
     const told = this.answers.problemsOf(request.placed.operation, answer, request.method)
     const broken = this.#brokenPromise(request, answer.status)

@@ -96,7 +96,7 @@ export const operationsOf = ({ paths }: OpenApi): ReadonlyArray<PlacedOperation>
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
 
-/** What a reference into a document leads to; what is no reference is itself. */
+/** The target of a reference into a document; any other value itself. */
 export const resolved = <A extends object>(document: OpenApi, value: A | Reference): A => {
   if (!("$ref" in value)) return value
   let found: unknown = document

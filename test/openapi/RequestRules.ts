@@ -18,7 +18,7 @@ export class RequestRules {
     this.#schemas = new Schemas(document)
   }
 
-  /** Whether a request is one that its sender may make, as far as its token tells. */
+  /** Whether its token allows a request. */
   isAllowed({ placed: { method, operation }, token }: Generated): boolean {
     if (operation.security.length === 0) return true
     if (operation.security.some((requirement) => "agentKey" in requirement)) {

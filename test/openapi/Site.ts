@@ -17,7 +17,10 @@ const notifier = (kind: NotifierName, result: DeliveryResult): readonly [Notifie
   { kind, send: () => Effect.succeed(result), test: Effect.succeed({ result, status: undefined }) },
 ]
 
-/** One that takes everything, one that takes nothing, and one that is away. `alert_router` is not configured. */
+/**
+ * One accepts everything, one refuses everything, and one is down. `alert_router` is not
+ * configured.
+ */
 const notifiers = new Map([
   notifier("debug", { outcome: "delivered" }),
   notifier("webhook", { outcome: "refused", error: "the receiver answered 410" }),

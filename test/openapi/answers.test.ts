@@ -16,7 +16,7 @@ const SEED = Number(process.env["PROPERTY_SEED"] ?? 20_260_131)
 const ROUNDS = propertyRuns(6)
 const REQUESTS_A_ROUND = 150
 
-/** They take away what the others need. */
+/** They delete rows that other requests need. */
 const DESTRUCTIVE = new Set([
   "deleteAgent",
   "blockAgent",
@@ -41,7 +41,10 @@ interface Seen {
 const key = ({ operation }: PlacedOperation, status: number | string): string =>
   `${operation.operationId} ${status}`
 
-/** Sends generated requests to a service that holds something of everything; notes what was answered. */
+/**
+ * Sends generated requests to a service that holds something of everything; notes what was
+ * answered.
+ */
 const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: Seen) {
   const { call } = yield* Site
   const pools = yield* populate

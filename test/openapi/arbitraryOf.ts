@@ -1,10 +1,15 @@
 import * as fc from "fast-check"
 import type { JsonSchema, OpenApi } from "./OpenApi.ts"
 
-/** Values that exist, by the names of schemas and of parameters: most requests shall be about something that is there. */
+/**
+ * Values that exist, by the names of schemas and of parameters: most requests shall be about
+ * something that is there.
+ */
 export type Pools = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** Characters of one to four bytes, in one code unit and in two; none that a storage could not keep. */
+/**
+ * Characters of one to four bytes, in one code unit and in two; none that a storage could not keep.
+ */
 const CHARACTERS = [..."abcXYZ019._:- /%?#&=+\"'\\<>{}äß€漢😀"]
 
 const integer = ({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: JsonSchema) =>

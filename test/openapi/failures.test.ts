@@ -10,7 +10,7 @@ import { Site, UI_TOKEN } from "./Site.ts"
 
 const failure = Effect.fail(new StorageError({ reason: "unavailable", message: "away for a test" }))
 
-/** A storage that can be taken away. */
+/** A storage that can become unreachable. */
 const removable = () => {
   const state = { isAway: false }
   const or = <A>(effect: Effect.Effect<A, StorageError>) =>

@@ -11,7 +11,10 @@ import { Site, UI_TOKEN } from "./Site.ts"
 /** A document as the tests here change it. */
 type Mutable<A> = { -readonly [K in keyof A]: Mutable<A[K]> }
 
-/** What a service answers to a question about an agent that there is not, and the place of that operation. */
+/**
+ * What a service answers to a question about an agent that there is not, and the place of that
+ * operation.
+ */
 const notFound = Effect.gen(function* () {
   const judge = yield* Judge.of(DOCUMENTS.v1)
   const { ask } = yield* Site
@@ -32,7 +35,7 @@ const changed = (document: OpenApi, change: (copy: Mutable<OpenApi>) => void): O
   return copy
 }
 
-/** The judge is only worth something if it finds what is wrong. */
+/** Controls: the judge must find every kind of fault. */
 describe("the judge of answers", () => {
   it.live("finds what a document does not declare", () =>
     Effect.gen(function* () {

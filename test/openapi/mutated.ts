@@ -29,7 +29,7 @@ const changed = (value: unknown, [first, ...rest]: Path, replacement: unknown): 
 const withExtra = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value, extra: 1 } : [value]
 
-/** What fits, with one thing in it replaced, taken away or added. It may still fit. */
+/** A valid value with one part replaced, removed or added. It may still be valid. */
 export const mutated = (fitting: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.tuple(fitting, fc.nat(), fc.constantFrom(...JUNK, DELETED, withExtra)).map(([value, drawn, change]) => {
     const paths = pathsIn(value)

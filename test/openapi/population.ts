@@ -61,8 +61,9 @@ const cursorAt = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Something of everything: agents and keys in every state, checks of every status, incidents open and resolved,
- * notifications that were sent, that failed and that are tried again. Returns what there is.
+ * Something of everything: agents and keys in every state, checks of every status, incidents open
+ * and resolved, notifications that were sent, that failed and that are tried again. Returns what
+ * there is.
  */
 export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* () {
   const { ask } = yield* Site

@@ -2,7 +2,7 @@ import { KEYS } from "./population.ts"
 import { escaped, type Generated, TOO_LARGE } from "./requests.ts"
 import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
 
-/** A key of an agent that does nothing but what it does here. */
+/** A key that is used only here. */
 const HASTY = "key-of-a-hasty-one"
 
 const withToken = (request: Generated, token: string): Generated => ({
@@ -26,7 +26,10 @@ const withBadParameter = (request: Generated): ReadonlyArray<Generated> => {
   return [withToken({ ...request, path: values, query, target }, UI_TOKEN)]
 }
 
-/** With the body that the document shows, as agents in trouble send it: by a key that is blocked, and too often. */
+/**
+ * With the body that the document shows, as agents in trouble send it: by a key that is blocked,
+ * and too often.
+ */
 const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
   const [media] = Object.values(request.placed.operation.requestBody?.content ?? {})
   const [example] = Object.values(media?.examples ?? {})
@@ -35,7 +38,9 @@ const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
   return [withToken(shown, KEYS.blocked), ...often]
 }
 
-/** A generated request in ways that are refused, which would come by chance alone in a long time. */
+/**
+ * A generated request in ways that are refused, which would come by chance alone in a long time.
+ */
 export const provocations = (request: Generated): ReadonlyArray<Generated> => {
   const right = withToken(request, isForAgents(request) ? KEYS.accepted : UI_TOKEN)
   return [

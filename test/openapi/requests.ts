@@ -147,7 +147,7 @@ const HEADERS: ReadonlyArray<Readonly<Record<string, string>>> = [
 export const escaped = (path: string, values: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""))
 
-/** Requests for an operation of a document: inside, at the edges of and outside what it says. */
+/** Requests for an operation: within, at the limits of and outside the document. */
 export const requests = (document: OpenApi, pools: Pools, placed: PlacedOperation): fc.Arbitrary<Generated> =>
   fc
     .record({

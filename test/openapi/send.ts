@@ -32,7 +32,8 @@ export const send = (
         })
       },
     )
-    // After an answer that closes the connection the rest of a body has nowhere to go: the first outcome counts.
+    // After an answer that closes the connection the rest of a body has nowhere to go: the first
+    // outcome counts.
     outgoing.on("error", (error) => resume(Effect.die(error)))
     outgoing.end(body)
   })

@@ -18,7 +18,7 @@ const get = async (url: string, headers: Readonly<Record<string, string>> = {}) 
 
 const PAGE = "/monitoring/docs"
 
-/** What a page loads by itself. */
+/** The files that a page loads. */
 const loadedBy = (html: string): ReadonlyArray<string> =>
   Array.from(html.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g), ([, url = ""]) => url)
 

@@ -8,7 +8,9 @@ import { fileURLToPath } from "node:url"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const installed = join(root, "node_modules")
 
-/** What a project like this one has beside Tocsin; the examples' own come from their package.json. */
+/**
+ * What a project like this one has beside Tocsin; the examples' own come from their package.json.
+ */
 const TOOLS = [
   "@effect/vitest",
   "@hono/node-server",
@@ -19,7 +21,7 @@ const TOOLS = [
   "vitest",
 ]
 
-/** What ran, and what it said. */
+/** The command and its output. */
 export interface Ran {
   readonly code: number
   readonly output: string
@@ -53,7 +55,7 @@ const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, "
 
 const isOurs = (name: string): boolean => name === "tocsin" || name.startsWith("@tocsin/")
 
-/** npm, with nothing but what is on this machine: no registry, and no cache of one. */
+/** npm without a registry or a cache: only files on this machine. */
 const npm = (folder: string, args: ReadonlyArray<string>): Promise<void> => {
   const own = ["--offline", "--cache", join(folder, "npm-cache"), "--no-audit", "--no-fund", "--silent"]
   const script = process.env["npm_execpath"]
@@ -73,8 +75,8 @@ const linksTo = (manifests: ReadonlyArray<Manifest>): Readonly<Record<string, st
 }
 
 /**
- * A project of somebody who knows Tocsin by its packages alone: outside of the repository, with what `npm run build` makes
- * installed from tarballs, the examples, and the tests of the library.
+ * A project of somebody who knows Tocsin by its packages alone: outside of the repository, with
+ * what `npm run build` makes installed from tarballs, the examples, and the tests of the library.
  */
 export class StrangersProject {
   /** The folder of the project. */
@@ -115,7 +117,10 @@ export class StrangersProject {
     return project
   }
 
-  /** Runs a program in the project's folder, where npm would find it: one of the project's packages, or of the system. */
+  /**
+   * Runs a program in the project's folder, where npm would find it: one of the project's packages,
+   * or of the system.
+   */
   run(command: string, args: ReadonlyArray<string>, env: Environment = {}): Promise<Ran> {
     return run(this.path, command, args, { ...this.environment, ...env })
   }

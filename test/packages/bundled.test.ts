@@ -13,7 +13,7 @@ describe("a bundled program", () => {
     ["in several files", true],
     ["in one", false],
   ])("runs %s, away from its packages", async (_, codeSplitting) => {
-    // Beside the tests, where `tocsin` is found; what it is bundled into is elsewhere.
+    // Beside the tests, where `tocsin` resolves; the bundle is elsewhere.
     const source = mkdtempSync(resolve("test/bundled-"))
     const target = mkdtempSync(join(tmpdir(), "tocsin-bundled-"))
     try {

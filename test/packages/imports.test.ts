@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 
-/** Imports one entry in a process of its own and prints how many modules of each package were loaded. */
+/**
+ * Imports one entry in a separate process and prints how many modules of each package it loaded.
+ */
 const program = (entry: string) => `
   import { registerHooks } from "node:module"
   const counts = {}
@@ -37,7 +39,7 @@ describe("importing", () => {
   ])("%s loads the packages that it needs, no database's driver and no server", (entry, packages) => {
     const loaded = loadedBy(entry)
     assert.sameMembers(Object.keys(loaded), packages)
-    // Of a storage no more than whether this Node.js has what it needs.
+    // Of a storage, only the check whether this Node.js supports it.
     assert.isAtMost(loaded["adapter-sqlite"] ?? 0, 1)
   })
 

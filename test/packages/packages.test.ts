@@ -8,7 +8,10 @@ import { until } from "../library/requests.ts"
 import { faultsOf } from "./publishing.ts"
 import { type Ran, StrangersProject } from "./StrangersProject.ts"
 
-/** A compiler, npm and a suite of two hundred tests on a busy machine: nothing hangs longer than this. */
+/**
+ * A compiler, npm and a suite of two hundred tests on a busy machine: nothing hangs longer than
+ * this.
+ */
 const PATIENCE_MILLIS = 300_000
 const TOKEN = "operators-token"
 

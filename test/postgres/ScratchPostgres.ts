@@ -25,19 +25,22 @@ export class ScratchPostgres extends Context.Service<
     readonly replica: (
       options?: Partial<PgPoolOptions>,
     ) => Effect.Effect<Replica, SqlError.SqlError, Scope.Scope>
-    /** Ends every connection to this database, and waits until they are gone. Returns how many there were. */
+    /**
+     * Ends every connection to this database, and waits until they are gone. Returns how many there
+     * were.
+     */
     readonly killConnections: Effect.Effect<number>
     /** Refuses connections to this database, and ends those there are, until the scope closes. */
     readonly away: Effect.Effect<void, never, Scope.Scope>
   }
 >()("@tocsin/test/postgres/ScratchPostgres") {
-  /** Two suites that use this layer get a database each; what is composed within one shares it. */
+  /** Each suite that builds this layer gets a database; its parts share it. */
   static readonly layer: Layer.Layer<ScratchPostgres, SqlError.SqlError> = Layer.effect(
     ScratchPostgres,
     Effect.suspend(() => create(inject("postgresUrl"))),
   )
 
-  /** The same on a server of its own, for tests that change what all databases of a server have in common. */
+  /** The same on a separate server, for tests that change what all databases of a server share. */
   static readonly layerOfOwnServer: Layer.Layer<ScratchPostgres, SqlError.SqlError> = Layer.effect(
     ScratchPostgres,
     Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop)).pipe(

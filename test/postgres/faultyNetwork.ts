@@ -9,10 +9,15 @@ export interface FaultyNetwork {
   readonly url: Redacted.Redacted
   /** Ends every connection that goes this way. New ones can be made. */
   readonly cut: Effect.Effect<void>
-  /** From now on what the server sends does not arrive, on new connections neither; what it is sent does. */
+  /**
+   * From now on nothing that the server sends arrives, on new connections too. Requests still do.
+   */
   readonly holdReplies: Effect.Effect<void>
   readonly passReplies: Effect.Effect<void>
-  /** The connections there are carry nothing any more, and are not closed: their host is gone. New ones work. */
+  /**
+   * The connections there are carry nothing any more, and are not closed: their host is gone. New
+   * ones work.
+   */
   readonly vanish: Effect.Effect<void>
   /** The same, but those connections stay that have carried this text. */
   readonly vanishBut: (text: string) => Effect.Effect<void>

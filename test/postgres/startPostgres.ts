@@ -5,15 +5,18 @@ import { Predicate } from "effect"
 interface RunningPostgres {
   /** Of an account that may do everything. */
   readonly url: string
-  /** Stops the server in good order, starts it again, and another one on a copy of its files. Gives the URL of that one. */
+  /**
+   * Stops the server in good order, starts it again, and another one on a copy of its files. Gives
+   * the URL of that one.
+   */
   readonly copy: () => Promise<string>
-  /** Stops the server at once, whoever is connected, and removes its files. */
+  /** Stops the server immediately, despite open connections, and removes its files. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts a PostgreSQL with an empty data folder on a free port of this machine. It also goes when this process ends
- * without stopping it.
+ * Starts a PostgreSQL with an empty data folder on a free port of this machine. It also goes when
+ * this process ends without stopping it.
  */
 export const startPostgres = (): Promise<RunningPostgres> =>
   new Promise((resolve, reject) => {

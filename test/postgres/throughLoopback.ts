@@ -2,7 +2,10 @@ import type { Server } from "node:net"
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 
-/** Lets a proxy listen on a port of this machine, until the scope cuts it. Gives `target` as it is reached that way. */
+/**
+ * Lets a proxy listen on a port of this machine, until the scope cuts it. Gives `target` as it is
+ * reached that way.
+ */
 export const throughLoopback = Effect.fnUntraced(function* (
   server: Server,
   target: URL,

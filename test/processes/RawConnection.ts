@@ -12,7 +12,10 @@ export interface RawConnection {
   readonly closed: Effect.Effect<string>
 }
 
-/** Opens a connection to a port of this machine, and waits until it is there; it goes with the scope. */
+/**
+ * Opens a connection to a port of this machine, and waits until it is there; it goes with the
+ * scope.
+ */
 export const rawConnection = Effect.fnUntraced(function* (
   port: number,
 ): Effect.fn.Return<RawConnection, never, Scope.Scope> {

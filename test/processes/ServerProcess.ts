@@ -30,7 +30,7 @@ export interface LaunchedProcess {
   /** Waits for its end, and for all that it wrote. */
   readonly ended: Effect.Effect<ProcessEnd>
   readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
-  /** Reads nothing any more of what it writes, as a log reader that died. */
+  /** Stops reading its output, like a log reader that died. */
   readonly closeOutput: Effect.Effect<void>
   /** Sends SIGTERM and waits. */
   readonly stop: Effect.Effect<ProcessEnd>
@@ -45,8 +45,9 @@ export interface ServerProcess extends LaunchedProcess {
 }
 
 /**
- * Runs the server as `npm start` does, on a port that the system chooses, everything logged. It ends with the scope, and must
- * not have written a secret by then (docs/rules.md#agent-keys, docs/rules.md#notifiers).
+ * Runs the server as `npm start` does, on a port that the system chooses, everything logged. It
+ * ends with the scope, and must not have written a secret by then (docs/rules.md#agent-keys,
+ * docs/rules.md#notifiers).
  */
 export const launch = Effect.fnUntraced(function* ({
   cwd,

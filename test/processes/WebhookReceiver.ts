@@ -30,7 +30,7 @@ const Message = Schema.fromJsonString(
 
 /** A request as it came. */
 export interface Arrival {
-  /** Of the sender: each may have a path of its own. */
+  /** Of the sender: each may have its own path. */
   readonly sender: string
   /** `webhook-id`. */
   readonly id: string
@@ -39,7 +39,9 @@ export interface Arrival {
   readonly fault: string | undefined
   /** How often its id had come before. */
   readonly earlier: number
-  /** The status that it was answered with, once it is on its way; absent where the sender got none. */
+  /**
+   * The status that it was answered with, once it is on its way; absent where the sender got none.
+   */
   answered: number | undefined
   /** Whether it is over, one way or another. */
   isOver: boolean
@@ -61,7 +63,10 @@ const USER = secretOf("user")
 const PASSWORD = secretOf("password")
 const SECRETS = [webhookSecretOf("webhook-new"), webhookSecretOf("webhook-old")]
 
-/** Verifies as Standard Webhooks describes it: one signature for each secret over `id.timestamp.body`. */
+/**
+ * Verifies as Standard Webhooks describes it: one signature for each secret over
+ * `id.timestamp.body`.
+ */
 const faultOf = ({ headers }: IncomingMessage, body: string): string | undefined => {
   const id = headers["webhook-id"]
   const timestamp = headers["webhook-timestamp"]

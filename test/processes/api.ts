@@ -26,12 +26,15 @@ export interface Answer {
   readonly text: string
 }
 
-/** No answer came: the connection was refused, or lost. Whether the request was carried out is not known. */
+/**
+ * No answer came: the connection was refused, or lost. Whether the request was carried out is not
+ * known.
+ */
 class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", {
   cause: Schema.Defect(),
 }) {}
 
-/** Longer than any answer takes, so that a server that hangs is told from one that is slow. */
+/** Longer than any answer takes: a server that exceeds it hangs. */
 const PATIENCE_MILLIS = 20_000
 
 /** Makes a request. */

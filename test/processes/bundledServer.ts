@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url"
 
 const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 
-/** Has the server's bundle made before the tests, or every process that they start at once would make it. */
+/**
+ * Builds the server's bundle before the tests, so that concurrent processes do not each build it.
+ */
 export default (): void => {
   execFileSync(process.execPath, [START, "--version"], { stdio: "inherit" })
 }

@@ -46,7 +46,8 @@ const reportOn = Effect.fnUntraced(function* (server: ServerProcess, reporter: R
     const events = reporter.open ?? nextBatch(reporter)
     reporter.open = events
     const { text } = yield* push(server, reporter.agent, events)
-    // A batch is kept whole or not at all; only that of which the answer was lost may be known already.
+    // A batch is kept whole or not at all; only that of which the answer was lost may be known
+    // already.
     if (!isRepeated || text !== '{"accepted":0,"deduplicated":3}') {
       assert.strictEqual(text, '{"accepted":3,"deduplicated":0}')
     }
@@ -64,7 +65,8 @@ describe.concurrent("a server that is killed", () => {
   it.live("under load keeps acknowledged data, and continues to notify", () =>
     Effect.gen(function* () {
       const random = seeded(SEED)
-      // Slow, so that much is under way when the server dies; a refusal besides could make a retry wait for 30 s.
+      // Slow, so that much is under way when the server dies; a refusal besides could make a retry
+      // wait for 30 s.
       const receiver = yield* startReceiver(() => ({ status: 200, afterMillis: 200 * random() }))
       const cwd = yield* scratchFolder
       const start = startServer({ cwd, environment: environmentOf(receiver) })

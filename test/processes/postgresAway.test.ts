@@ -23,7 +23,10 @@ const untilReadiness = (server: ServerProcess, status: 200 | 503, within: `${num
     within,
   )
 
-/** Health says nothing of the storage; what needs it is refused in a way that clients repeat (docs/rules.md#health-and-readiness). */
+/**
+ * Health says nothing of the storage; what needs it is refused in a way that clients repeat
+ * (docs/rules.md#health-and-readiness).
+ */
 const assertRefused = Effect.fnUntraced(function* (server: ServerProcess, agent: Agent) {
   assert.strictEqual(yield* statusOf(server, "/api/v1/health"), 200)
   const answers = yield* Effect.all(
@@ -78,7 +81,7 @@ describe.concurrent("a server whose PostgreSQL becomes unreachable", { retry: 2 
           "5 seconds",
         )
       }
-      // Noted before the history is read: results go on being acknowledged meanwhile.
+      // Noted before the history is read, since results are still being acknowledged.
       const kept = acknowledged.map(({ event_id }) => event_id)
       const history = (yield* historyOf(server)).map(({ event_id }) => String(event_id))
       assert.includeMembers(history, kept)

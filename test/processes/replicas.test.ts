@@ -12,7 +12,10 @@ import { type Arrival, type Reaction, startReceiver, type WebhookReceiver } from
 const SEED = 20_261_120
 const AGENTS = 6
 
-/** Fails the first attempt of many messages in every way there is, and no second one: the next retry would take 30 s. */
+/**
+ * Fails the first attempt of many messages in every way there is, and no second one: the next retry
+ * would take 30 s.
+ */
 const unreliable =
   (random: () => number) =>
   ({ earlier }: Arrival): Reaction => {
@@ -31,7 +34,7 @@ interface Trouble {
   readonly check_id: string
   readonly incident_key?: string
   readonly statuses: ReadonlyArray<Result["status"]>
-  /** Whether each step waits until the one before was told. */
+  /** Whether each step waits until the notification of the step before. */
   readonly isPatient: boolean
 }
 
@@ -88,7 +91,7 @@ const insist = Effect.fnUntraced(function* (cluster: Cluster, agent: Agent, even
 const keyOf = ({ incident_key, agents, check_id }: Trouble): string =>
   incident_key ?? `${agents[0]?.agent_id}/${check_id}`
 
-/** What was told under a key, each thing once, in the order in which it came first. */
+/** The notifications under a key, without repeats, in order of arrival. */
 const toldOf = ({ arrivals }: WebhookReceiver, key: string): ReadonlyArray<string> =>
   arrivals
     .filter(({ message, earlier }) => message.data.incident.incident_key === key && earlier === 0)
@@ -119,7 +122,7 @@ const goThrough = Effect.fnUntraced(function* (cluster: Cluster, trouble: Troubl
   return changes
 })
 
-/** What must be told of checks that waited for each step to be told. */
+/** The expected notifications of checks that wait after each step. */
 const wholeStory = ({ statuses }: Trouble): ReadonlyArray<string> => {
   const bad = statuses.filter((status) => status !== "ok")
   return [...bad.map((status) => `incident.firing ${status}`), `incident.resolved ${bad.at(-1)}`]

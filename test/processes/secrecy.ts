@@ -10,7 +10,7 @@ export interface ProcessOutput {
 /** Stands in every secret that these tests make, so that it is recognised wherever it turns up. */
 export const MARK = "tell-no-one"
 
-/** A key, token, password or part of an address, by what it is of. */
+/** A key, token, password or part of an address, by its purpose. */
 export const secretOf = (name: string): string => `${MARK}-${name}-${MARK}`
 
 /** A secret of Standard Webhooks. */
@@ -38,8 +38,9 @@ const passwordOf = ({ DATABASE_URL = "" }: Environment): string | undefined => {
 const near = (text: string, index: number): string => text.slice(Math.max(0, index - 200), index + 80)
 
 /**
- * What a server wrote that it must not write, empty where there is nothing: secrets, and on standard output anything but the
- * token that it generated (README, docs/rules.md#agent-keys, docs/rules.md#notifiers).
+ * What a server wrote that it must not write, empty where there is nothing: secrets, and on
+ * standard output anything but the token that it generated (README, docs/rules.md#agent-keys,
+ * docs/rules.md#notifiers).
  */
 export const exposedIn = (
   { stdout, stderr }: ProcessOutput,

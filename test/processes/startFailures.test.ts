@@ -14,7 +14,7 @@ import { launch, startServer } from "./ServerProcess.ts"
 
 const inMemory = { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
 
-/** What a server that cannot start tells the person who started it: the lines that it writes besides its log. */
+/** The output of a server that cannot start, without its log. */
 const refusal = Effect.fnUntraced(function* (cwd: string, environment: Environment, uid?: number) {
   const server = yield* launch({ cwd, environment, uid })
   assert.deepStrictEqual(yield* server.ended, { code: 1, signal: null }, server.output.stderr)
@@ -43,7 +43,10 @@ const isRoot = process.getuid?.() === 0
 const isOpenToAll = (path: string): boolean =>
   (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenToAll(dirname(path)))
 
-/** Root may write everywhere, so it starts the server as somebody who may not; who may not read a checkout of root's own. */
+/**
+ * Root may write everywhere, so it starts the server as an unprivileged user, who must be able to
+ * read the checkout.
+ */
 const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.url)))
 
 /** A data folder that a server has used. */

@@ -17,7 +17,7 @@ const graceful = { code: 0, signal: null }
 /** What a service manager usually gives before it kills. */
 const TIME_TO_STOP_MILLIS = 10_000
 
-/** Waits for the end of a process that was told to stop. */
+/** Waits for the end of a process that shuts down. */
 const assertStops = Effect.fnUntraced(function* ({ ended, output }: LaunchedProcess, end = graceful) {
   const start = yield* Clock.currentTimeMillis
   assert.deepStrictEqual(yield* ended, end, output.stderr)

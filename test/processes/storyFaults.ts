@@ -16,7 +16,10 @@ const isStrictlyRising = (numbers: ReadonlyArray<number>): boolean =>
 
 const isDelivered = ({ answered = 0 }: Arrival): boolean => answered >= 200 && answered < 300
 
-/** Of one item: sent means that the receiver took it, and it says the same at every attempt (docs/rules.md#delivery, docs/rules.md#notifiers). */
+/**
+ * Of one item: sent means that the receiver took it, and it says the same at every attempt
+ * (docs/rules.md#delivery, docs/rules.md#notifiers).
+ */
 const itemFaults = (
   item: NotificationOutboxItem,
   arrivals: ReadonlyArray<Arrival>,
@@ -41,7 +44,10 @@ const itemFaults = (
   ].flat()
 }
 
-/** Of one incident: told in order, one thing after the other, each severity once and rising, and its end once (docs/rules.md#outbox). */
+/**
+ * Of one incident: notified in order, each severity once and increasing, and its end once
+ * (docs/rules.md#outbox).
+ */
 const incidentFaults = (
   incident: Incident,
   items: ReadonlyArray<NotificationOutboxItem>,
@@ -75,7 +81,7 @@ const incidentFaults = (
   ].flat()
 }
 
-/** Everything that is wrong about how incidents were told once all is over; empty when nothing is. */
+/** All violations in the final notifications; empty without any. */
 export const storyFaults = ({ incidents, outbox, arrivals }: Outcome): ReadonlyArray<string> => {
   const known = new Set(outbox.map(({ id }) => String(id)))
   return [

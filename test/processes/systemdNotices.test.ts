@@ -7,7 +7,7 @@ import { scratchFolder } from "./scratch.ts"
 import { startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
 
-/** A systemd-notify that writes down what it is to say, where, and what else it was given. */
+/** A systemd-notify that records its arguments and its environment. */
 const noting = (file: string) =>
   `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" "$(env | grep -c SERVICE_)" >>'${file}'\n`
 

@@ -3,8 +3,8 @@ import { Duration, Effect } from "effect"
 const BETWEEN_LOOKS = Duration.millis(20)
 
 /**
- * Looks again and again until there is something: a value, or `true`. Dies when that takes longer than `within`, and names
- * what was waited for.
+ * Looks again and again until there is something: a value, or `true`. Dies when that takes longer
+ * than `within`, and names what was waited for.
  */
 export const until = <A, E, R>(
   what: string,

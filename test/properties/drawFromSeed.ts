@@ -1,4 +1,6 @@
-/** Before each test file: properties draw from the seed of this run, and run as often as it says. */
+/**
+ * Before each test file: properties draw from the seed of this run, and run as often as it says.
+ */
 import { Arbitrary } from "effect"
 import * as fc from "fast-check"
 import { propertyRuns, propertySeed } from "@tocsin/testing/propertyRuns"

@@ -33,7 +33,7 @@ export interface ProxyKind {
   readonly name: string
   /** Its file in deploy/proxies. */
   readonly file: string
-  /** Writes what starts it, and tells the command. */
+  /** Writes its configuration and returns its command. */
   readonly prepare: (
     text: string,
     places: Places,
@@ -131,7 +131,10 @@ const readIfThere = (path: string): string => {
   }
 }
 
-/** Starts a proxy in front of a port of this machine, and waits until it listens; it ends with the scope. */
+/**
+ * Starts a proxy in front of a port of this machine, and waits until it listens; it ends with the
+ * scope.
+ */
 export const startProxy = Effect.fnUntraced(function* (
   kind: ProxyKind,
   upstreamPort: number,

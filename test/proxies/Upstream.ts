@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 
-/** A server in the place of Tocsin that tells what reaches it. */
+/** A server in place of Tocsin that records its requests. */
 export interface Upstream {
   readonly port: number
   readonly requests: Array<{

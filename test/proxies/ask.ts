@@ -57,7 +57,7 @@ export const ask = (proxy: Proxy, asked: Asked): Effect.Effect<Told> =>
           })
         },
       )
-      // Also where the proxy closes on what is still being sent: the first outcome counts.
+      // The proxy may close while the body is still being sent: the first outcome counts.
       outgoing.on("error", (error) => resume(Effect.fail(error)))
       outgoing.end(body)
     }),

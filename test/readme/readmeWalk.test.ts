@@ -10,7 +10,8 @@ describe("the README's walkthrough prints what the README shows", () => {
   const modules = writeModules(blocksOf(README))
   afterAll(() => removeModules(modules))
 
-  // That it does so on SQLite, the default, is seen with the other pages: test/docs/codeBlocks.test.ts.
+  // That it does so on SQLite, the default, is seen with the other pages:
+  // test/docs/codeBlocks.test.ts.
   it.live.each(["memory", "postgres"] as const)("on %s", (server) =>
     Effect.gen(function* () {
       assert.isAbove(yield* walkPage(README, { server }, modules), 3)

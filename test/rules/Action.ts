@@ -7,7 +7,7 @@ import type { PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { DeliveryTrigger } from "./deliver.ts"
 import type { Rows } from "../service/Rows.ts"
 
-/** A step of a scenario with all that it needs: what was picked by number is found, events have their ids and times. */
+/** A step of a scenario with everything it needs: selected rows, event IDs and times. */
 export type Action =
   | { readonly action: "wait"; readonly millis: number }
   | { readonly action: "heartbeat"; readonly key: string; readonly request: HeartbeatRequest }
@@ -27,7 +27,10 @@ export interface EventsAction {
   readonly request: EventBatchRequest
 }
 
-/** What a caller got: the body of a success, the name of an error with its reason, nothing where nobody was answered. */
+/**
+ * The reply: the body of a success, or the name of an error with its reason; nothing without a
+ * caller.
+ */
 export type Reply =
   | { readonly accepted: boolean }
   | BatchReply

@@ -22,7 +22,7 @@ export type LogEntry =
       readonly now: Instant
       readonly notifiers: ReadonlyArray<NotifierName>
     }
-  /** An agent is heard of, by a batch or otherwise: comes before the batch. */
+  /** An agent has contact, by a batch or otherwise; it comes before the batch. */
   | { readonly entry: "contact"; readonly agent_id: string; readonly now: Instant }
   /** A check's clock is reset. */
   | { readonly entry: "reset"; readonly agent_id: string; readonly check_id: string }
@@ -60,7 +60,7 @@ interface Stay {
   left: boolean
 }
 
-/** An incident with all stays in it, and what it shows. */
+/** An incident with all its memberships, and what it shows. */
 export interface FoldedIncident {
   /** `kind/key#n`: the n-th of its key. */
   readonly name: string
@@ -331,7 +331,7 @@ export class FoldedEvents {
     incident.check_id = present.length === 1 ? speaker.check_id : undefined
   }
 
-  /** Its checks leave one by one; of those in one incident the one that speaks for it goes last. */
+  /** Its checks leave one by one; of those in one incident, the one that it shows leaves last. */
   #removeAgent(agentId: string, now: Instant): void {
     for (const incident of this.incidents.filter((one) => one.resolved_at === undefined)) {
       const leaving = this.presentIn(incident).filter((stay) => stay.agent_id === agentId)
@@ -356,7 +356,7 @@ export class FoldedEvents {
       this.#enqueue(incident, notifier, "resolved")
   }
 
-  /** Firings of an incident; a discarded one told nobody. */
+  /** Firings of an incident, without discarded ones, which notified nobody. */
   #firings(incident: FoldedIncident): ReadonlyArray<FoldedItem> {
     return this.outbox.filter(
       (item) => item.incident === incident && item.type === "firing" && item.state !== "discarded",

@@ -2,11 +2,12 @@ import { Arbitrary } from "effect"
 import type { CheckStatus, NotifierName } from "@tocsin/core/contract/Status"
 import { boolean, integer, oneOf, weighted, type Weighted } from "../properties/arbitraries.ts"
 
-/** An event of a batch before it has an id and a time of its own. */
+/** An event of a batch before it has an ID and a time. */
 export interface EventDraft {
   /**
-   * A new id, one that any other events have too, one that only events of other checks or agents have too (where this
-   * check had it, that event once more), or the whole event once more that stood so many places earlier.
+   * A new id, one that any other events have too, one that only events of other checks or agents
+   * have too (where this check had it, that event once more), or the whole event once more that
+   * stood so many places earlier.
    */
   readonly id:
     | "new"
@@ -14,7 +15,10 @@ export interface EventDraft {
     | { readonly sharedByChecks: number }
     | { readonly again: number }
   readonly check_id: string
-  /** How many seconds before the step it was observed; the steps are a second apart by the agents' clocks. */
+  /**
+   * How many seconds before the step it was observed; the steps are a second apart by the agents'
+   * clocks.
+   */
   readonly lagSeconds: number
   readonly status: CheckStatus
   readonly exit_code: number
@@ -23,7 +27,7 @@ export interface EventDraft {
   readonly incident_key: string | undefined
 }
 
-/** Something that happens to the service; numbers named `which` pick from what there is by then. */
+/** Something that happens to the service. Numbers named `which` select from the existing rows. */
 export type Step =
   | { readonly step: "wait"; readonly millis: number }
   | {
@@ -39,7 +43,10 @@ export type Step =
   | { readonly step: "accept_all"; readonly includeRotation: boolean }
   | { readonly step: "block_all" | "remove_all" | "unblock_all" | "purge" | "sweep" }
   | { readonly step: "unblock"; readonly which: number }
-  /** The service starts anew, with or without the last key of {@link KEYS} among the accepted fingerprints. */
+  /**
+   * The service restarts, with or without the last key of {@link KEYS} among the accepted
+   * fingerprints.
+   */
   | { readonly step: "restart"; readonly preseeded: boolean }
   | { readonly step: "reset_clock" | "remove_check"; readonly which: number }
   | { readonly step: "deliver"; readonly which: number; readonly answer: Answer }
@@ -51,7 +58,7 @@ interface Batch {
   readonly events: ReadonlyArray<EventDraft>
 }
 
-/** What becomes of an outbox item that can move: see `deliveryTrigger`. */
+/** How an outbox item moves: see `deliveryTrigger`. */
 export type Answer = "delivered" | "deferred" | "refused" | "notifier_gone"
 
 /** The agents of a scenario; some names trip code that takes an object for a map. */
@@ -153,7 +160,10 @@ const deliver = Arbitrary.map(
 
 const LONGEST = 60
 
-/** The `size` to check with: scenarios are short in the first runs and as long as any of them after a quarter of the runs. */
+/**
+ * The `size` to check with: scenarios are short in the first runs and as long as any of them after
+ * a quarter of the runs.
+ */
 export const SIZE = 4 * LONGEST
 
 const steps = (step: Arbitrary.Arbitrary<Step>) => Arbitrary.array(step, { maxLength: LONGEST })
@@ -174,16 +184,19 @@ const lifeWith = (batch: Arbitrary.Arbitrary<Step>, ...more: ReadonlyArray<Weigh
     ),
   )
 
-/** Agents send results, deliveries go on, and now and then an operator steps in. */
+/** Agents send results, items are delivered, and sometimes an operator acts. */
 export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock])
 
 /** The same, and operators remove checks, which their agents may report again. */
 export const lifeWithRemovals = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock], [4, removeCheck])
 
-/** The same without what may make a batch count again: the reset of a clock, and one id for two events of one check. */
+/**
+ * The same without what may make a batch count again: the reset of a clock, and one id for two
+ * events of one check.
+ */
 export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, idPerCheck)))
 
-/** The same again, by senders that give every event an id of its own. */
+/** The same, by senders that give every event a new ID. */
 export const properLife = lifeWith(batchOf(6, draft(CHECKS, properId)))
 
 /** The same with one event in each batch, so that what a command changes follows from one event. */
@@ -191,7 +204,10 @@ export const lifeByEvents = lifeWith(batchOf(1, draft(CHECKS, properId)), [1, re
 
 const CROWD = Array.from({ length: 20 }, (_, number) => `check-${number}`)
 
-/** A large batch for one half of an agent's checks, all of one incident, with another status in place of `status`. */
+/**
+ * A large batch for one half of an agent's checks, all of one incident, with another status in
+ * place of `status`.
+ */
 const crowdBatch = (status: CheckStatus, instead: CheckStatus) =>
   Arbitrary.map(
     Arbitrary.all({
@@ -211,8 +227,9 @@ const crowdBatch = (status: CheckStatus, instead: CheckStatus) =>
   )
 
 /**
- * Many checks in one incident, in large batches: trouble in one half of them, then relief in the other, so that all that
- * spoke for the incident may be silent in the end. Members are ranked further down than is loaded at once.
+ * Many checks in one incident, in large batches: trouble in one half of them, then relief in the
+ * other, so that all that spoke for the incident may be silent in the end. Members are ranked
+ * further down than is loaded at once.
  */
 export const crowd = steps(
   weighted(

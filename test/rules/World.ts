@@ -23,7 +23,10 @@ export interface World {
   readonly queries: () => Queries["Service"]
   readonly rows: () => Rows
   readonly perform: <A extends Action>(action: A) => Effect.Effect<Observation<A>, never, Scope.Scope>
-  /** Plays steps in turn, a second apart by the agents' clocks. Skips those that find nothing to act on. */
+  /**
+   * Plays steps in turn, a second apart by the agents' clocks. Skips those that find nothing to act
+   * on.
+   */
   readonly play: (steps: ReadonlyArray<Step>) => Effect.Effect<ReadonlyArray<Observation>, never, Scope.Scope>
 }
 

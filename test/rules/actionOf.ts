@@ -13,7 +13,10 @@ interface Circumstances {
   readonly rows: Rows
   /** The batches that were applied. */
   readonly applied: ReadonlyArray<EventsAction>
-  /** Its place among the steps, from 1: what the agents' clocks show, and what its events are numbered by. */
+  /**
+   * Its place among the steps, from 1: what the agents' clocks show, and what its events are
+   * numbered by.
+   */
   readonly number: number
 }
 
@@ -41,7 +44,10 @@ const event = (draft: EventDraft, id: number, stepNumber: number): CheckResultEv
   ...(draft.incident_key !== undefined && { incident_key: IncidentKey.make(draft.incident_key) }),
 })
 
-/** The events of a batch, each numbered by its place. `sent` are those that its agent has sent before. */
+/**
+ * The events of a batch, each numbered by its place. `sent` are those that its agent has sent
+ * before.
+ */
 const events = (
   drafts: ReadonlyArray<EventDraft>,
   stepNumber: number,

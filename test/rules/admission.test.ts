@@ -63,7 +63,8 @@ describe("admission", () => {
 
   it.effect("of all agents counts each of them, however many there are", () =>
     Effect.gen(function* () {
-      // More than two pieces of 200, so that a piece begins after another, ends with it, and is not full.
+      // More than two pieces of 200, so that a piece begins after another, ends with it, and is not
+      // full.
       const agents = 450
       const world = yield* openWorld()
       const register = Effect.forEach(

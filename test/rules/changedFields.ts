@@ -10,7 +10,10 @@ const fieldsOf = <Row extends object>(kind: string, rows: ReadonlyArray<Moved<Ro
     )
   })
 
-/** The fields that differ between two states, each named once and after the kind of its row; and what came or went. */
+/**
+ * The fields that differ between two states, each named once and after the kind of its row; and
+ * what came or went.
+ */
 export const changedFields = (before: Rows, after: Rows): ReadonlyArray<string> => {
   const changed = [
     ...fieldsOf("agent", moved(before.agents, after.agents)),

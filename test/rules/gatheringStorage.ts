@@ -15,11 +15,17 @@ type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<vo
 /** A storage that holds commands back until a group of them is complete. */
 export interface GatheringStorage {
   readonly storage: Storage["Service"]
-  /** From the next command on, so many make a group. All of them must be under way before the first is answered. */
+  /**
+   * From the next command on, so many make a group. All of them must be under way before the first
+   * is answered.
+   */
   readonly expect: (commands: number) => void
 }
 
-/** Runs the commands of a group one after the other in a single transaction, as the storages do that commit in groups. */
+/**
+ * Runs the commands of a group one after the other in a single transaction, as the storages do that
+ * commit in groups.
+ */
 export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage => {
   let waiting: Array<Waiting> = []
   let groupSize = 1

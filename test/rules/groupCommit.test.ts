@@ -14,8 +14,9 @@ import { openWorld } from "./World.ts"
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
 /**
- * Actions that are one command each and name the rows that they need. A command that searches the tables, as a sweep does,
- * finds nothing of what its group has changed: storages give it a transaction to itself.
+ * Actions that are one command each and name the rows that they need. A command that searches the
+ * tables, as a sweep does, finds nothing of what its group has changed: storages give it a
+ * transaction to itself.
  */
 const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "heartbeat",
@@ -42,7 +43,10 @@ const groupsOf = (observations: ReadonlyArray<Observation>, longest: number) => 
   return groups
 }
 
-/** All rows, but for ids that are drawn in the order in which a search happens to find several agents. */
+/**
+ * All rows, but for ids that are drawn in the order in which a search happens to find several
+ * agents.
+ */
 const allOf = (rows: Rows) => ({
   ...viewOfRows(rows),
   agents: new Map(

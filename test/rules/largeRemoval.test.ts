@@ -48,7 +48,10 @@ const openWatched = Effect.fnUntraced(function* () {
   return { replica, watch }
 })
 
-/** One incident whose members are checks of the big agent: one critical, which joined first, and many warnings. */
+/**
+ * One incident whose members are checks of the big agent: one critical, which joined first, and
+ * many warnings.
+ */
 const fillIncident = Effect.fnUntraced(function* (replica: Replica) {
   yield* enroll(replica, BIG)
   for (let from = 0; from < CHECKS; from += BATCH) {

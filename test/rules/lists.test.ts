@@ -11,7 +11,10 @@ import { openWorld } from "./World.ts"
 const arbitrary = { runs: propertyRuns(80), size: SIZE, maxShrinks: 1_000 }
 const limit = 500
 
-/** Asserts that no item comes before one that ranks higher: by the first of these numbers that differs. */
+/**
+ * Asserts that no item comes before one that ranks higher: by the first of these numbers that
+ * differs.
+ */
 const assertDescending = <Item>(
   items: ReadonlyArray<Item>,
   ...ranks: ReadonlyArray<(item: Item) => number | bigint>

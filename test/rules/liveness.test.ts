@@ -63,7 +63,7 @@ describe("the status of an agent", () => {
 })
 
 describe("an outage of the service", () => {
-  /** Whether nobody may be called dead: of two marks too far apart, or of the last one and now, the later is too young. */
+  /** Whether no agent may be dead: the end of the last outage is too recent. */
   const isInGrace = (marks: ReadonlyArray<number>, now: number): boolean => {
     const isOutage = (from: number, to: number) => to - from > STALE_MILLIS
     return [...marks, now].some((end, at) => {

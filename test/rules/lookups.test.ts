@@ -21,7 +21,7 @@ const openAskingWorld = Effect.gen(function* () {
   return { world: yield* openWorld({ storage }), takeAsked }
 })
 
-/** An event with an id of its own that says of a check what is known. */
+/** An event with a new ID that repeats a check's present result. */
 const sameAs = (check: CheckRecord, number: number): CheckResultEvent => ({
   event_id: eventId(9_000_000 + number),
   check_id: check.check_id,
@@ -43,7 +43,10 @@ const lateFor = (check: CheckRecord, number: number): CheckResultEvent => ({
 })
 
 describe("a batch requests", () => {
-  /** Plays steps, lets every accepted agent make contact, and sends one batch for all checks of each. */
+  /**
+   * Plays steps, lets every accepted agent make contact, and sends one batch for all checks of
+   * each.
+   */
   const sendForAll = Effect.fnUntraced(function* (
     steps: ReadonlyArray<Step>,
     eventFor: (check: CheckRecord, number: number) => CheckResultEvent,

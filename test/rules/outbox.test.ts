@@ -37,7 +37,10 @@ const wasReplayed = (item: OutboxRecord): boolean => item.counts_from > item.cre
 
 const DAY_MICROS = 86_400_000_000n
 
-/** Whether its receiver may know of it: it was attempted, and did not fail before the bounds on attempts and age. */
+/**
+ * Whether its receiver may know of it: it was attempted, and did not fail before the bounds on
+ * attempts and age.
+ */
 const mayBeKnown = (item: OutboxRecord): boolean => {
   const isOver = item.attempts >= 14 || item.updated_at - item.counts_from >= DAY_MICROS
   return (item.attempts > 0 || wasReplayed(item)) && (item.state !== "failed" || isOver)
@@ -137,7 +140,8 @@ describe("a resolved", () => {
         const expected = resolvedNow(observed).flatMap((incident) => {
           const wasReached = (item: OutboxRecord) =>
             isByContact ? mayBeKnown(item) : item.state === "sent" || item.state === "sending"
-          // Contact after death is told of even by a silent event: it is not the event that ends that incident.
+          // A silent event of a dead agent notifies, since the contact ends that incident, not the
+          // event.
           const isHushed = isSilent && !incident.incident_key.endsWith("/@heartbeat")
           const reached = firings(before, incident.id).filter((item) => tells(item) && wasReached(item))
           const told = isHushed ? [] : Array.from(new Set(reached.map((item) => item.notifier)))

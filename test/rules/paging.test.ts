@@ -126,7 +126,8 @@ describe("a list", () => {
         const right = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
         assert.deepStrictEqual(agents(right), agents(second))
 
-        // Both of these cursors include their place; what is empty behind them leads back to the other side of it.
+        // Both cursors include their position; an empty page behind them leads back to the other
+        // side of it.
         yield* Effect.forEach(names.slice(limit), remove)
         const behind = yield* world.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
         const ahead = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })

@@ -40,14 +40,19 @@ const keyOf = (world: World, agentId: string): string | undefined => {
   return KEYS.find((key) => world.hashing.identify(Redacted.make(key)).key_hash === hash)
 }
 
-/** All accepted agents make contact, so that what follows does not bring them back from the dead. */
+/**
+ * All accepted agents make contact, so that what follows does not bring them back from the dead.
+ */
 const contacts = (world: World): ReadonlyArray<Step> =>
   AGENTS.flatMap((agent_id): ReadonlyArray<Step> => {
     const key = keyOf(world, agent_id)
     return key === undefined ? [] : [{ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }]
   })
 
-/** The batches that present agents have sent since they registered, under the keys that they have now. */
+/**
+ * The batches that present agents have sent since they registered, under the keys that they have
+ * now.
+ */
 const sentBatches = (world: World, observations: ReadonlyArray<Observation>): ReadonlyArray<EventsAction> => {
   const registrationOf = (agentId: string, { agents } = world.rows()) => agents.get(agentId)?.registration_id
   return observations.flatMap(({ action, reply, after }) => {
@@ -93,8 +98,9 @@ describe("a batch that is sent again, at any later time,", () => {
     { steps: lifeWithoutReset, notifiers },
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
-        // Such an event may count as an identical result: only those that would be changes are looked up in the history.
-        // Two events of one check under one id are promised nothing: the second counts once the check forgot the first.
+        // Such an event may count as an identical result: only those that would be changes are
+        // looked up in the history. Two events of one check under one id are promised nothing: the
+        // second counts once the check forgot the first.
         for (const changed of yield* sendAgain(steps, { notifiers }))
           assert.includeMembers(ofRepeats, [...changed])
       }),
@@ -220,7 +226,8 @@ describe("an event that changes no status", () => {
         const world = yield* openWorld()
         yield* world.play([...enrollment, ...steps])
         const identical = (check: CheckRecord, number: number) => {
-          // In order: at the same moment, or a microsecond later. Incident key and silence are those of no change.
+          // In order: at the same moment, or a microsecond later. Incident key and silence are
+          // those of no change.
           const observed_at = Instant.fromMicros(check.last_observed_at + BigInt(number % 2))
           const output = number % 3 === 0 ? {} : { output: `still so\nat ${number}` }
           return eventOf(check, number, { observed_at, notifications_enabled: number % 5 !== 0, ...output })

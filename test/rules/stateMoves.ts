@@ -204,8 +204,8 @@ export const stateMoves = (observed: Observation): ReadonlyArray<StateMove> => [
 ]
 
 /**
- * The rows of its table that a move consists of, at most `longest` of them; none for a refresh. `undefined` where the table
- * does not allow it.
+ * The rows of its table that a move consists of, at most `longest` of them; none for a refresh.
+ * `undefined` where the table does not allow it.
  */
 export const explain = (move: StateMove, longest: number): ReadonlyArray<Transition> | undefined => {
   const fitting = move.table.filter((row) => move.triggers.has(row.trigger))

@@ -52,7 +52,10 @@ const lives: ReadonlyArray<ReadonlyArray<Step>> = [
   [...enrolled, report("critical"), ...deliver("claim", "deferred", "notifier_gone")],
 ]
 
-/** Short lives, each from nothing, in which every row of the state tables happens at least once. Time never stands still. */
+/**
+ * Short lives, each from nothing, in which every row of the state tables happens at least once.
+ * Time never stands still.
+ */
 export const tours = lives.map((life) =>
   life.flatMap((step): ReadonlyArray<Step> => [{ step: "wait", millis: 1 }, step]),
 )

@@ -10,7 +10,10 @@ import { membersEver, type Rows } from "../service/Rows.ts"
 const MOST_ATTEMPTS = 14
 const OLDEST_MICROS = 86_400_000_000n
 
-/** Names of the incidents and outbox items in `rows` that do not depend on their ids; those of `FoldedEvents`. */
+/**
+ * Names of the incidents and outbox items in `rows` that do not depend on their ids; those of
+ * `FoldedEvents`.
+ */
 const namesIn = (rows: Rows) => {
   const timesUsed = new Map<string, number>()
   const numbered = (name: string): string => {
@@ -100,7 +103,7 @@ export const viewOfRows = (rows: Rows): View => {
       severity: incident.severity,
       agent_id: incident.agent_id,
       check_id: incident.check_id,
-      // What an incident of a dead agent says is no rule, only words.
+      // The summary of a heartbeat incident is only text.
       summary: incident.incident_key.endsWith("/@heartbeat") ? undefined : incident.summary,
       opened_at: incident.opened_at,
       resolved_at: incident.resolved_at,

@@ -75,7 +75,9 @@ export interface Receivers {
   readonly attempts: ReadonlyArray<Attempt>
   readonly arrivals: ReadonlyArray<Arrival>
   readonly repeats: ReadonlyArray<Repeat>
-  /** From now on, attempts get this answer. Of two answers for one attempt, the later one counts. */
+  /**
+   * From now on, attempts get this answer. Of two answers for one attempt, the later one counts.
+   */
   readonly answerWith: (answer: Answer, selection?: Selection) => void
   /** From now on, repeats of alerts get this answer. */
   readonly answerRepeatsWith: (answer: Answer, selection?: Selection) => void
@@ -98,7 +100,7 @@ const makeAnswers = () => {
   }
 }
 
-/** Receivers that accept everything until told otherwise. */
+/** Receivers that accept everything by default. */
 export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): Receivers => {
   const attempts: Array<Attempt> = []
   const arrivals: Array<Arrival> = []

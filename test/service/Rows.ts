@@ -5,7 +5,9 @@ import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 
-/** All rows of a storage, built from the changes of every command. Maps keep the order of insertion. */
+/**
+ * All rows of a storage, built from the changes of every command. Maps keep the order of insertion.
+ */
 export interface Rows {
   readonly agents: ReadonlyMap<string, AgentRecord>
   readonly keys: ReadonlyMap<string, AgentKeyRecord>

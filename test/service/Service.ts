@@ -23,7 +23,10 @@ import { makeReceivers, type Receivers, type ReceiversOptions } from "./Receiver
 import { settled } from "./settled.ts"
 import { type OutboxMove, type WatchedStorage, watchStorage } from "./WatchedStorage.ts"
 
-/** One process of the service: its use cases and its background work, on its own connection to the storage. */
+/**
+ * One process of the service: its use cases and its background work, on its own connection to the
+ * storage.
+ */
 export interface Process {
   readonly name: string
   readonly policy: PolicyOptions
@@ -53,7 +56,10 @@ export interface ProcessOptions {
   readonly policy?: Partial<PolicyOptions>
 }
 
-/** A service on virtual time: processes that share a storage, and the receivers of their notifications. */
+/**
+ * A service on virtual time: processes that share a storage, and the receivers of their
+ * notifications.
+ */
 export interface Service extends Pick<WatchedStorage, "rows" | "moves"> {
   readonly receivers: Receivers
   readonly hashing: Hashing["Service"]
@@ -64,7 +70,10 @@ export interface Service extends Pick<WatchedStorage, "rows" | "moves"> {
 /** How a service differs from the default policy, without rate limits, over the memory storage. */
 export interface ServiceOptions extends Partial<PolicyOptions>, ReceiversOptions {
   readonly onMove?: (move: OutboxMove) => void
-  /** Whether the storage hints to other processes that something was enqueued; it does not by default. */
+  /**
+   * Whether the storage hints to other processes that something was enqueued; it does not by
+   * default.
+   */
   readonly hints?: boolean
   /** The shared storage. */
   readonly storage?: Storage["Service"]

@@ -16,7 +16,7 @@ import {
 import { settled } from "./settled.ts"
 
 /**
- * The words in which a test tells a timeline: what an agent reports, how much time passes, and what a receiver then
+ * The words of a timeline: what an agent reports, how much time passes, and what a receiver then
  * has. See CONTRIBUTING.md, "Timelines".
  */
 export interface Timeline {
@@ -69,7 +69,9 @@ interface IncidentWords {
   readonly areOpen: (...keys: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** How a timeline begins: with the agent `a` accepted, and one process that delivers to a webhook. */
+/**
+ * How a timeline begins: with the agent `a` accepted, and one process that delivers to a webhook.
+ */
 export interface TimelineOptions extends ServiceOptions {
   /** Whether requests go to a process that delivers nothing. */
   readonly separateFront?: boolean
@@ -78,7 +80,7 @@ export interface TimelineOptions extends ServiceOptions {
   readonly agents?: ReadonlyArray<AgentId>
 }
 
-/** Opens a service and the words to tell what happens to it. */
+/** Opens a service with the words of a timeline. */
 export const openTimeline = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
   const { separateFront = false, process: processOptions, agents = [AGENT], ...changes } = options
   const service = yield* openService({ notifiers: ["webhook"], ...changes })

@@ -22,8 +22,8 @@ export interface WatchedStorage {
 }
 
 /**
- * Watches a storage that decides each command once and never fails. `onMove` receives each move in its
- * transaction, after the rows have changed.
+ * Watches a storage that decides each command once and never fails. `onMove` receives each move in
+ * its transaction, after the rows have changed.
  */
 export const watchStorage = (
   storage: Storage["Service"],

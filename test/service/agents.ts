@@ -19,7 +19,7 @@ export interface Result {
   readonly output?: string
 }
 
-/** Critical results of so many checks, each with a name of its own. */
+/** Critical results of so many checks with different names. */
 export const criticalChecks = (count: number): ReadonlyArray<Result> =>
   Array.from({ length: count }, (_, at) => ({ check: `check-${at}`, status: "critical" }))
 

@@ -68,7 +68,7 @@ export const script: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(
   maxLength: 30,
 })
 
-/** Turns scripted results into events of that moment; ids go on from one call to the next. */
+/** Turns scripted results into events of that instant, with IDs that continue from call to call. */
 export const eventMaker = () => {
   let made = 0
   return (now: Instant.Instant, results: ReadonlyArray<ScriptedResult>): ReadonlyArray<CheckResultEvent> =>

@@ -88,7 +88,7 @@ describe("a simulation", () => {
       { ...event(3, 60, "critical"), agent_id: "web-1", received_at: at(60) },
     ]
     const expected = [[at(60), "firing", "web-1/disk", "critical"]]
-    // The first two arrived as one batch, so that nobody was told before it was over.
+    // The first two arrived as one batch, so nobody was notified before it ended.
     assert.deepStrictEqual(told(run(stored)), expected)
     assert.deepStrictEqual(told(run(stored.toReversed())), expected)
     assert.deepStrictEqual(told(run([{ items: stored.toReversed() }])), expected)

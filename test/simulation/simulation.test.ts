@@ -14,7 +14,8 @@ const policy = {
   deadAfter: Duration.seconds(30),
 } as const satisfies SimulationSettings
 
-// Nothing that is simulated depends on it; in the service it must not be more than the time after which agents are dead.
+// Nothing that is simulated depends on it; in the service it must not be more than the time after
+// which agents are dead.
 const STALE_AFTER = Duration.seconds(10)
 
 const ports = { sha256: (text: string) => createHash("sha256").update(text).digest("hex") }
@@ -107,7 +108,7 @@ describe("a simulation", () => {
   )
 })
 
-/** The history does not tell two batches of one moment from one of both. */
+/** The history does not distinguish two batches at one instant from one batch. */
 const apart = (step: Step): ReadonlyArray<Step> =>
   step.step === "results" ? [{ step: "wait", millis: 1 }, step] : [step]
 

@@ -5,8 +5,9 @@ import type { SqlError } from "effect/sql"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 
 /**
- * A PostgreSQL database without a row. The first is made, with no schema either; later ones are those that were given
- * back, emptied: much faster than another database and its migrations for every test.
+ * A PostgreSQL database without a row. The first is made, with no schema either; later ones are
+ * those that were given back, emptied: much faster than another database and its migrations for
+ * every test.
  */
 export class EmptiedPostgres extends Context.Service<EmptiedPostgres, { readonly url: Redacted.Redacted }>()(
   "@tocsin/test/storage/EmptiedPostgres",
@@ -38,7 +39,8 @@ const make = Effect.gen(function* () {
       SELECT format('%I', tablename) AS name FROM pg_tables
       WHERE schemaname = 'public' AND tablename NOT IN ('schema_migration', 'system_total')
     `
-    // Triggers take what is deleted out of the totals. Of a few rows TRUNCATE makes new files for every table and index: ten times as slow.
+    // Triggers subtract deleted rows from the totals. TRUNCATE creates new files for every table
+    // and index: ten times as slow for few rows.
     yield* sql.unsafe(scriptOf(tables.map(({ name }) => `DELETE FROM ${name}`).join("; ")))
   })
   return { url, empty }

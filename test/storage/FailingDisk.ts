@@ -23,9 +23,10 @@ interface Waiting {
 }
 
 /**
- * A disk under the log of a database: its syncs end, well or badly, when a test says so. It knows what a loss of power would
- * leave of the log, where a system takes for synced what it could not write. SQLite's own syncs, before it moves the log into
- * the file and when the log starts over, are the system's, and work.
+ * A disk under the log of a database: its syncs end, well or badly, when a test says so. It knows
+ * what a loss of power would leave of the log, where a system takes for synced what it could not
+ * write. SQLite's own syncs, before it moves the log into the file and when the log starts over,
+ * are the system's, and work.
  */
 export class FailingDisk {
   readonly #log: string
@@ -33,7 +34,10 @@ export class FailingDisk {
   readonly #waiting: Array<Waiting> = []
   #isWorking = true
   #durable: Buffer = Buffer.alloc(0)
-  /** Blocks that a sync has failed to write, as they were then: until they change, no other sync writes them. */
+  /**
+   * Blocks that a sync has failed to write, as they were then: until they change, no other sync
+   * writes them.
+   */
   readonly #forgotten = new Map<number, Buffer>()
 
   constructor(file: string) {
@@ -76,7 +80,10 @@ export class FailingDisk {
     ended.done(null)
   }
 
-  /** Has the sync that hangs fail. Of the blocks that it did not write, those in `isLost` read as they are on the disk. */
+  /**
+   * Has the sync that hangs fail. Of the blocks that it did not write, those in `isLost` read as
+   * they are on the disk.
+   */
   fail(isLost: () => boolean): void {
     const ended = this.#waiting.shift()
     if (ended === undefined) return
@@ -96,7 +103,10 @@ export class FailingDisk {
     ended.done(IO_ERROR)
   }
 
-  /** The database and its log as a loss of power leaves them now. Of what was not synced, `survives` says what is there. */
+  /**
+   * The database and its log as a loss of power leaves them now. Of what was not synced, `survives`
+   * says what is there.
+   */
   afterPowerLoss(survives: () => boolean): { readonly file: Buffer; readonly log: Buffer } {
     for (;;) {
       const before = this.#salts()
@@ -120,7 +130,7 @@ export class FailingDisk {
     return survivor
   }
 
-  /** Takes note of what SQLite has synced by itself. */
+  /** Records the syncs of SQLite. */
   #observe(): void {
     const now = this.#read()
     const header = now.subarray(0, LOG_HEADER_BYTES)

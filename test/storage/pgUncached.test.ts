@@ -17,6 +17,6 @@ const subject = {
 describe(`storage: ${subject.name}`, () => {
   rollbackSuite(subject)
   ingestRaceSuite(subject)
-  // Fewer than for the usual settings, on which the rest of the storage is the same.
+  // Fewer runs than with the default settings, which use the same code otherwise.
   modelSuite(subject, 25)
 })

@@ -38,7 +38,10 @@ const arbitraryAction: fc.Arbitrary<Action> = fc.oneof(
 const arbitraryStory = fc.record({
   seed: fc.integer(),
   actions: fc.array(arbitraryAction, { minLength: 5, maxLength: LONGEST, size: "max" }),
-  /** Whether the log is short at times by Tocsin's own checkpoints; what a system forgets then may be moved already. */
+  /**
+   * Whether the log is short at times by Tocsin's own checkpoints; what a system forgets then may
+   * be moved already.
+   */
   isKeptShort: fc.boolean(),
 })
 
@@ -61,7 +64,7 @@ const agentIds = (file: string): ReadonlySet<unknown> => {
   return new Set(ids.map((row) => row["agent_id"]))
 }
 
-/** A database on a failing disk, with those who use it. */
+/** A database on a failing disk, with its clients. */
 class Story {
   readonly #file: string
   readonly #image: string
@@ -284,7 +287,7 @@ describe("a database on a disk that fails", () => {
           yield* Effect.ensuring(
             Effect.gen(function* () {
               yield* story.open()
-              // A story that waits for ever fails by what it waits for.
+              // A story that hangs fails with the step that it waits for.
               for (const action of actions) yield* Effect.timeout(story.act(action), PATIENCE)
               yield* story.act({ action: "lose power", share: 0 })
               yield* story.act({ action: "restart" })

@@ -9,7 +9,10 @@ import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 
-/** Stands in for the system's syncs: while a file `stalled` exists, none ends; `waiting` appears when one has begun. */
+/**
+ * Stands in for the system's syncs: while a file `stalled` exists, none ends; `waiting` appears
+ * when one has begun.
+ */
 const STALL = `
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
-/** What nobody wrote: what .gitignore names, and `.git`, which is a file in a worktree. */
+/** Generated files: those of .gitignore, and `.git`, which is a file in a worktree. */
 const unwritten = new Set([".git", "node_modules", "dist", "data", "coverage"])
 
 function filesUnder(folder: string): ReadonlyArray<string> {

@@ -4,7 +4,10 @@ import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** Files that break one rule each, laid out like the packages they stand for. Run from the root of the repository. */
+/**
+ * Files that break one rule each, laid out like the packages they stand for. Run from the root of
+ * the repository.
+ */
 const fixtureFolder = "scripts/lint-fixtures"
 
 const LintReport = Schema.fromJsonString(

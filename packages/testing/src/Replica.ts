@@ -11,7 +11,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import * as SeededIds from "./SeededIds.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-/** One process of the service as far as its storage can tell: the use cases over one client of the storage. */
+/** One process of the service: the use cases over one client of the storage. */
 export interface Replica {
   readonly storage: Storage["Service"]
   readonly commits: Commits["Service"]

@@ -5,8 +5,8 @@ import { Layer } from "effect"
 const MICROS_PER_MILLI = 1_000n
 
 /**
- * {@link Ids} that two storages draw alike: the n-th id depends on `seed`, n and the clock alone. They increase strictly, as
- * those of the real source.
+ * {@link Ids} that two storages draw alike: the n-th id depends on `seed`, n and the clock alone.
+ * They increase strictly, as those of the real source.
  */
 export const layer = (seed: string): Layer.Layer<Ids> =>
   Layer.sync(Ids, () => {

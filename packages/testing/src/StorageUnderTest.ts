@@ -6,18 +6,23 @@ export interface StorageUnderTest<Place, E = unknown> {
   /** Stands in the names of the tests. */
   readonly name: string
   /**
-   * A place with nothing in it, another one each time it is built: a folder, a database. It goes with its scope. Where
-   * the client brings its own, `Layer.empty`.
+   * A place with nothing in it, another one each time it is built: a folder, a database. It goes
+   * with its scope. Where the client brings its own, `Layer.empty`.
    */
   readonly place: Layer.Layer<Place, E>
-  /** A client of the storage at that place. Built twice at one place it is what two replicas of the service have. */
+  /**
+   * A client of the storage at that place. Built twice at one place it is what two replicas of the
+   * service have.
+   */
   readonly client: Layer.Layer<Storage, E, Place>
   /**
-   * Why a place cannot have a second client, neither beside the first nor after it. Tests that need one are skipped and
-   * print this. Absent where it can.
+   * Why a place cannot have a second client, neither beside the first nor after it. Tests that need
+   * one are skipped and print this. Absent where it can.
    */
   readonly onlyOneClient?: string
-  /** Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do. */
+  /**
+   * Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do.
+   */
   readonly noHints?: string
 }
 

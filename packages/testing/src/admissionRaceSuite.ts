@@ -197,7 +197,9 @@ const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** Keys and agents that several requests decide about at the same moment (docs/rules.md#agent-keys). */
+/**
+ * Keys and agents that several requests decide about at the same moment (docs/rules.md#agent-keys).
+ */
 export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("concurrent admission", () => {
     describeRegistrations(subject)

@@ -7,6 +7,9 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]))
 }
 
-/** Asserts that two values hold the same, down to the difference between an absent field and an undefined one. */
+/**
+ * Asserts that two values hold the same, down to the difference between an absent field and an
+ * undefined one.
+ */
 export const assertSame = (found: unknown, expected: unknown, message?: string): void =>
   assert.deepStrictEqual(plain(found), plain(expected), message)

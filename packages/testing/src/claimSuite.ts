@@ -270,7 +270,10 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** What those who deliver can claim, and that none claims what another holds (docs/rules.md#outbox, docs/rules.md#alertmanager). */
+/**
+ * Which items and alerts can be claimed, each by one process (docs/rules.md#outbox,
+ * docs/rules.md#alertmanager).
+ */
 export const claimSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("claims", () => {
     describeClaims(subject)

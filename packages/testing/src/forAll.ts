@@ -6,16 +6,19 @@ import { propertyRuns, propertySeed, RUNS_FACTOR } from "./propertyRuns.ts"
 /** Longer than this no property runs, its shrinking included; what passed until then counts. */
 const PATIENCE_MILLIS = 90_000 * RUNS_FACTOR
 
-/** A run that takes longer hangs, and fails the property: it would else count as passed, as not begun. */
+/**
+ * A run that takes longer hangs, and fails the property: it would else count as passed, as not
+ * begun.
+ */
 const RUN_MILLIS = 45_000
 
 /** The time limit of a test of one property: its patience, and time for the run under way. */
 export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 30_000
 
 /**
- * Tests a property of generated values inside a test. A failure prints the smallest counterexample that was found, its
- * seed and its path. `PROPERTY_SEED` and `PROPERTY_PATH` in the environment run that one again; `PROPERTY_RUNS=20` runs
- * every property twenty times as often.
+ * Tests a property of generated values inside a test. A failure prints the smallest counterexample
+ * that was found, its seed and its path. `PROPERTY_SEED` and `PROPERTY_PATH` in the environment run
+ * that one again; `PROPERTY_RUNS=20` runs every property twenty times as often.
  */
 export const forAll = <A, E, R>(
   arbitrary: fc.Arbitrary<A>,

@@ -80,8 +80,9 @@ const duplicates = (what: string, names: ReadonlyArray<string>): ReadonlyArray<s
   names.filter((name, index) => names.indexOf(name) !== index).map((name) => `two ${what} ${name}`)
 
 /**
- * Where the stored rows contradict one another; empty when all is well. Whatever the order in which commands were
- * committed, counts, members, severities and histories agree afterwards (docs/rules.md#events, docs/rules.md#incidents).
+ * Where the stored rows contradict one another; empty when all is well. Whatever the order in which
+ * commands were committed, counts, members, severities and histories agree afterwards
+ * (docs/rules.md#events, docs/rules.md#incidents).
  */
 export const inconsistencies = Effect.fnUntraced(function* (
   replica: Replica,

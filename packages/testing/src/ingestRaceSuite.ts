@@ -41,7 +41,7 @@ const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "overlapping batches of one agent count each event once" }, (replica) =>
     Effect.gen(function* () {
       yield* enroll(replica(0), "a")
-      // Each event has a check of its own, so none can be late.
+      // Each event has a different check, so none can be late.
       const events = range(60).map((n) => eventOf(n, { check_id: `check-${n}` }))
       const replies = yield* Effect.forEach(
         range(12),
@@ -185,7 +185,10 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** Results that arrive at the same moment: whatever the order they are committed in, the sums are right. */
+/**
+ * Results that arrive at the same moment: whatever the order they are committed in, the sums are
+ * right.
+ */
 export const ingestRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("concurrent results", () => {
     describeBatches(subject)

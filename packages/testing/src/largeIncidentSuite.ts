@@ -151,7 +151,9 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* inconsistencies(replica), [])
 })
 
-/** Incidents of thousands of members, and agents of thousands of checks (docs/rules.md#incidents). */
+/**
+ * Incidents of thousands of members, and agents of thousands of checks (docs/rules.md#incidents).
+ */
 export const largeIncidentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("large incidents", () => {
     it.effect("summary, severity and counts stay right while members leave in any order", () =>

@@ -6,7 +6,9 @@ import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 import { transact } from "./transact.ts"
 
-/** Loads scopes one after another, then reads from the workspace that they filled. Changes nothing. */
+/**
+ * Loads scopes one after another, then reads from the workspace that they filled. Changes nothing.
+ */
 export const observe = <A>(
   { storage }: Replica,
   scopes: ReadonlyArray<RowRequest>,

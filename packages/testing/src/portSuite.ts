@@ -163,7 +163,7 @@ const describeHints = <Place>(subject: StorageUnderTest<Place>): void => {
           Stream.runForEach(watcher.storage.hints, () => Queue.offer(heard, undefined)),
         )
         yield* enroll(writer, "a")
-        // A storage may emit a few times by itself, for what it may have missed before it listened.
+        // A storage may emit a few extra hints for changes it missed before it listened.
         for (const n of [1, 2, 3, 4]) {
           yield* Queue.clear(heard)
           yield* send(writer, "a", [eventOf(n, { check_id: `check-${n}` })])
@@ -217,7 +217,9 @@ const outlivesItsClient = Effect.fnUntraced(function* <Place>(subject: StorageUn
   assert.deepStrictEqual(yield* send(replica, "a", events), { accepted: 0, deduplicated: 2 })
 })
 
-/** Methods of the port by their own words; lists, scopes and housekeeping have suites of their own. */
+/**
+ * Methods of the port by their own words; lists, scopes and housekeeping have suites of their own.
+ */
 export const portSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("port", () => {
     describeReads(subject)

@@ -115,7 +115,10 @@ const purgeAll = Effect.fnUntraced(function* ({ storage }: Replica) {
   }
 })
 
-/** What deleted agents leave behind is out of sight at once, and goes in pieces (docs/rules.md#deleting-an-agent). */
+/**
+ * Rows of deleted agents are immediately invisible, and removed in pieces
+ * (docs/rules.md#deleting-an-agent).
+ */
 export const purgeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("purge", () => {
     describeOne(subject)

@@ -170,7 +170,9 @@ export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}
 /** Limits of an incident's story: so many rows of each kind. */
 export const atMost = (rows: number): StoryLimits => ({ members: rows, changes: rows, outbox: rows })
 
-/** Puts rows into a storage in one transaction, as a decision would: what it replaces, `scopes` loads before. */
+/**
+ * Writes rows in one transaction, as a decision would. `scopes` loads the rows that they replace.
+ */
 export const write = (
   { storage }: Replica,
   scopes: ReadonlyArray<RowRequest>,

@@ -29,7 +29,7 @@ const changeAllAndThrow: Command<never> = function* (workspace, now) {
 }
 
 const throwAtOnce = (what: unknown): Command<never> =>
-  // oxlint-disable-next-line eslint/require-yield -- a decision that fails before it has seen anything
+  // oxlint-disable-next-line eslint/require-yield -- it fails before its first request
   function* () {
     throw what
   }
@@ -43,7 +43,10 @@ const everything = (replica: Replica) =>
 const defectOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-/** A command whose decision throws is as if it had never been; those beside it are as if it had not been there. */
+/**
+ * A command whose decision throws is as if it had never been; those beside it are as if it had not
+ * been there.
+ */
 export const rollbackSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("a decision that throws", () => {
     it.effect("is a defect of its caller, and changes nothing", () =>

@@ -14,14 +14,17 @@ const named = (name: string) => ({ kind: "named" as const, incident_key: Inciden
 /** More than one statement of SQLite or PostgreSQL takes as parameters. */
 const MANY = 70_000
 
-/** What a decision sees of each part of a row request that concerns agents: rows that exist, rows that do not, and no others. */
+/**
+ * What a decision sees of each part of a row request that concerns agents: rows that exist, rows
+ * that do not, and no others.
+ */
 export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("row requests of agents", () => {
     it.effect("agents by name, present or known to be absent", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a", "b")
-        // Where nobody holds one of them, passing over those that are held is the same.
+        // No row is locked, so skipping locked rows changes nothing.
         for (const scope of [{ agents: [a, nobody] }, { agents: [a, nobody], passesHeld: true as const }]) {
           const seen = yield* observe(replica, [scope], ({ agents }) => ({
             a: agents.get(a)?.hostname,

@@ -29,8 +29,8 @@ import { textSuite } from "./textSuite.ts"
 const TIMEOUT_MILLIS = 120_000
 
 /**
- * What every storage has to pass to be one: the whole contract of the port `Storage`, by tests that know nothing of what
- * is behind it. To put another storage to it, describe the storage in a test file of its own:
+ * The contract of the port `Storage`, which every storage passes. To test another storage, describe
+ * it in a test file:
  *
  * ```ts
  * storageSuite({
@@ -39,18 +39,22 @@ const TIMEOUT_MILLIS = 120_000
  *   place: ScratchFolder.layer,
  *   // A client of the storage there. Tests of two replicas build it twice at one place.
  *   client: Layer.unwrap(
- *     Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
+ *     Effect.map(ScratchFolder, ({ path }) =>
+ *       SqliteStorage.layer({ file: join(path, "tocsin.db") }),
+ *     ),
  *   ),
  * })
  * ```
  *
- * A storage of which a place can have one client only says why in `onlyOneClient`: the tests that need two are skipped
- * and print that reason. Most tests run on TestClock; those in which many act at once run on the live clock, so a
- * storage may pause between attempts there. Rules, not speed, are tested: nothing fails for being slow before its timeout.
+ * A storage that allows one client at a place gives the reason in `onlyOneClient`: tests of two
+ * clients are skipped and print it. Most tests run on TestClock; concurrent ones run on the live
+ * clock, so that a storage may pause between attempts. No test fails for being slow, only at its
+ * timeout.
  *
- * Random tests print a seed, a path and the smallest counterexample when they fail; `PROPERTY_SEED` and `PROPERTY_PATH`
- * in the environment run that one again, and `PROPERTY_RUNS=20` runs each twenty times as often. The largest of them,
- * `modelSuite`, tells random stories to the storage and to the memory storage, and compares all that both say and hold.
+ * Random tests print a seed, a path and the smallest counterexample when they fail. `PROPERTY_SEED`
+ * and `PROPERTY_PATH` in the environment repeat that run, and `PROPERTY_RUNS=20` runs each property
+ * twenty times as often. The largest, `modelSuite`, plays random stories on the storage and on the
+ * memory storage, and compares every reply and all rows.
  */
 export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`storage: ${subject.name}`, { timeout: TIMEOUT_MILLIS }, () => {

@@ -66,7 +66,7 @@ export const textSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const incidents = new Map(
           (yield* rowsOf(replica, "incidents")).map((row) => [`${row.check_id}`, row.summary]),
         )
-        // Compared one by one: the difference of two such texts is no help to anyone.
+        // Compared one by one: a diff of two such texts is useless.
         const changed = outputs.flatMap((output, n) => {
           const check = `check-${n}`
           const isSame =

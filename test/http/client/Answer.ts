@@ -7,11 +7,11 @@ export interface Answer {
   /** The headers as they came: names and values in turn. */
   readonly rawHeaders: ReadonlyArray<string>
   readonly text: string
-  /** The body read as JSON; `undefined` where there is none. */
+  /** The body parsed as JSON; `undefined` if it is not JSON. */
   readonly body: unknown
 }
 
-/** How a request was made, as far as its answer depends on it. */
+/** The parts of a request that its answer depends on. */
 export interface Asked {
   readonly method: string
   readonly path: string

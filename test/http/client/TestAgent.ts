@@ -14,19 +14,19 @@ type Fields = Readonly<Record<string, unknown>>
 let agentsMade = 0
 let eventsMade = 0
 
-/** An agent that the service has not heard of. One that is given a name has the same key wherever it is made. */
+/** A new agent. The same name always has the same key. */
 export const newAgent = (agent_id?: string): TestAgent => {
   agentsMade += 1
   return { agent_id: agent_id ?? `agent-${agentsMade}`, key: newToken({ of: agent_id }) }
 }
 
-/** An event id that was not used before. */
+/** A new event ID. */
 export const newEventId = (): string => {
   eventsMade += 1
   return `0190a5d0-0000-7000-8000-${eventsMade.toString(16).padStart(12, "0")}`
 }
 
-/** The body of a heartbeat that fits the contract, with `changes`. */
+/** A valid heartbeat body with `changes`. */
 export const heartbeatBody = ({ agent_id }: TestAgent, changes: Fields = {}): Fields => ({
   agent_id,
   observed_at: "2026-03-01T12:00:00Z",
@@ -35,7 +35,7 @@ export const heartbeatBody = ({ agent_id }: TestAgent, changes: Fields = {}): Fi
   ...changes,
 })
 
-/** An event that fits the contract, with `changes`. */
+/** A valid event with `changes`. */
 export const event = (changes: Fields = {}): Fields => ({
   event_id: newEventId(),
   check_id: "disk",
@@ -54,7 +54,7 @@ export const heartbeat = (agent: TestAgent, changes?: Fields) =>
 export const push = (agent: TestAgent, ...events: ReadonlyArray<Fields>) =>
   call("POST", "/api/v1/events", { token: agent.key, json: { agent_id: agent.agent_id, events } })
 
-/** The path of what concerns one agent. */
+/** The path of an agent. */
 export const agentPath = ({ agent_id }: TestAgent): string => `/api/v1/agents/${encodeURIComponent(agent_id)}`
 
 /** An agent whose key waits for admission. */
@@ -64,12 +64,12 @@ export const pendingAgent = Effect.fnUntraced(function* (agent_id?: string) {
   return agent
 })
 
-/** Has an operator accept the pending key of an agent. */
+/** Accepts the pending key of an agent as an operator. */
 export const accept = Effect.fnUntraced(function* (agent: TestAgent) {
   assert.deepStrictEqual((yield* operate("POST", `${agentPath(agent)}/accept`)).body, { count: 1 })
 })
 
-/** Has an operator block a key of an agent. */
+/** Blocks a key of an agent as an operator. */
 export const block = Effect.fnUntraced(function* (agent: TestAgent) {
   assert.deepStrictEqual((yield* operate("POST", `${agentPath(agent)}/block`)).body, { count: 1 })
 })

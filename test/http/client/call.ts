@@ -27,19 +27,20 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * Sends a request and returns what it is answered with, having checked what all answers have in common. Each call
- * comes a millisecond after the one before, by the service's clock.
+ * Sends a request and returns what it is answered with, having checked what all answers have in
+ * common. Each call comes a millisecond after the one before, by the service's clock.
  */
 export const call = Effect.fnUntraced(function* (method: string, path: string, made: Call = {}) {
-  const { port, connections, clock, observatory } = yield* Tocsin
+  const { port, connections, clock, observatory, headers: added } = yield* Tocsin
   clock.advance("1 millis")
   const body = bodyOf(made)
   const isWhole = typeof body === "string" || body instanceof Uint8Array
   const headers: OutgoingHttpHeaders = {
+    ...added,
     ...(made.token !== undefined && { authorization: `Bearer ${made.token}` }),
     ...(made.json !== undefined && { "content-type": "application/json" }),
     ...(isWhole && { "content-length": Buffer.byteLength(body) }),
-    // Node's client frames such a body by itself only where the method is one that usually has one.
+    // Node's client adds this header only for methods that usually have a body.
     ...(body !== undefined && !isWhole && { "transfer-encoding": "chunked" }),
     ...made.headers,
   }

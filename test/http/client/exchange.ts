@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net"
 import { Effect } from "effect"
 import { Tocsin } from "../service/Tocsin.ts"
 
-/** What came over a connection until it was closed. */
+/** The bytes received on a connection until it closed. */
 export interface Received {
   /** All bytes, as latin1. */
   readonly text: string
@@ -12,7 +12,7 @@ export interface Received {
   readonly wasReset: boolean
 }
 
-/** Writes bytes on a connection of its own and reads until the server closes it. */
+/** Writes bytes on a new connection and reads until the server closes it. */
 export const exchange = Effect.fnUntraced(function* (
   write: string | Uint8Array | ((socket: Socket) => void),
 ) {

@@ -12,14 +12,15 @@ import {
 } from "./TestAgent.ts"
 import { operate } from "./call.ts"
 
-/** The agent that the population is about. */
+/** The main agent of the population. */
 export const AGENT = "agent-of-the-table"
 
 const bad = { status: "critical", exit_code: 2, output: "disk full\nsecond line" }
 
 /**
- * Something of everything: agents pending, accepted, with a replacement key and with labels; checks of every status;
- * incidents of one member and of several, open and resolved; blocked keys; notifications.
+ * Something of everything: agents pending, accepted, with a replacement key and with labels; checks
+ * of every status; incidents of one member and of several, open and resolved; blocked keys;
+ * notifications.
  */
 export const populate = Effect.gen(function* () {
   const agent = yield* acceptedAgent(AGENT)
@@ -47,7 +48,7 @@ export const populate = Effect.gen(function* () {
 /** The id of the first row of the blacklist. */
 export const firstBlacklistId = Effect.gen(function* () {
   const { body } = yield* operate("GET", "/api/v1/agents/admission/blacklist")
-  // Its shape is checked where the list is.
+  // Another test checks its shape.
   const { items } = body as { readonly items: ReadonlyArray<{ readonly id: string }> }
   return items[0]?.id ?? ""
 })

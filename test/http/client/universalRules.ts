@@ -52,7 +52,7 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
   ]
 }
 
-/** What is wrong with an answer, whatever was asked: the rules that all answers keep (docs/rules.md#http). */
+/** The rules of all answers that an answer breaks (docs/rules.md#http). */
 export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string> => {
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")

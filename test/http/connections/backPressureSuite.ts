@@ -34,7 +34,7 @@ const head = ({ key }: TestAgent, headers: Readonly<Record<string, string>>): st
 const bodyOf = (agent: TestAgent, bytes: number): string =>
   JSON.stringify(heartbeatBody(agent)).padEnd(bytes, " ")
 
-/** A heartbeat of an agent of its own: its head, and a body of so many bytes. */
+/** A heartbeat of a new agent: its head, and a body of a given size. */
 const parts = (bytes: number, headers: Readonly<Record<string, string>> = {}): readonly [string, string] => {
   const agent = newAgent()
   return [head(agent, { "Content-Length": String(bytes), ...headers }), bodyOf(agent, bytes)]
@@ -56,7 +56,10 @@ const connectionsOf = Effect.gen(function* () {
   return { sockets, bytesRead: () => sockets.reduce((total, { bytesRead }) => total + bytesRead, 0) }
 })
 
-/** Asks for the service's health, which is answered whatever else waits; so long, that what could happen has happened. */
+/**
+ * Asks for the service's health, which is answered whatever else waits; so long, that what could
+ * happen has happened.
+ */
 const meanwhile = Effect.forEach(
   Array.from({ length: 40 }),
   () => Effect.map(call("GET", "/api/v1/health"), ({ status }) => assert.strictEqual(status, 200)),
@@ -77,7 +80,10 @@ const assertAllTaken = Effect.fnUntraced(function* (
     assert.match(text, /^HTTP\/1\.1 202 /)
 })
 
-/** More requests of agents than the service can hold at a time: it reads no further until some are answered. */
+/**
+ * More requests of agents than the service can hold at a time: it reads no further until some are
+ * answered.
+ */
 export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -39,7 +39,7 @@ const reads = [
   "/api/v1/ready",
 ]
 
-/** Registers another agent, and lets operators do with it what they do. */
+/** Registers another agent and runs the operators' actions on it. */
 const shortLife = Effect.fnUntraced(function* (next: (below: number) => number) {
   const agent = newAgent()
   yield* heartbeat(agent)
@@ -59,7 +59,7 @@ const shortLife = Effect.fnUntraced(function* (next: (below: number) => number) 
   assert.include([200, 404], gone.status, gone.text)
 })
 
-/** One client with an agent of its own. Returns how many of its events were changes, and what its checks are. */
+/** One client with its own agent. Returns how many of its events were changes, and its checks. */
 const client = Effect.fnUntraced(function* (agent: TestAgent, seed: number, rounds: number) {
   const next = numbers(seed + 1)
   const last = new Map<string, string>()
@@ -103,7 +103,7 @@ const allOf = Effect.fnUntraced(function* (path: string) {
   return items
 })
 
-/** Many clients at once: no failure, and the counts add up. */
+/** Many concurrent clients: no failure, and the counts add up. */
 export const concurrencySuite = <Place>(subject: StorageUnderTest<Place>, rounds: number): void => {
   const { scenario } = onStorage(subject)
 

@@ -10,7 +10,7 @@ import { newToken } from "../service/Observatory.ts"
 import { assertRefused } from "./assertRefused.ts"
 import { malformedRequests, SMUGGLED } from "./malformedRequests.ts"
 
-/** Connections that are not what they should be (docs/rules.md#http). */
+/** Malformed and hostile connections (docs/rules.md#http). */
 export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
   const isWell = Effect.gen(function* () {
@@ -172,7 +172,7 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
         `${half.length.toString(16)}\r\n${half}\r\n`,
       )
       for (const bytes of [whole, parts]) {
-        // Broken off at once, after a while, and by a client that still listens.
+        // Closed immediately, after a while, and half-closed by a client that still reads.
         yield* exchange((socket) => socket.write(bytes, () => socket.destroy()))
         yield* exchange((socket) => socket.write(bytes, () => setImmediate(() => socket.resetAndDestroy())))
         const ended = yield* exchange((socket) => socket.end(bytes))

@@ -59,7 +59,7 @@ const storedOf = (agent: TestAgent) =>
     ),
   )
 
-/** Clients that vanish, and clients that say the same at once. */
+/** Clients that disconnect, and clients that send the same concurrently. */
 export const interruptionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -36,7 +36,7 @@ export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void =
     Effect.gen(function* () {
       const server = yield* nodeServer
       server.headersTimeout = 50
-      // node:http itself waits forever then: only what is left of the first limit ends it.
+      // node:http waits for ever here: only the rest of the first limit ends it.
       server.once("connection", () => Object.assign(server, { headersTimeout: 0, requestTimeout: 0 }))
       const received = yield* exchange("GET /api/v1/hea")
       assertRefused(received, 408)

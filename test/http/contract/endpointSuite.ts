@@ -30,7 +30,7 @@ const assertSuccess = Effect.fnUntraced(function* (endpoint: Endpoint, agent: Te
   const answer = yield* succeed(endpoint, agent, yield* firstBlacklistId)
   assert.strictEqual(answer.status, endpoint.success, answer.text)
   assert.deepStrictEqual(problemsOf(endpoint.shape, answer.body), [], nameOf(endpoint))
-  // Nothing is proved by an empty list.
+  // An empty list would prove nothing.
   assert.notMatch(answer.text, /"items":\[\]/, nameOf(endpoint))
 })
 

@@ -95,12 +95,12 @@ export const endpoints: ReadonlyArray<Endpoint> = [
   list("/api/v1/notifiers/outbox", shapes.outboxPage),
 ]
 
-/** How tests call a row: its method and path. */
+/** The name of a row in tests: its method and path. */
 export const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
 
 const AGENT = "agent-of-the-table"
 const KEY_ID = "f".repeat(64)
 
-/** The path of a row with something in its parameters. */
+/** The path of a row with values for its parameters. */
 export const pathOf = ({ path }: Endpoint, { agent_id = AGENT, key_id = KEY_ID } = {}): string =>
   path.replace("{agent_id}", encodeURIComponent(agent_id)).replace("{key_id}", encodeURIComponent(key_id))

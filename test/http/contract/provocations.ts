@@ -14,13 +14,13 @@ import {
 } from "../client/TestAgent.ts"
 import type { Tocsin, TocsinOptions } from "../service/Tocsin.ts"
 
-/** How an endpoint is brought to one of its errors. */
+/** How to provoke one of an endpoint's errors. */
 export interface Provocation {
   readonly options?: TocsinOptions
   readonly provoke: (endpoint: Endpoint) => Effect.Effect<Answer, never, Tocsin>
 }
 
-/** One byte more than a body may have. */
+/** One byte more than the largest body. */
 const TOO_LARGE = " ".repeat(1_048_577)
 
 const unavailable = new StorageError({ reason: "unavailable", message: "the database is away" })
@@ -67,7 +67,7 @@ const provocationsOf: Readonly<Record<string, Provocation>> = {
   },
 }
 
-/** How an endpoint is brought to an error, such as `404 not_found`. */
+/** How to provoke an error such as `404 not_found`. */
 export const provocationOf = (error: string): Provocation => {
   const provocation = provocationsOf[error]
   if (provocation === undefined) throw new Error(`nothing provokes ${error}`)

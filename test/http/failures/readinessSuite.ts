@@ -86,7 +86,7 @@ export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent()
         hasSpace = false
-        // Nothing was written yet, so nobody knows.
+        // Nothing was written yet, so the failure is unknown.
         assert.strictEqual((yield* call("GET", "/api/v1/ready")).status, 200)
         const refused = yield* heartbeat(agent)
         expectError(refused, 500, "internal")

@@ -12,8 +12,8 @@ import { walk } from "../semantics/walk/walk.ts"
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /**
- * What a storage keeps, byte for byte: no key, no token. That they are in no answer, header, log line or span either is
- * seen to by every test of the folder, when its service stops.
+ * What a storage keeps, byte for byte: no key, no token. That they are in no answer, header, log
+ * line or span either is seen to by every test of the folder, when its service stops.
  */
 export const secretSuite = <Place, E>(
   subject: StorageUnderTest<Place>,
@@ -38,7 +38,7 @@ export const secretSuite = <Place, E>(
         // Nothing is proved by an eye that is shut.
         for (const [where, count] of Object.entries(sightings)) assert.isAbove(count, 50, where)
         return { kept: agent, text: yield* dumpOf(dump) }
-      }).pipe(Effect.provide(Tocsin.layer(client, { traced: true })))
+      }).pipe(Effect.provide(Tocsin.layer(client, { throughApi: true })))
       for (const found of ["kept.example.org", sha256(kept.key), sha256(kept.key).slice(0, 16)]) {
         assert.include(text, found)
       }

@@ -50,7 +50,7 @@ const ask = (endpoint: Endpoint): Effect.Effect<Answer, never, Tocsin> => {
 
 const needy = endpoints.filter(({ token }) => token !== "none")
 
-/** Asserts a 500 that tells nothing of its cause, and that the log tells it, by the request's id. */
+/** Asserts a 500 that hides its cause, and a log line with the cause and the request ID. */
 const assertInternal = Effect.fnUntraced(function* (answer: Answer, cause: string, because: string) {
   const { observatory } = yield* Tocsin
   const message = expectError(answer, 500, "internal", `${because}: ${answer.text}`)

@@ -8,7 +8,9 @@ import { onStorage } from "../onStorage.ts"
 import { AGENT, populate } from "../client/population.ts"
 import { acceptedAgent, agentPath, blockedAgent, event, push } from "../client/TestAgent.ts"
 
-/** Queries of lists that differ from one another in one respect each; each has more than one page. */
+/**
+ * Queries of lists that differ from one another in one respect each; each has more than one page.
+ */
 const queries = [
   "/api/v1/agents?",
   "/api/v1/agents/admission/blacklist?",

@@ -51,7 +51,10 @@ const forgeries = [
   }),
 ]
 
-/** Values that no row has, by the type of their column, and whether every storage can compare with them. */
+/**
+ * Values that no row has, by the type of their column, and whether every storage can compare with
+ * them.
+ */
 const forgedValues: {
   readonly [Type in SortColumn<never>["type"]]: ReadonlyArray<readonly [SortValue, boolean]>
 } = {
@@ -78,7 +81,10 @@ const forgedValues: {
   ],
 }
 
-/** Cursors that no page gave: their checksum needs no secret, so a caller can make one of any values. */
+/**
+ * Cursors that no page gave: their checksum needs no secret, so a caller can make one of any
+ * values.
+ */
 export const forgedCursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

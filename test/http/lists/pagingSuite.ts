@@ -9,7 +9,7 @@ import { acceptedAgent, agentPath, blockedAgent, event, push, type TestAgent } f
 const SHARED = "everyone"
 const statuses = ["warning", "critical", "unknown"] as const
 
-/** Enough of everything for several pages, with many rows that are alike in what they are sorted by. */
+/** Several pages of everything, with many rows that share their sort values. */
 const fill = Effect.gen(function* () {
   const agents: Array<TestAgent> = []
   for (const id of ["b", "B", "a", "a.b", "a-b", "a:b", "a_b", "ab", "aa"])

@@ -29,7 +29,7 @@ const secured = endpoints.filter(({ token }) => token !== "none")
 const operators = secured.filter(({ token }) => token === "UI token")
 const agents = secured.filter(({ token }) => token === "agent key")
 
-/** A body that fits an agents' endpoint as far as authentication can tell. */
+/** A valid body of an agent endpoint. */
 const attempt = (endpoint: Endpoint, authorization: string) =>
   call(endpoint.method, pathOf(endpoint), { headers: { authorization }, json: heartbeatBody(newAgent()) })
 

@@ -37,7 +37,7 @@ const sendOnAndOn = (socket: Socket, part: string): void => {
 const forEachAtOnce = <A, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<void, E, R>) =>
   Effect.forEach(all, run, { concurrency: "unbounded", discard: true })
 
-/** The largest body, and what is larger (docs/rules.md#values, docs/rules.md#bodies). */
+/** Bodies of the largest size and beyond (docs/rules.md#bodies). */
 export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
 
@@ -178,7 +178,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         assert.deepStrictEqual(statusesOf(taken), [100, 202])
         const refused = yield* exchange(head({ ...asks, "Content-Length": String(LIMIT + 1) }))
         assert.deepStrictEqual(statusesOf(refused), [413])
-        // Without a length nobody knows that yet.
+        // Without a length the size is still unknown.
         const inChunks = yield* exchange((socket) => {
           socket.write(head({ ...asks, ...chunked }))
           socket.once("data", () => {

@@ -140,7 +140,10 @@ const noObjects = ["null", "[]", "[{}]", "1", "true", '"a"', "1e999", '""', "{}"
 const namesField = (message: string, field: string): boolean =>
   message.startsWith(field) && /^[ .[]/.test(message.slice(field.length))
 
-/** Each field of a heartbeat, just inside and just outside its rule (docs/rules.md#values, docs/rules.md#heartbeats). */
+/**
+ * Each field of a heartbeat, just inside and just outside its rule (docs/rules.md#values,
+ * docs/rules.md#heartbeats).
+ */
 export const heartbeatFieldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
 

@@ -72,7 +72,7 @@ const noJson = [
   "agent_id=a&hostname=b",
 ]
 
-/** Bodies that are not what they should be, or more than they seem (docs/rules.md#bodies, docs/rules.md#numbers-and-text, docs/rules.md#heartbeats). */
+/** Malformed and misleading bodies (docs/rules.md#bodies, docs/rules.md#numbers-and-text). */
 export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const send = (agent: TestAgent, body: string | Uint8Array, endpoint = "heartbeat") =>

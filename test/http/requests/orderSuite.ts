@@ -16,7 +16,10 @@ import {
 } from "../client/TestAgent.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
-/** What can be wrong with one request, in the order in which it is found (docs/rules.md#order-of-checks), and what it is answered with. */
+/**
+ * The possible faults of one request in the order of their checks (docs/rules.md#order-of-checks),
+ * with their answers.
+ */
 const faults = {
   path: "404 not_found",
   "token malformed": "401 unauthorized",
@@ -52,7 +55,10 @@ const sets = (of: ReadonlyArray<Fault>): ReadonlyArray<ReadonlyArray<Fault>> => 
 const answerTo = (set: ReadonlyArray<Fault>, codes: Readonly<Record<Fault, string>>): string =>
   codes[set.toSorted((a, b) => order.indexOf(a) - order.indexOf(b))[0] ?? "path"]
 
-/** The agent whose key is in the state that the faults ask for. Every key has two heartbeats; another than these is free. */
+/**
+ * The agent whose key is in the state that the faults ask for. Every key has two heartbeats;
+ * another than these is free.
+ */
 const agentWith = Effect.fnUntraced(function* (set: ReadonlyArray<Fault>) {
   const agent = set.includes("blocked") ? yield* pendingAgent() : yield* acceptedAgent()
   if (set.includes("blocked")) yield* block(agent)

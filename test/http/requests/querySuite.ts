@@ -127,7 +127,10 @@ const cases = parameters.flatMap((parameter) =>
 
 const methodOf = (path: string): string => (path === acceptAll ? "POST" : "GET")
 
-/** Each query parameter, just inside and just outside its rule (docs/rules.md#lists, docs/rules.md#queries). */
+/**
+ * Each query parameter, just inside and just outside its rule (docs/rules.md#lists,
+ * docs/rules.md#queries).
+ */
 export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 

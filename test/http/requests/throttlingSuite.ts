@@ -9,11 +9,11 @@ import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
 const KIB = 1024
-/** Three bodies of that size at once, and one a minute. */
+/** A burst of three bodies of that size, and one a minute. */
 const BODY = 80 * KIB
 const volume = { perMinute: BODY + 4 * KIB, burst: 3 * (BODY + 4 * KIB) }
 
-/** Sends what is no JSON with a key. */
+/** Sends invalid JSON with a key. */
 const pushGarbage = (path: string, token: string, bytes = BODY) =>
   call("POST", path, { token, body: "x".repeat(bytes) })
 

@@ -10,7 +10,10 @@ import { Tocsin } from "../service/Tocsin.ts"
 
 const critical = { status: "critical", exit_code: 2 }
 
-/** What results and incidents look like from outside, beside the walk (docs/rules.md#events, docs/rules.md#incidents). */
+/**
+ * What results and incidents look like from outside, beside the walk (docs/rules.md#events,
+ * docs/rules.md#incidents).
+ */
 export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -8,8 +8,8 @@ const SECRET_MARK = "tell-no-one"
 let tokensMade = 0
 
 /**
- * An agent key or UI token that begins and ends with the mark: a new one, unless it is said what it is of; of 48
- * characters, unless it is said how long.
+ * An agent key or UI token that begins and ends with the mark: a new one, unless it is said what it
+ * is of; of 48 characters, unless it is said how long.
  */
 export const newToken = ({ length = 48, of }: { length?: number; of?: string | undefined } = {}): string => {
   tokensMade += 1
@@ -41,7 +41,7 @@ const whole = (value: unknown): string =>
 /** Sees all that leaves the service: answers, log, spans, rows. Remembers what holds a secret. */
 export class Observatory {
   readonly leaks: Array<string> = []
-  /** The lines of the log that tell of errors. */
+  /** The log lines at level error. */
   readonly log: Array<LogLine> = []
   readonly sightings: Record<Sighting, number> = { log: 0, span: 0, answer: 0, row: 0 }
   readonly #isTraced: boolean
@@ -62,13 +62,13 @@ export class Observatory {
     return this.log.filter((line) => texts.every((text) => line.text.includes(text))).length
   }
 
-  /** A log at its most talkative, and a tracer if one is wanted, that tell all they are told. */
+  /** A log at every level, and a tracer if traced, whose output is searched for secrets. */
   get layer(): Layer.Layer<never> {
     const logger = Logger.make<unknown, void>((options) => {
       const cause = Cause.pretty(options.cause)
       const text = `${Logger.formatJson.log(options)} ${whole(options.message)} ${whole(options.cause)} ${cause}`
       this.note("log", text)
-      // The rest is many megabytes, and nobody looks for it.
+      // The rest is many megabytes, and no test reads it.
       if (options.logLevel === "Error") this.log.push({ level: options.logLevel, text })
     })
     return Layer.mergeAll(

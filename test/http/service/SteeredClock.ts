@@ -1,6 +1,6 @@
 import { type Clock, Duration, Effect } from "effect"
 
-/** A clock that stands still until a test moves it, while timers go on in real time: sockets know no other. */
+/** A clock that a test moves. Timers run in real time, as sockets do. */
 export class SteeredClock implements Clock.Clock {
   #nanos: bigint
   readonly #real: Clock.Clock

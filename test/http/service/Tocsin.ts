@@ -1,4 +1,4 @@
-import { Agent } from "node:http"
+import { Agent, type OutgoingHttpHeaders } from "node:http"
 import { assert } from "@effect/vitest"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
@@ -25,47 +25,49 @@ import { SteeredClock } from "./SteeredClock.ts"
 const START_MILLIS = 1_772_366_400_000
 const UNLIMITED = { perMinute: 0, burst: 0 }
 
-/** How a service under test differs from the usual one. */
+/** How a service differs from the default. */
 export interface TocsinOptions {
   readonly policy?: Partial<PolicyOptions>
-  /** Makes a storage of the real one that fails in some way. */
+  /** Adds faults to the storage. */
   readonly spoil?: (storage: Storage["Service"]) => Storage["Service"]
   readonly storageTimeout?: Duration.Input
-  /** Draws the same ids from the same seed; random ones without. */
+  /** The seed of the IDs; they are random without one. */
   readonly seed?: string
   readonly intake?: IntakeLimits
-  /** With a tracer every request goes by the API; without, agents' usual ones go directly (docs/decisions/0005). */
-  readonly traced?: boolean | undefined
-  /** Runs delivery to these; without, the outbox stays as it is. */
+  /** Sends agents' requests past the front to the API, and traces them. */
+  readonly throughApi?: boolean | undefined
+  /** Delivers to these; without notifiers, nothing is delivered. */
   readonly notifiers?: Notifiers["Service"]
 }
 
-/** A service that listens on a port of this machine, and what a test needs to know of it. */
+/** A service on a port of this machine, with what a test needs to use it. */
 export class Tocsin extends Context.Service<
   Tocsin,
   {
     readonly port: number
     readonly uiToken: string
-    /** Another UI token that is valid at the same time. */
+    /** Another operator token that is valid at the same time. */
     readonly otherUiToken: string
-    /** A token that may read only. */
+    /** A read-only token. */
     readonly readToken: string
     readonly clock: SteeredClock
     readonly observatory: Observatory
-    /** The connections of `call`, kept alive. */
+    /** The kept-alive connections of `call`. */
     readonly connections: Agent
+    /** Fields that `call` adds to each request. */
+    readonly headers: OutgoingHttpHeaders
   }
 >()("@tocsin/test/http/Tocsin") {
   /**
-   * The service on a storage. Nothing limits its rates unless a policy does. All tokens are new, so each test can look
-   * for its own in all that the service let out.
+   * The service on a storage. Nothing limits its rates unless a policy does. All tokens are new, so
+   * each test can look for its own in all that the service let out.
    */
   static readonly layer = <E>(storage: Layer.Layer<Storage, E>, options: TocsinOptions = {}) =>
     Layer.effect(
       Tocsin,
       Effect.gen(function* () {
-        const observatory = new Observatory({ traced: options.traced ?? false })
-        // Last of all, when nothing more can be said.
+        const observatory = new Observatory({ traced: options.throughApi ?? false })
+        // Last of all, after the service's last output.
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             assert.deepStrictEqual(observatory.leaks, [], "tokens were seen where they must not be")
@@ -98,7 +100,7 @@ export class Tocsin extends Context.Service<
           Layer.provide([
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
-            // Each failure leaves a line of its own, to be searched for tokens.
+            // Each failure is logged, so that every line is searched for tokens.
             Layer.succeed(FailureLogInterval, Duration.zero),
             Layer.succeed(Policy, {
               ...defaultPolicy,
@@ -117,7 +119,9 @@ export class Tocsin extends Context.Service<
           (agent) => Effect.sync(() => agent.destroy()),
         )
         const port = "port" in address ? address.port : 0
-        return Tocsin.of({ port, ...tokens, clock, observatory, connections })
+        // The front takes no request with this field (`parseHead`), which changes nothing else.
+        const headers: OutgoingHttpHeaders = options.throughApi === true ? { te: "trailers" } : {}
+        return Tocsin.of({ port, ...tokens, clock, observatory, connections, headers })
       }),
     )
 }

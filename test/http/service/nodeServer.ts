@@ -12,7 +12,7 @@ const listensOn = (server: Server, port: number): boolean => {
   return typeof address === "object" && address?.port === port
 }
 
-/** Node's own server behind the service: it tells of itself when it takes a request. */
+/** Node's server behind the service: it is found when it takes a request. */
 export const nodeServer = Effect.gen(function* () {
   const { port } = yield* Tocsin
   let found: Server | undefined

@@ -6,13 +6,13 @@ import { createClient, TocsinClient } from "tocsin/client"
 import { MemoryStorage, Queries, Tocsin } from "tocsin/effect"
 import { createTestMonitor, notifierSuite } from "tocsin/testing"
 
-/** Methods take and give what is documented. */
+/** Methods have the documented parameters and results. */
 export const openIncidents = async (): Promise<ReadonlyArray<Incident>> => {
   await using monitor = await createMonitor({ storage: memory(), notifiers: [] })
   createServer(monitor.node)
   const incidents: Array<Incident> = []
   for await (const incident of monitor.incidents.all({ state: "open" })) incidents.push(incident)
-  // @ts-expect-error: "opened" is no state.
+  // @ts-expect-error: "opened" is not a state.
   await monitor.incidents.list({ state: "opened" })
   return incidents
 }

@@ -7,7 +7,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { Replica } from "../Replica.ts"
 
-/** A query of some list whose rows are told by their names alone, so that all lists are walked alike. */
+/** A query of a list whose rows are compared by name, so that all lists are walked alike. */
 export interface Listing {
   /** For messages. */
   readonly text: string
@@ -16,7 +16,7 @@ export interface Listing {
     replica: Replica,
     parameters: PageParameters,
   ) => Effect.Effect<Page<string>, ValidationError | StorageError>
-  /** All rows, read at once. */
+  /** All rows, in one read. */
   readonly everything: (replica: Replica) => Effect.Effect<ReadonlyArray<string>, StorageError>
 }
 
@@ -57,7 +57,10 @@ interface WalkOptions {
   readonly after?: (n: number) => Effect.Effect<unknown, unknown>
 }
 
-/** Walks a list to its end and from there back to its start. Returns the rows met on each way, in the list's order. */
+/**
+ * Walks a list to its end and from there back to its start. Returns the rows met on each way, in
+ * the list's order.
+ */
 export const walk = Effect.fnUntraced(function* (
   replica: Replica,
   { page: read }: Listing,

@@ -41,7 +41,10 @@ const outbox = outboxFilters.flatMap((filter) =>
   ),
 )
 
-/** Every sort in every direction, and filters of each kind; each finds several rows of the population. */
+/**
+ * Every sort in every direction, and filters of each kind; each finds several rows of the
+ * population.
+ */
 export const LISTINGS: ReadonlyArray<Listing> = [
   AGENTS,
   BLACKLIST,

@@ -12,7 +12,10 @@ const EVERYTHING = 1_000
 
 type Value = string | number | bigint
 
-/** Ascending by the first value that differs; text by its bytes, which for these names is by its code units. */
+/**
+ * Ascending by the first value that differs; text by its bytes, which for these names is by its
+ * code units.
+ */
 const by =
   <Row>(...values: ReadonlyArray<(row: Row) => Value>) =>
   (a: Row, b: Row): number => {
@@ -218,7 +221,10 @@ const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
   )
 })
 
-/** What each list holds and in which order, by the words of docs/rules.md#incidents and docs/rules.md#lists rather than by the core's tables. */
+/**
+ * What each list holds and in which order, by the words of docs/rules.md#incidents and
+ * docs/rules.md#lists rather than by the core's tables.
+ */
 export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("lists", () => {
     it.effect("agents and checks in bytewise order", () =>

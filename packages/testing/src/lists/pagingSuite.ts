@@ -107,7 +107,10 @@ const describePositions = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** Something new in every list, before, among and after what is there; also rows that move, and rows that go. */
+/**
+ * New rows in every list, before, among and after the existing ones; also rows that move or are
+ * removed.
+ */
 const disturb = Effect.fnUntraced(function* (replica: Replica, n: number) {
   const agent = `${"0AMZamz"[n % 7] ?? ""}-${n}`
   yield* enroll(replica, agent, `bad-${n}`)

@@ -8,7 +8,7 @@ import type { Replica } from "../Replica.ts"
 import { type Deed, keyName } from "./deedOf.ts"
 import { AGENTS } from "./ModelAction.ts"
 
-/** The policy under which stories are told. */
+/** The policy of stories. */
 export const policy: Partial<PolicyOptions> = {
   notifiers: ["debug", "alert_router"],
   maxPendingAgents: 3,

@@ -61,7 +61,7 @@ export type Deed = (
   replica: Replica,
 ) => Effect.Effect<unknown, { readonly _tag: string; readonly reason?: string }>
 
-/** Fills in what an action leaves open: ids, instants, requests. `sent` grows by what is new. */
+/** Completes an action with IDs, instants and requests. Appends new events to `sent`. */
 export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): Deed => {
   switch (action.act) {
     case "heartbeat": {

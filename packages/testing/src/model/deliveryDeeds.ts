@@ -18,7 +18,7 @@ type ActionOf<Act extends ModelAction["act"]> = Extract<ModelAction, { readonly 
 /** More than any story makes. */
 export const ALL = 10_000
 
-// By the storage's clock, which a story does not move: a lease is over at once, or never.
+// By the storage's clock, which a story does not move: a lease expires immediately or never.
 const leaseOf = ({ isLost }: { readonly isLost: boolean }) => (isLost ? Duration.zero : Duration.days(36_500))
 
 /** No chance: the same delays for every storage. */
@@ -36,7 +36,7 @@ const sortFindings = ({ found }: Workspace): void => {
   found.idlePendingAgents = found.idlePendingAgents.toSorted(byId)
 }
 
-/** `command`, told what its searches found in the order of ids: storages may find equals in any order. */
+/** `command` with search results in the order of IDs: storages may return equals in any order. */
 export const inOrderOfIds = <A>(command: Command<A>): Command<A> =>
   function* (workspace, now) {
     const decision = command(workspace, now)
@@ -47,7 +47,7 @@ export const inOrderOfIds = <A>(command: Command<A>): Command<A> =>
     }
   }
 
-/** Claims what is due; the items are `sending` then. */
+/** Claims due items, which are then `sending`. */
 export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
   transact(
     storage,
@@ -61,7 +61,7 @@ const resultOf = (outcome: AttemptResult["outcome"]): AttemptResult =>
     ? { outcome, error: "the receiver answered 503" }
     : { outcome }
 
-/** Claims what is due, and ends each attempt in the same way. */
+/** Claims due items and ends each attempt in the same way. */
 export const deliver = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"deliver">) {
   const claimed = yield* claim(replica, { act: "claim", notifiers: ["debug", "alert_router"], isLost: false })
   return yield* Effect.forEach(claimed, (item) =>
@@ -88,7 +88,7 @@ export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action:
   return claimed
 })
 
-/** Gives one of the dead letters another life; where there is none, one of nobody's. */
+/** Replays one of the dead letters, or an unknown item if there is none. */
 export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"replay">) {
   const items = yield* rowsOf(replica, "outbox")
   const dead = items.filter((item) => item.state === "failed")
@@ -100,7 +100,7 @@ export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: 
 export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
   transact(storage, inOrderOfIds(discardUnclaimed([notifier], ALL)))
 
-/** Expires rows. What deleted agents left goes first: whether it counts as expired is nobody's business. */
+/** Expires rows, first those of deleted agents, which other rules may or may not count. */
 export const expire = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"expire">) {
   const removed = [yield* purge(storage, ALL)]
   const now = yield* Instant.now

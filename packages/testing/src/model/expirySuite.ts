@@ -26,8 +26,8 @@ const expireEverything = Effect.fnUntraced(function* ({ storage }: Replica) {
 /**
  * The parts of a story in which something is decided, with retention in place of looks. Leaves out
  * what refers to rows that may be gone: the replay of a dead letter, an event id that another event
- * has, `reset-clock`, after which late results count again, and repeats to the alert router, which end
- * with their incident.
+ * has, `reset-clock`, after which late results count again, and repeats to the alert router, which
+ * end with their incident.
  */
 const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction | "expire"> => [
   ...story.flatMap((action): ReadonlyArray<ModelAction | "expire"> => {
@@ -67,7 +67,9 @@ const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction
   { act: "claim", notifiers: ["debug", "alert_router"], isLost: false },
 ]
 
-/** Tells a story to two storages, one of which loses all that may go, and compares their replies. */
+/**
+ * Tells a story to two storages, one of which loses all that may go, and compares their replies.
+ */
 const tell = Effect.fnUntraced(function* (
   story: ReadonlyArray<ModelAction>,
   expiring: Replica,
@@ -86,7 +88,9 @@ const tell = Effect.fnUntraced(function* (
   }
 })
 
-/** Random stories: whatever a storage loses by retention, it decides as if it had kept everything. */
+/**
+ * Random stories: whatever a storage loses by retention, it decides as if it had kept everything.
+ */
 export const expirySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     it.effect(

@@ -15,7 +15,10 @@ const withoutSeq = (row: ListRows[ListName]) => {
   return others
 }
 
-/** The pages that a look meets, as two storages must show them alike; their cursors differ where `seq` does. */
+/**
+ * The pages that a look meets, as two storages must show them alike; their cursors differ where
+ * `seq` does.
+ */
 const pagesOf = Effect.fnUntraced(function* <L extends ListName>(
   { storage }: Replica,
   query: ListQuery<L>,
@@ -25,7 +28,7 @@ const pagesOf = Effect.fnUntraced(function* <L extends ListName>(
   let last: Page<ListRows[L]> | undefined
   for (const { limit, back } of pages) {
     const cursor = back ? last?.prev_cursor : last?.next_cursor
-    // Where a way ends, it starts anew.
+    // At its end a walk starts over.
     last = yield* readPage(storage, sha256, query, { limit, back, cursor: cursor ?? undefined })
     seen.push({
       items: last.items.map(withoutSeq),

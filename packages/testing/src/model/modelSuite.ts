@@ -15,7 +15,7 @@ import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 const USUAL_RUNS = 50
 
-/** Tells a story to two storages and compares what they say to each part of it. */
+/** Plays a story on two storages and compares the outcome of each action. */
 const tell = Effect.fnUntraced(function* (
   actions: ReadonlyArray<ModelAction>,
   storage: Replica,
@@ -44,7 +44,10 @@ const tell = Effect.fnUntraced(function* (
   assertSame(yield* inconsistencies(storage), [])
 })
 
-/** Random stories, so many of them: the storage answers and holds, action by action, what the memory storage does. */
+/**
+ * Random stories, so many of them: the storage answers and holds, action by action, what the memory
+ * storage does.
+ */
 export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL_RUNS): void => {
   describe("model", () => {
     it.effect(

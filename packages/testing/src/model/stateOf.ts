@@ -86,7 +86,10 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
 
 const STORY_ROWS = 3
 
-/** What is shown of each incident; of the outbox as much as there is, since items of one change are in no order. */
+/**
+ * What is shown of each incident; of the outbox as much as there is, since items of one change are
+ * in no order.
+ */
 const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
   const stories: Array<unknown> = []
   for (const { id } of yield* rowsOf(replica, "incidents")) {
@@ -104,7 +107,10 @@ const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
 
 const A_LEASE_OF_THE_STORY = Duration.days(10_000)
 
-/** How long until something is due, where that does not depend on when the storage's clock granted a lease. */
+/**
+ * How long until something is due, where that does not depend on when the storage's clock granted a
+ * lease.
+ */
 const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: ReadonlyArray<NotifierName>) {
   const time = yield* storage.untilNextDue(notifiers, yield* Instant.now)
   if (time === undefined) return "nothing waits"

@@ -146,7 +146,10 @@ const markRoundTrip = (replica: Replica) =>
     }),
   )
 
-/** Whatever a decision puts is read back the same: every field of incidents and what belongs to them, over its whole range. */
+/**
+ * Whatever a decision puts is read back the same: every field of incidents and what belongs to
+ * them, over its whole range.
+ */
 export const incidentRowSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const cases = {
     incidents: incidentRoundTrip,

@@ -15,7 +15,7 @@ export const instant: fc.Arbitrary<Instant.Instant> = fc
   )
   .map(Instant.fromMicros)
 
-/** Characters that are special somewhere: to SQL, JSON, LIKE, arrays, copy formats, or to those who trim. */
+/** Characters that are special in SQL, JSON, LIKE, arrays, copy formats or trimming. */
 const ODD = [...`'"\\%_{}?\u007f\u0085\u2028\ufeff\uffff\ufffd`, "$1", ":x"]
 
 const character = (first: number) =>

@@ -22,7 +22,7 @@ export const lifeOfOneAgent = Effect.fnUntraced(function* (transcript: Transcrip
   expectBody(yield* heartbeat(agent), 202, { accepted: true })
   const found = yield* operate("GET", agentPath(agent))
   expectBody(found, 200, { agent_id: "web-01", status: "alive", admission_state: "accepted" })
-  // Absent labels are none.
+  // Absent labels clear them.
   assert.notNestedProperty(found.body, "labels.role")
 
   const first = [
@@ -73,7 +73,7 @@ export const lifeOfOneAgent = Effect.fnUntraced(function* (transcript: Transcrip
     "items[0].id": incident["id"],
     "items[0].summary": "worse",
   })
-  // Nobody was told, so there is nothing to take back.
+  // Nobody was notified, so there is no resolved.
   assert.deepNestedInclude(yield* pageOf("/api/v1/notifiers/outbox"), { "items[0].state": "discarded" })
   // Not reopened: another one.
   expectBody(yield* push(agent, event({ check_id: "disk", observed_at: at(6), ...critical })), 202, {

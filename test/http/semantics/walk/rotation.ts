@@ -24,7 +24,7 @@ export const rotation = Effect.fnUntraced(function* (
   expectCode(yield* heartbeat({ ...newAgent("elsewhere"), key: agent.key }), "409 conflict")
   expectCode(yield* heartbeat({ ...other, key: agent.key }), "409 conflict")
   expectCode(yield* push({ ...other, key: agent.key }, event()), "403 agent_not_accepted")
-  // accept-all leaves replacements alone unless it is told not to; remove-all does always.
+  // accept-all keeps replacements pending without include_rotation; remove-all never removes them.
   expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all"), 200, { count: 0 })
   expectBody(yield* operate("POST", "/api/v1/agents/admission/accept-all?include_rotation=false"), 200, {
     count: 0,

@@ -12,8 +12,8 @@ import { rotation } from "./rotation.ts"
 import { endings } from "./endings.ts"
 
 /**
- * The life of some agents from end to end, each step held against the decisions. Returns all that operators could read
- * on the way, so that it can be compared between storages.
+ * The life of some agents from end to end, each step held against the decisions. Returns all that
+ * operators could read on the way, so that it can be compared between storages.
  */
 export const walk = Effect.gen(function* () {
   const { clock } = yield* Tocsin
