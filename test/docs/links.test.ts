@@ -49,6 +49,10 @@ const recordOf = (link: string): string =>
 const linksOf = (page: string): ReadonlyArray<string> =>
   Array.from(proseOf(page).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link)
 
+/** The files and folders of the repository that a page names in code spans, but for patterns. */
+const filesNamedBy = (page: string): ReadonlyArray<string> =>
+  Array.from(proseOf(page).matchAll(/`((?:packages|test)\/[\w./-]+)`/g), ([, path = ""]) => path)
+
 describe("links of pages", () => {
   it("are found", () => {
     assert.isAbove(pages.flatMap(linksOf).length, 50)
@@ -57,6 +61,13 @@ describe("links of pages", () => {
   it.each(pages)("resolve: %s", (page) => {
     assert.deepStrictEqual(
       linksOf(page).flatMap((link) => faultOf(page, link) ?? []),
+      [],
+    )
+  })
+
+  it.each(pages.filter((page) => !page.startsWith("docs/decisions/")))("name existing files: %s", (page) => {
+    assert.deepStrictEqual(
+      filesNamedBy(page).filter((path) => !existsSync(path) && !existsSync(join(dirname(page), path))),
       [],
     )
   })
