@@ -127,7 +127,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         const long = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
         assert.match(
           long.stdout,
-          /\n101 changes are left out: an incident keeps its first 100 and its last 900\n/,
+          /\n101 changes are not kept: an incident keeps its first 100 and its last 900\n/,
         )
       }),
     90_000,

@@ -57,6 +57,7 @@ const documentsOf = (text: string): ReadonlyArray<unknown> => {
 }
 
 const isRun = (file: string): boolean => {
+  if (file.endsWith(".test.ts")) return true
   const [test, name] = RUN_BY[file] ?? []
   return test !== undefined && name !== undefined && read(test).includes(name)
 }
@@ -64,6 +65,10 @@ const isRun = (file: string): boolean => {
 /** As much of Mermaid's grammar as the pages use, a line at a time. */
 const drawings: ReadonlyMap<string, RegExp> = new Map([
   ["stateDiagram-v2", /^ {2}(direction (LR|TB)|(\[\*\]|[a-z_]+) --> (\[\*\]|[a-z_]+): [a-z][a-z ,]*)$/],
+  [
+    "flowchart TD",
+    /^ {2}[a-z]+ (-- [a-z, ]+ )?--> [a-z]+(\[[\w/:, ]+\]|\{"[\w/:,? ]+"\})?$|^ {2}[a-z]+\[[\w ]+\] --> [a-z]+\{"[\w/:,? ]+"\}$/,
+  ],
   ["flowchart LR", /^ {2}[a-z]+(\[[\w:,\- ]+\])? --> [a-z]+(\[[\w:,\- ]+\])?$/],
   ["sequenceDiagram", /^ {2}(participant [A-Z][a-z]+|[A-Z][a-z]+->>[A-Z][a-z]+: [\w/():,\- ]+)$/],
 ])
