@@ -1,7 +1,7 @@
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
-import type { NodeListener } from "./http/nodeListener.ts"
-import type { IncidentNews } from "./incidents/IncidentNews.ts"
+import type { NodeListener } from "./http/hostHandlers.ts"
+import type { IncidentNews } from "./incidents/IncidentChange.ts"
 
 /**
  * A running monitor. Every method validates its input as the HTTP API does, with the same messages,

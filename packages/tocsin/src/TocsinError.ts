@@ -3,19 +3,23 @@ import type { StorageFailure } from "@tocsin/core/ports/Storage"
 /**
  * Why a call failed. The first seven are those of the HTTP API, for the same reasons:
  *
- * - `validation`: a request or parameter does not fit the contract; `message` names the first bad field by its path
+ * - `validation`: a request or parameter does not fit the contract; `message` names the first bad
+ *   field by its path
  * - `unauthorized`: an agent key is no bearer token, or is one of the operators' tokens
  * - `agent_blocked`: the agent key is blocked
- * - `agent_not_accepted`: the agent key is not accepted for that agent_id, so its events do not count
+ * - `agent_not_accepted`: the agent key is not accepted for that agent_id, so its events do not
+ *   count
  * - `not_found`: there is no such agent, check, incident, outbox item or notifier
  * - `conflict`: it does not go with the present state
  * - `rate_limited`: too much; `retryAfterSeconds` says when another try may succeed
  *
  * The others are the library's own:
  *
- * - `storage`: the storage failed; `reason` says how. After `timed_out` and `unavailable` it is unknown whether the call
- *   took effect: heartbeats and events are safe to repeat, `block` and `blockAll` are not
- * - `options`: createMonitor was given options that it cannot take; `message` tells all of them, a line each
+ * - `storage`: the storage failed; `reason` says how. After `timed_out` and `unavailable` it is
+ *   unknown whether the call took effect: heartbeats and events are safe to repeat, `block` and
+ *   `blockAll` are not
+ * - `options`: createMonitor was given options that it cannot take; `message` tells all of them, a
+ *   line each
  * - `pepper_changed`: keyPepper is another than when the storage was first used
  * - `closed`: the monitor is closed, or was before the call ended
  * - `internal`: a mistake of ours; `cause` has it
@@ -51,8 +55,8 @@ export interface TocsinErrorDetails {
 const MARK = Symbol.for("tocsin/TocsinError")
 
 /**
- * The one error that the library's promises reject with. Tell errors apart by `code`; `message` is for people, says what
- * to do, and holds no secret.
+ * The one error that the library's promises reject with. Tell errors apart by `code`; `message` is
+ * for people, says what to do, and holds no secret.
  *
  * @example
  * ```ts
@@ -82,6 +86,9 @@ export class TocsinError<Code extends TocsinErrorCode = TocsinErrorCode> extends
   }
 }
 
-/** Whether something that was thrown is a {@link TocsinError}; true also for one of another copy of the library. */
+/**
+ * Whether something that was thrown is a {@link TocsinError}; true also for one of another copy of
+ * the library.
+ */
 export const isTocsinError = (error: unknown): error is TocsinError =>
   typeof error === "object" && error !== null && MARK in error

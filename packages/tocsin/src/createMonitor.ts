@@ -10,16 +10,14 @@ import { agentCalls } from "./api/AgentCalls.ts"
 import { Calls, causeToTocsinError, closed } from "./api/Calls.ts"
 import { monitorCalls } from "./api/monitorCalls.ts"
 import { Activity } from "./http/Activity.ts"
-import { fetchHandler } from "./http/fetchHandler.ts"
+import { fetchHandler, nodeListener } from "./http/hostHandlers.ts"
 import { HttpApp } from "./http/HttpApp.ts"
-import { nodeListener } from "./http/nodeListener.ts"
-import { IncidentCallbacks } from "./incidents/IncidentCallbacks.ts"
+import { IncidentCallbacks, LiveChanges } from "./incidents/LiveChanges.ts"
 import { IncidentFeed } from "./incidents/IncidentFeed.ts"
-import { toIncidentNews } from "./incidents/IncidentNews.ts"
-import { LiveChanges } from "./incidents/LiveChanges.ts"
+import { toIncidentNews } from "./incidents/IncidentChange.ts"
 import * as Tocsin from "./layers/Tocsin.ts"
 import type { Monitor } from "./Monitor.ts"
-import { logLayer } from "./options/logLayer.ts"
+import { logLayer } from "./options/log.ts"
 import type { MonitorOptions } from "./options/MonitorOptions.ts"
 import { readOptions, type ReadOptions } from "./options/readOptions.ts"
 import { TocsinError } from "./TocsinError.ts"
@@ -34,9 +32,10 @@ const CALLBACK_FAILED = "a callback of onIncident failed; it is called again wit
 const FINISH_WITHIN_MILLIS = 5_000
 
 /**
- * Starts a monitor in this process. It runs, and keeps the process alive, until it is closed. Rejects with a
- * {@link TocsinError}: `options` for options that it cannot take, `storage` where the storage cannot be opened,
- * `pepper_changed` for another `keyPepper` than the storage was first used with.
+ * Starts a monitor in this process. It runs, and keeps the process alive, until it is closed.
+ * Rejects with a {@link TocsinError}: `options` for options that it cannot take, `storage` where
+ * the storage cannot be opened, `pepper_changed` for another `keyPepper` than the storage was first
+ * used with.
  *
  * @example
  * ```ts
@@ -55,7 +54,10 @@ export const createMonitor = async (options: MonitorOptions): Promise<Monitor> =
   return assemble(read, services, scope)
 }
 
-/** A monitor of options that were read, with its log and, for tests, with parts that are not to be chosen otherwise. */
+/**
+ * A monitor of options that were read, with its log and, for tests, with parts that are not to be
+ * chosen otherwise.
+ */
 export const start = async (
   { tocsin, http, delivers, keepsHouse, beats }: ReadOptions,
   log: Layer.Layer<never>,

@@ -15,7 +15,7 @@
  * ```
  */
 export * as Tocsin from "./layers/Tocsin.ts"
-export { notifiers } from "./layers/notifiers.ts"
+export { notifiers } from "./notifiers/notifiersLayer.ts"
 export { IncidentFeed } from "./incidents/IncidentFeed.ts"
 export type { IncidentChange } from "./incidents/IncidentChange.ts"
 

@@ -1,6 +1,7 @@
 /**
- * Tocsin in a program of yours: {@link createMonitor} gives a running monitor with typed methods, handlers for HTTP, and
- * everything that works in the background. For layers of Effect see `tocsin/effect`, for tests `tocsin/testing`.
+ * Tocsin in a program of yours: {@link createMonitor} gives a running monitor with typed methods,
+ * handlers for HTTP, and everything that works in the background. For layers of Effect see
+ * `tocsin/effect`, for tests `tocsin/testing`.
  *
  * @example
  * ```ts
@@ -15,18 +16,18 @@ export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "./newEventId.ts"
 export type { Monitor } from "./Monitor.ts"
 export type { BeatOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
-export type { DurationOption, RateOption } from "./options/Problems.ts"
-export type { Log, LogEntry } from "./options/LogEntry.ts"
+export type { DurationOption, RateOption } from "./options/MonitorOptions.ts"
+export type { Log, LogEntry } from "./options/log.ts"
 
 export { isTocsinError, TocsinError } from "./TocsinError.ts"
 export type { AnyCallCode, TocsinErrorCode } from "./TocsinError.ts"
-export type { Outcome, Reply } from "./Reply.ts"
+export type { Outcome, Reply } from "./api/Calls.ts"
 
 export { keyValue } from "./storages/keyValue/KeyValueStorage.ts"
 export type { KeyValueOptions } from "./storages/keyValue/KeyValueStorage.ts"
 export type { Entries, KeyValueStore } from "./storages/keyValue/KeyValueStore.ts"
 export { memory, postgres, sqlite } from "./storages/storages.ts"
-export type { StorageChoice, StorageOption } from "./storages/StorageOption.ts"
+export type { StorageChoice, StorageOption } from "./storages/storages.ts"
 
 export { alertRouter, debug, slack, telegram, webhook } from "./notifiers/builtInNotifiers.ts"
 export type {
@@ -35,21 +36,21 @@ export type {
   TelegramOptions,
   WebhookOptions,
 } from "./notifiers/builtInNotifiers.ts"
-export type { BuiltInNotifier, NotifierOption } from "./notifiers/NotifierOption.ts"
+export type { BuiltInNotifier, NotifierOption } from "./notifiers/builtInNotifiers.ts"
 export type { CustomNotifier, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
 export type { Notification } from "./notifiers/Notification.ts"
-export type { IncidentNews } from "./incidents/IncidentNews.ts"
-export type { NodeListener } from "./http/nodeListener.ts"
+export type { IncidentNews } from "./incidents/IncidentChange.ts"
+export type { NodeListener } from "./http/hostHandlers.ts"
 export type { HeartbeatOptions } from "./api/AgentCalls.ts"
 
-export { simulate } from "./simulation/simulate.ts"
+export { simulate } from "./simulate.ts"
 export type {
   SimulatedIncident,
   SimulatedNotification,
   Simulation,
   SimulationInput,
   SimulationOptions,
-} from "./simulation/Simulation.ts"
+} from "./simulate.ts"
 
 export type * from "@tocsin/client/Parameters"
 export type * from "@tocsin/client/Resources"

@@ -1,6 +1,6 @@
-import { unknownOptions } from "@tocsin/core/contract/nearestName"
-import { Duration, Option, Redacted, Result } from "effect"
+import { Duration, Redacted, Result } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
+import { aFunction, duration, group, integer, type Reader } from "./readers.ts"
 
 type Unit = "millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours"
 
@@ -52,74 +52,56 @@ const DEFAULT_WITHIN = Duration.minutes(1)
 // The service's rule for bearer tokens. For others, fetch throws an error that contains the token.
 const TOKEN = /^[\x21-\x7e]{1,512}$/
 
-const KNOWN = ["baseUrl", "token", "agentKey", "timeout", "retries", "fetch"]
-const KNOWN_OF_RETRIES = ["times", "within"]
-
-/** Records a problem; its result stands for the invalid value. */
-type Complain = (problem: string) => undefined
-
-const readAddress = (baseUrl: unknown, complain: Complain): URL | undefined => {
-  const address = URL.parse(String(baseUrl))
-  if (address === null || !/^https?:$/.test(address.protocol))
-    return complain("baseUrl must be an http or https address, such as https://monitoring.example")
-  if (address.username !== "" || address.password !== "")
-    return complain("baseUrl must not hold a user or a password: give the token as token")
-  if (address.search !== "" || address.hash !== "")
-    return complain("baseUrl must be an address without ? and #: paths are added to it")
-  return address
+const address: Reader<string | URL, URL> = (name, given, complain) => {
+  const read = URL.parse(String(given))
+  if (read === null || !/^https?:$/.test(read.protocol))
+    return complain(`${name} must be an http or https address, such as https://monitoring.example`)
+  if (read.username !== "" || read.password !== "")
+    return complain(`${name} must not hold a user or a password: give the token as token`)
+  if (read.search !== "" || read.hash !== "")
+    return complain(`${name} must be an address without ? and #: paths are added to it`)
+  return read
 }
 
-const readToken = (name: string, token: string | Redacted.Redacted | undefined, complain: Complain) => {
-  if (token === undefined) return undefined
-  const redacted = Redacted.isRedacted(token) ? token : Redacted.make(token)
+const secret: Reader<string | Redacted.Redacted, Redacted.Redacted> = (name, given, complain) => {
+  if (given === undefined) return undefined
+  const redacted = Redacted.isRedacted(given) ? given : Redacted.make(given)
   const value: unknown = Redacted.value(redacted)
   return typeof value === "string" && TOKEN.test(value)
     ? redacted
     : complain(`${name} must be 1 to 512 visible ASCII characters`)
 }
 
-const readDuration = (name: string, input: ClientDuration | undefined, complain: Complain) => {
-  if (input === undefined) return undefined
-  const duration = Option.getOrUndefined(Duration.fromInput(input))
-  return duration !== undefined && Duration.isPositive(duration)
-    ? duration
-    : complain(`${name} must be a time above 0, such as "15 seconds" or a number of milliseconds`)
-}
+const retries = group<RetryOptions>()(
+  { times: integer(0), within: duration },
+  "{ times, within }, or false to repeat nothing",
+)
 
-const readTimes = (times: number | undefined, complain: Complain): number | undefined =>
-  times === undefined || (Number.isSafeInteger(times) && times >= 0)
-    ? times
-    : complain("retries.times must be a whole number from 0")
-
-const readRetries = (retries: ClientOptions["retries"], complain: Complain): ReadOptions["retries"] => {
-  if (retries !== undefined && retries !== false && (typeof retries !== "object" || retries === null))
-    complain("retries must be { times, within }, or false to repeat nothing")
-  for (const problem of unknownOptions("retries.", retries, KNOWN_OF_RETRIES)) complain(problem)
-  const { times, within } = { ...(retries || undefined) }
-  return {
-    times: retries === false ? 0 : (readTimes(times, complain) ?? DEFAULT_TIMES),
-    within: readDuration("retries.within", within, complain) ?? DEFAULT_WITHIN,
-  }
-}
+const options = group<ClientOptions & { readonly fetch?: typeof globalThis.fetch }>()({
+  fetch: aFunction(),
+  baseUrl: address,
+  token: secret,
+  agentKey: secret,
+  timeout: duration,
+  retries: (name, given: RetryOptions | false | undefined, complain) =>
+    given === false ? { times: 0, within: undefined } : retries(name, given, complain),
+})
 
 /** Reads options; fails with all that is wrong with them. */
 export const readOptions = (
   given: ClientOptions,
 ): Result.Result<ReadOptions, TocsinClientError<"options">> => {
   const problems: Array<string> = []
-  const complain = (problem: string) => void problems.push(problem)
-  // JavaScript callers may omit required ones.
-  const options: Partial<ClientOptions & { readonly fetch: unknown }> = { ...given }
-  for (const problem of unknownOptions("", options, KNOWN)) complain(problem)
-  const { fetch } = options
-  if (fetch !== undefined && typeof fetch !== "function") complain("fetch must be a function")
-  const address = readAddress(options.baseUrl, complain)
-  const token = readToken("token", options.token, complain)
-  const agentKey = readToken("agentKey", options.agentKey, complain)
-  const timeout = readDuration("timeout", options.timeout, complain) ?? DEFAULT_TIMEOUT
-  const retries = readRetries(options.retries, complain)
-  if (address === undefined || problems.length > 0)
+  const read = options("", Object(given), (problem) => void problems.push(problem))
+  if (read?.baseUrl === undefined || problems.length > 0)
     return Result.fail(new TocsinClientError("options", problems.join("\n")))
-  const { href, origin } = address
-  return Result.succeed({ baseUrl: href.replace(/\/+$/, ""), origin, token, agentKey, timeout, retries })
+  const { href, origin } = read.baseUrl
+  return Result.succeed({
+    baseUrl: href.replace(/\/+$/, ""),
+    origin,
+    token: read.token,
+    agentKey: read.agentKey,
+    timeout: read.timeout ?? DEFAULT_TIMEOUT,
+    retries: { times: read.retries?.times ?? DEFAULT_TIMES, within: read.retries?.within ?? DEFAULT_WITHIN },
+  })
 }

@@ -10,9 +10,8 @@ import type {
 import type { ValidationError } from "@tocsin/core/contract/Errors"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Context, Effect, Redacted } from "effect"
-import type { Reply } from "../Reply.ts"
+import type { CallError, Calls, Reply } from "./Calls.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
-import type { CallError, Calls } from "./Calls.ts"
 
 /** Options of a heartbeat. */
 export interface HeartbeatOptions {

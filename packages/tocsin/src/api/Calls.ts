@@ -1,7 +1,6 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
 import { Cause, type Context, Effect, Exit, type Fiber } from "effect"
-import type { Outcome, Reply } from "../Reply.ts"
-import { type AnyCallCode, isTocsinError, TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
 
 /** The failures of a call. */
 export type CallError = CoreError | TocsinError
@@ -123,4 +122,32 @@ export class Calls {
       })
     })
   }
+}
+
+/** What became of a call: its value, or its error with the codes that this call can fail with. */
+export type Outcome<A, Code extends TocsinErrorCode> =
+  | { readonly ok: true; readonly value: A }
+  // Distributed over the codes, so that a `switch` on `error.code` narrows and is checked to be
+  // exhaustive.
+  | { readonly ok: false; readonly error: Code extends TocsinErrorCode ? TocsinError<Code> : never }
+
+/**
+ * What every method returns: a promise that rejects with a {@link TocsinError}; and, for those who
+ * want the possible errors in the types, `outcome()`, which does not reject.
+ *
+ * @example
+ * ```ts
+ * const outcome = await monitor.events(key, batch).outcome()
+ * if (!outcome.ok) {
+ *   switch (outcome.error.code) {
+ *     case "agent_not_accepted":
+ *       return askAnOperator()
+ *     // … the compiler knows the other codes of this method, and no more than those
+ *   }
+ * }
+ * ```
+ */
+export interface Reply<A, Code extends TocsinErrorCode> extends Promise<A> {
+  /** The same call, as a value: never rejects. */
+  readonly outcome: () => Promise<Outcome<A, Code>>
 }

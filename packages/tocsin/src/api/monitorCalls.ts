@@ -8,9 +8,8 @@ import { toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
-import type { Reply } from "../Reply.ts"
+import type { Calls, CodeOf, Reply } from "./Calls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
-import type { Calls, CodeOf } from "./Calls.ts"
 
 type UseCases = ReturnType<typeof operatorUseCases> & ReturnType<typeof operationUseCases>
 

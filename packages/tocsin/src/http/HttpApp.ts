@@ -10,7 +10,10 @@ import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 
 /** What the HTTP API of a monitor needs to know. */
 export interface HttpOptions extends ApiRoutes.ApiOptions {
-  /** What comes before the API's own paths, without a slash at its end; taken off where a path begins with it. */
+  /**
+   * What comes before the API's own paths, without a slash at its end; taken off where a path
+   * begins with it.
+   */
   readonly basePath: string
 }
 
@@ -22,7 +25,10 @@ export class HttpApp extends Context.Service<
     readonly node: (request: IncomingMessage, response: ServerResponse) => void
   }
 >()("tocsin/http/HttpApp") {
-  /** Requests under way are interrupted when the layer's scope closes. Node's server is loaded when the layer is built. */
+  /**
+   * Requests under way are interrupted when the layer's scope closes. Node's server is loaded when
+   * the layer is built.
+   */
   static readonly layer = (
     options: HttpOptions,
   ): Layer.Layer<HttpApp, never, ApiRoutes.ApiServices | Operations> =>

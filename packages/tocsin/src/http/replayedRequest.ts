@@ -18,7 +18,8 @@ const bytesOf = (body: unknown): string | Uint8Array => {
 
 /** The same request, whose body a parser has read, with that body to be read again. */
 export const replayedRequest = (request: ParsedRequest): IncomingMessage => {
-  // A socket that only tells the client's address: what reads the copy must not act on the real one.
+  // A socket that only tells the client's address: what reads the copy must not act on the real
+  // one.
   const socket = new Socket()
   Object.defineProperty(socket, "remoteAddress", { value: request.socket.remoteAddress })
   const copy = new IncomingMessage(socket)

@@ -2,8 +2,8 @@ import { Cause, Effect } from "effect"
 import type { IncidentChange } from "./IncidentChange.ts"
 
 /**
- * What one subscriber has not taken yet: at most `capacity` changes, of which the oldest give way, so that a subscriber
- * that is slow or stuck costs a bounded amount of memory and holds nobody up.
+ * What one subscriber has not taken yet: at most `capacity` changes, of which the oldest give way,
+ * so that a subscriber that is slow or stuck costs a bounded amount of memory and holds nobody up.
  */
 export class ChangeBuffer {
   readonly #capacity: number
@@ -32,7 +32,10 @@ export class ChangeBuffer {
     this.#wake?.()
   }
 
-  /** Takes the oldest change, or waits for one; done when there is none and nothing more comes. One taker at a time. */
+  /**
+   * Takes the oldest change, or waits for one; done when there is none and nothing more comes. One
+   * taker at a time.
+   */
   readonly take: Effect.Effect<IncidentChange, Cause.Done> = Effect.callback((resume) => {
     const settle = (): boolean => {
       const change = this.#changes.shift()

@@ -1,4 +1,8 @@
+import type { Incident } from "@tocsin/client/Resources"
+import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/core/contract/Resources"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import { toIncident } from "@tocsin/core/usecases/toResources"
+import { Schema } from "effect"
 
 /** One committed change of an incident, as {@link IncidentFeed} tells it. */
 export interface IncidentChange {
@@ -19,7 +23,10 @@ const isSame = (a: IncidentRecord, b: IncidentRecord): boolean =>
   a.agent_id === b.agent_id &&
   a.check_id === b.check_id
 
-/** What a transaction that made `after` of `before` has to tell; nothing where no reader could see a difference. */
+/**
+ * What a transaction that made `after` of `before` has to tell; nothing where no reader could see a
+ * difference.
+ */
 export const incidentChangeOf = (
   before: IncidentRecord | undefined,
   after: IncidentRecord,
@@ -34,3 +41,25 @@ export const incidentChangeOf = (
   }
   return isSame(before, after) ? undefined : { type: "changed", incident: after }
 }
+
+/** One committed change of an incident, as plain data. */
+export interface IncidentNews {
+  /** `changed`: its severity, its summary or its members are others, and it is open as before. */
+  readonly type: "opened" | "changed" | "resolved"
+  /** The incident as that change left it. */
+  readonly incident: Incident
+  /**
+   * How many changes were dropped before this one, because they were not taken in time; 0 where you
+   * keep up.
+   */
+  readonly missed: number
+}
+
+const encode: (incident: CoreIncident) => Incident = Schema.encodeSync(IncidentSchema)
+
+/** A change as plain data. */
+export const toIncidentNews = ({ type, incident, missed }: IncidentChange): IncidentNews => ({
+  type,
+  incident: encode(toIncident(incident)),
+  missed,
+})

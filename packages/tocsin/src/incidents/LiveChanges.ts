@@ -1,8 +1,11 @@
 import { Effect, Exit, type Fiber, Scope } from "effect"
 import type { ChangeBuffer } from "./ChangeBuffer.ts"
-import type { IncidentChange } from "./IncidentChange.ts"
+import type { IncidentChange, IncidentNews } from "./IncidentChange.ts"
 
-/** A subscription as an iterator, from when it is made until it is returned or aborted, or the monitor closes. */
+/**
+ * A subscription as an iterator, from when it is made until it is returned or aborted, or the
+ * monitor closes.
+ */
 export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefined> {
   readonly #toChange: (change: IncidentChange) => Change
   readonly #scope = Scope.makeUnsafe()
@@ -61,5 +64,51 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
     this.#signal?.removeEventListener("abort", this.#end)
     Effect.runFork(Scope.close(this.#scope, Exit.void))
     this.#taking?.interruptUnsafe()
+  }
+}
+
+type Changes = LiveChanges<IncidentNews>
+
+/** The callbacks that follow the incident changes of one monitor, each one change after another. */
+export class IncidentCallbacks {
+  readonly #subscribe: () => Changes
+  readonly #onFailure: (cause: unknown) => void
+  readonly #following = new Map<Changes, Promise<void>>()
+
+  constructor(subscribe: () => Changes, onFailure: (cause: unknown) => void) {
+    this.#subscribe = subscribe
+    this.#onFailure = onFailure
+  }
+
+  /** Calls back with each change from now on; returns what ends it. */
+  add(callback: (change: IncidentNews) => unknown): () => void {
+    const changes = this.#subscribe()
+    const done = this.#follow(changes, callback).finally(() => this.#following.delete(changes))
+    this.#following.set(changes, done)
+    return () => void changes.return()
+  }
+
+  /**
+   * Waits for all callbacks once no more changes come, for at most so long; then none is called any
+   * more.
+   */
+  async finish(limitMillis: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMillis)
+    })
+    await Promise.race([Promise.all(this.#following.values()), patience])
+    clearTimeout(timer)
+    for (const changes of this.#following.keys()) void changes.return()
+  }
+
+  async #follow(changes: Changes, callback: (change: IncidentNews) => unknown): Promise<void> {
+    for await (const change of changes) {
+      try {
+        await callback(change)
+      } catch (cause) {
+        this.#onFailure(cause)
+      }
+    }
   }
 }

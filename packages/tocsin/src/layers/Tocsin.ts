@@ -1,7 +1,7 @@
 /**
- * The composition of a Tocsin service from parts that are chosen by layer: what `createMonitor` runs, and what a program
- * of Effect's builds on. {@link services} is everything that answers; {@link background} is everything that works without
- * being asked; {@link layer} is both.
+ * The composition of a Tocsin service from parts that are chosen by layer: what `createMonitor`
+ * runs, and what a program of Effect's builds on. {@link services} is everything that answers;
+ * {@link background} is everything that works without being asked; {@link layer} is both.
  */
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
@@ -34,11 +34,17 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly storage: Layer.Layer<Storage, StorageFailure>
   /** None unless given. */
   readonly notifiers?: Layer.Layer<Notifiers, NotifierFailure, Ids> | undefined
-  /** Replaces Effect's Clock: `PgClock` where several replicas share one PostgreSQL, a clock of a test's own. */
+  /**
+   * Replaces Effect's Clock: `PgClock` where several replicas share one PostgreSQL, a clock of a
+   * test's own.
+   */
   readonly clock?: Layer.Layer<never, ClockFailure> | undefined
   /** Replaces random ids, for tests. */
   readonly ids?: Layer.Layer<Ids> | undefined
-  /** What differs from the defaults; all notifiers are told unless `notifiers` names some. Thresholds it cannot keep are a defect. */
+  /**
+   * What differs from the defaults; all notifiers are told unless `notifiers` names some.
+   * Thresholds it cannot keep are a defect.
+   */
   readonly policy?: Partial<PolicyOptions> | undefined
   readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
@@ -69,8 +75,9 @@ const STORAGE_TIMEOUT = Duration.seconds(10)
 const noNotifiers = Layer.succeed(Notifiers, new Map())
 
 /**
- * The use cases over a storage, watched and bounded, and all that they need. Fails where the storage cannot be opened,
- * where a notifier cannot be made of its settings, and where the pepper is another than that of the storage's first use.
+ * The use cases over a storage, watched and bounded, and all that they need. Fails where the
+ * storage cannot be opened, where a notifier cannot be made of its settings, and where the pepper
+ * is another than that of the storage's first use.
  */
 export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   options: TocsinOptions<StorageFailure, NotifierFailure, ClockFailure>,
@@ -99,7 +106,10 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }
 
-/** Delivery of the outbox, liveness and retention, for as long as the layer lives; safe with several replicas. */
+/**
+ * Delivery of the outbox, liveness and retention, for as long as the layer lives; safe with several
+ * replicas.
+ */
 export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
 
 /** What {@link beats} are set to. */
@@ -109,7 +119,10 @@ export interface BeatOptions {
   readonly receiver: Layer.Layer<BeatReceiver>
 }
 
-/** A beat to another system while all is well, for as long as the layer lives; each process sends its own. */
+/**
+ * A beat to another system while all is well, for as long as the layer lives; each process sends
+ * its own.
+ */
 export const beats = ({ interval, receiver }: BeatOptions) =>
   Layer.unwrap(
     Effect.map(Readiness, ({ isDraining }) =>

@@ -1,12 +1,23 @@
-import type { Notification } from "./Notification.ts"
+import { testText } from "@tocsin/adapter-notify/text/incidentText"
+import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Cause, Duration, Effect, Option } from "effect"
+import { type Notification, toNotification } from "./Notification.ts"
 
-/** What became of an attempt, where a notifier wants to say more than "it worked" or "it did not". */
+/**
+ * What became of an attempt, where a notifier wants to say more than "it worked" or "it did not".
+ */
 export type SendResult =
   | { readonly outcome: "delivered" }
-  /** Worth another attempt, not before `retryAfterSeconds` where that is given (an hour of it at most). */
+  /**
+   * Worth another attempt, not before `retryAfterSeconds` where that is given (an hour of it at
+   * most).
+   */
   | {
       readonly outcome: "deferred"
-      /** Kept as `last_error` and shown to operators: one sentence without an address, a secret or a foreign text. */
+      /**
+       * Kept as `last_error` and shown to operators: one sentence without an address, a secret or a
+       * foreign text.
+       */
       readonly error: string
       readonly retryAfterSeconds?: number | undefined
     }
@@ -15,19 +26,23 @@ export type SendResult =
 
 /** What an attempt is given besides the notification. */
 export interface SendContext {
-  /** Aborted when the attempt's time is over (15 s; less where `deliveryLease` is shorter) or the monitor closes. */
+  /**
+   * Aborted when the attempt's time is over (15 s; less where `deliveryLease` is shorter) or the
+   * monitor closes.
+   */
   readonly signal: AbortSignal
 }
 
 /**
- * A way of your own to tell people. Its notifications are written in the transaction of the incident change that they tell
- * of, and sent at least once, in order for each incident, by one process at a time: retries, dead letters and replays are
- * those of the other notifiers.
+ * A way of your own to tell people. Its notifications are written in the transaction of the
+ * incident change that they tell of, and sent at least once, in order for each incident, by one
+ * process at a time: retries, dead letters and replays are those of the other notifiers.
  *
- * `send` resolves (with nothing) when the receiver has it. It rejects when something went wrong: the reason goes to the log
- * and the attempt is repeated later, up to 14 times within a day. To say more, resolve with a {@link SendResult}; any other
- * value counts as deferred, so do not return the receiver's `Response`. `send` may be called again with the same `id`, and
- * for up to `deliveryConcurrency` notifications at once (32 unless given).
+ * `send` resolves (with nothing) when the receiver has it. It rejects when something went wrong:
+ * the reason goes to the log and the attempt is repeated later, up to 14 times within a day. To say
+ * more, resolve with a {@link SendResult}; any other value counts as deferred, so do not return the
+ * receiver's `Response`. `send` may be called again with the same `id`, and for up to
+ * `deliveryConcurrency` notifications at once (32 unless given).
  *
  * @example
  * ```ts
@@ -42,7 +57,10 @@ export interface SendContext {
  * ```
  */
 export interface CustomNotifier {
-  /** Names it in the outbox, for good: 1 to 64 lower-case letters, digits or `_`, beginning with a letter. */
+  /**
+   * Names it in the outbox, for good: 1 to 64 lower-case letters, digits or `_`, beginning with a
+   * letter.
+   */
   readonly name: string
   /** Makes one attempt. */
   readonly send: (
@@ -54,4 +72,90 @@ export interface CustomNotifier {
     message: { readonly text: string },
     context: SendContext,
   ) => Promise<SendResult | void> | SendResult | void
+}
+
+const delivered: DeliveryResult = { outcome: "delivered" }
+
+const MAX_ERROR_CHARACTERS = 512
+const MAX_SHOWN_CHARACTERS = 64
+
+const EXPECTED =
+  'return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred'
+
+/**
+ * The notifier's result, as far as plain JavaScript kept to the types: only nothing at all also
+ * counts as delivered.
+ */
+const toResult = (name: string, returned: unknown): Effect.Effect<DeliveryResult> => {
+  const { outcome, error, retryAfterSeconds }: Partial<Record<string, unknown>> = Object(returned)
+  if (returned === undefined || outcome === "delivered") return Effect.succeed(delivered)
+  const reason =
+    typeof error === "string" && error !== ""
+      ? error.slice(0, MAX_ERROR_CHARACTERS)
+      : `The notifier ${name} gave no reason.`
+  if (outcome === "refused") return Effect.succeed({ outcome, error: reason })
+  if (outcome === "deferred") {
+    const isPause = typeof retryAfterSeconds === "number" && retryAfterSeconds >= 0
+    return Effect.succeed({ outcome, error: reason, ...(isPause && { retryAfterSeconds }) })
+  }
+  return Effect.as(Effect.logWarning(`the notifier ${name} returned ${shown(returned)}; ${EXPECTED}`), {
+    outcome: "deferred",
+    error: `The notifier ${name} returned no valid outcome; the log has the details.`,
+  })
+}
+
+/** What tells a mistake apart from others; a text or an address in it may be a secret. */
+const shown = (value: unknown): string => {
+  if (typeof value === "string" || typeof value === "function") return `a ${typeof value}`
+  const { outcome, status, constructor }: Partial<Record<string, unknown>> = Object(value)
+  if (typeof value !== "object" || value === null) return String(value)
+  if (typeof outcome === "string")
+    return `the outcome ${JSON.stringify(outcome.slice(0, MAX_SHOWN_CHARACTERS))}`
+  const kind = typeof constructor === "function" ? `an object of ${constructor.name}` : "an object"
+  return typeof status === "number" ? `${kind} with status ${status}` : kind
+}
+
+/** The port's notifier on an object of a person's: bounded in time, and never failing. */
+export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Duration): Notifier => {
+  const { name } = custom
+  const attempt = (
+    send: (context: SendContext) => Promise<SendResult | void> | SendResult | void,
+  ): Effect.Effect<DeliveryResult> =>
+    Effect.tryPromise({
+      // Aborted by interruption, which the time-out is.
+      try: async (signal) => send({ signal }),
+      catch: (cause) => cause,
+    }).pipe(
+      Effect.flatMap((returned) => toResult(name, returned)),
+      Effect.timeoutOption(timeout),
+      Effect.map(
+        Option.getOrElse((): DeliveryResult => ({
+          outcome: "deferred",
+          error: `The receiver did not answer within ${Duration.format(timeout)}.`,
+        })),
+      ),
+      // What somebody's code throws may name addresses and secrets: it is for the log, not for
+      // everyone who reads lists.
+      Effect.catch((cause) =>
+        Effect.as(Effect.logWarning(`the notifier ${name} failed; retrying`, Cause.die(cause)), {
+          outcome: "deferred" as const,
+          error: `The notifier ${name} failed; the log has the cause.`,
+        }),
+      ),
+    )
+  const untested: TestReceipt = {
+    status: undefined,
+    result: { outcome: "refused", error: `The notifier ${name} has no test of its own.` },
+  }
+  return {
+    kind: name,
+    send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
+    test:
+      custom.test === undefined
+        ? Effect.succeed(untested)
+        : Effect.map(
+            attempt((context) => custom.test?.({ text: testText }, context)),
+            (result) => ({ result, status: undefined }),
+          ),
+  }
 }

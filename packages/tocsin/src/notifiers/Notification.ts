@@ -37,7 +37,10 @@ export interface Notification {
 
 const encode = Schema.encodeSync(IncidentMessage)
 
-/** A notification as plain data: the fields of the webhook's message, and what is known of the attempt. */
+/**
+ * A notification as plain data: the fields of the webhook's message, and what is known of the
+ * attempt.
+ */
 export const toNotification = (notification: DeliveryAttempt): Notification => {
   const { timestamp, data } = encode(incidentMessage(notification))
   const { id, severity, summary, text, incident } = data

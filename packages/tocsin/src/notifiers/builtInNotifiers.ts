@@ -1,5 +1,7 @@
+import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
 import { alertRouter as makeAlertRouter } from "@tocsin/adapter-notify/alertrouter/alertRouter"
 import { debug as debugNotifier } from "@tocsin/adapter-notify/debug/debug"
+import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { messengerSlack } from "@tocsin/adapter-notify/messenger/messengerSlack"
@@ -7,65 +9,88 @@ import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messengerTel
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
-import { Effect, Option, Redacted, Result } from "effect"
-import type { BuiltInNotifier, MakeNotifier } from "./NotifierOption.ts"
+import { Effect, Redacted, Result, type Scope } from "effect"
+import type { CustomNotifier } from "./CustomNotifier.ts"
+import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
+
+/** Makes a notifier when the monitor starts. */
+type MakeNotifier = (
+  posting: PostingOptions,
+) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
+
+/** A notifier of Tocsin: the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */
+export interface BuiltInNotifier {
+  /** Names it in the outbox, once in each monitor. */
+  readonly name: string
+  /** The function that made it, for messages. */
+  readonly factory: string
+  /** For the monitor: reports problems of the options at `path`. */
+  readonly check: (policy: TargetPolicy, path: string, complain: Complain) => void
+  /** For the monitor, once `check` found no problem. */
+  readonly make: MakeNotifier
+}
+
+/** Who is notified of incidents: a notifier of Tocsin, or your own object. */
+export type NotifierOption = BuiltInNotifier | CustomNotifier
 
 interface Named {
-  /** Another name than that of its kind: needed where a monitor has two of one kind. See `CustomNotifier.name`. */
+  /** Replaces the name of its kind, if a monitor has two of one kind. See `CustomNotifier.name`. */
   readonly name?: string | undefined
 }
 
 interface Kind<Options extends object> {
   readonly kind: NotifierKind
   readonly factory: string
-  readonly known: Readonly<Record<keyof Options, true>>
-  /** What is wrong with each option, completing a sentence that begins with its path; nothing where it is right. */
-  readonly check: (
-    options: Partial<Options>,
-    policy: TargetPolicy,
-  ) => { readonly [Name in keyof Options]?: string | undefined }
+  readonly readers: (policy: TargetPolicy) => Readers<Options>
   readonly make: (options: Options) => MakeNotifier
 }
 
 const builtIn =
-  <Options extends object>({ kind, factory, known, check, make }: Kind<Options>) =>
+  <Options extends object>({ kind, factory, readers, make }: Kind<Options>) =>
   (options: Options): BuiltInNotifier => {
-    // Plain JavaScript can give anything; `check` says so before anything is made.
-    const name = Object(options).name ?? kind
+    // JavaScript callers can pass anything; `check` reports it before anything is made.
+    const given = Object(options)
+    const name = given.name ?? kind
     return {
       name,
       factory,
-      check: (policy, path, problems) => {
-        const given = problems.group(path, options, known)
-        for (const [option, problem] of Object.entries(check(given, policy))) {
-          if (problem !== undefined) problems.add(`${path}.${option} ${problem}`)
-        }
-      },
+      check: (policy, path, complain) => void group<Options>()(readers(policy))(path, given, complain),
       make: (posting) => Effect.map(make(options)(posting), (made): Notifier => ({ ...made, kind: name })),
     }
   }
 
-const addressProblem = (address: unknown, policy: TargetPolicy): string | undefined =>
-  Result.getFailure(parseTarget(Redacted.make(String(address)), policy)).pipe(Option.getOrUndefined)
+const address =
+  (policy: TargetPolicy): Reader<string> =>
+  (name, given, complain) => {
+    const target = parseTarget(Redacted.make(String(given)), policy)
+    return Result.isSuccess(target) ? given : complain(`${name} ${target.failure}`)
+  }
 
-const credentialProblem = (text: unknown, expected: string): string | undefined =>
-  typeof text === "string" && /^[\x21-\x7e]+$/.test(text) ? undefined : `must be ${expected}`
+const credential =
+  (expected: string): Reader<string> =>
+  (name, given, complain) =>
+    typeof given === "string" && /^[\x21-\x7e]+$/.test(given)
+      ? given
+      : complain(`${name} must be ${expected}`)
 
-const secretProblem = (secret: unknown): string | undefined => {
-  const secrets = [secret].flat().map((one) => Redacted.make(typeof one === "string" ? one : ""))
-  return Result.getFailure(parseSecrets(secrets)).pipe(Option.getOrUndefined)
+const signingSecret: Reader<string | ReadonlyArray<string>> = (name, given, complain) => {
+  const secrets = [given].flat().map((one) => Redacted.make(typeof one === "string" ? one : ""))
+  const parsed = parseSecrets(secrets)
+  return Result.isSuccess(parsed) ? given : complain(`${name} ${parsed.failure}`)
 }
 
 /** Posts JSON to any address, signed as Standard Webhooks. */
 export interface WebhookOptions extends Named {
   readonly url: string
-  /** `whsec_` and base64, or several while one is being replaced. */
+  /** `whsec_` and base64; several while you replace one. */
   readonly secret: string | ReadonlyArray<string>
 }
 
 /**
- * Posts each notification as JSON, signed per Standard Webhooks. The body is described in docs/notifications.md.
+ * Posts each notification as JSON, signed per Standard Webhooks. The body is described in
+ * docs/notifications.md.
  *
  * @example
  * ```ts
@@ -75,8 +100,7 @@ export interface WebhookOptions extends Named {
 export const webhook: (options: WebhookOptions) => BuiltInNotifier = builtIn<WebhookOptions>({
   kind: "webhook",
   factory: "webhook",
-  known: { url: true, secret: true, name: true },
-  check: ({ url, secret }, policy) => ({ url: addressProblem(url, policy), secret: secretProblem(secret) }),
+  readers: (policy) => ({ url: address(policy), secret: signingSecret, name: asGiven() }),
   make: (options) => (posting) =>
     makeWebhook({
       ...posting,
@@ -85,18 +109,20 @@ export const webhook: (options: WebhookOptions) => BuiltInNotifier = builtIn<Web
     }),
 })
 
-/** An incoming webhook of Slack, or of what takes the same. */
+/** An incoming webhook of Slack, or of a messenger that takes the same. */
 export interface SlackOptions extends Named {
   /** Its path is a credential, and is never shown or logged. */
   readonly url: string
 }
 
-/** Writes to a channel of Slack, Mattermost or another messenger that takes Slack's incoming webhooks. */
+/**
+ * Writes to a channel of Slack, Mattermost or another messenger that takes Slack's incoming
+ * webhooks.
+ */
 export const slack: (options: SlackOptions) => BuiltInNotifier = builtIn<SlackOptions>({
   kind: "messenger",
   factory: "slack",
-  known: { url: true, name: true },
-  check: ({ url }, policy) => ({ url: addressProblem(url, policy) }),
+  readers: (policy) => ({ url: address(policy), name: asGiven() }),
   make: (options) => (posting) => messengerSlack({ ...posting, url: Redacted.make(options.url) }),
 })
 
@@ -106,7 +132,7 @@ export interface TelegramOptions extends Named {
   readonly token: string
   /** Id of a chat, or `@name` of a public channel. */
   readonly chat: string
-  /** Base address of a Bot API server of your own. */
+  /** Base address of your own Bot API server. */
   readonly apiUrl?: string | undefined
 }
 
@@ -114,11 +140,11 @@ export interface TelegramOptions extends Named {
 export const telegram: (options: TelegramOptions) => BuiltInNotifier = builtIn<TelegramOptions>({
   kind: "messenger",
   factory: "telegram",
-  known: { token: true, chat: true, apiUrl: true, name: true },
-  check: ({ token, chat, apiUrl }, policy) => ({
-    token: credentialProblem(token, "the token that BotFather gave, without spaces"),
-    chat: credentialProblem(chat, "the id of a chat, or @ and the name of a channel"),
-    apiUrl: apiUrl === undefined ? undefined : addressProblem(apiUrl, policy),
+  readers: (policy) => ({
+    token: credential("the token that BotFather gave, without spaces"),
+    chat: credential("the id of a chat, or @ and the name of a channel"),
+    apiUrl: (name, given, complain) => (given === undefined ? given : address(policy)(name, given, complain)),
+    name: asGiven(),
   }),
   make: (options) => (posting) =>
     messengerTelegram({
@@ -139,12 +165,11 @@ export interface AlertRouterOptions {
 export const alertRouter: (options: AlertRouterOptions) => BuiltInNotifier = builtIn<AlertRouterOptions>({
   kind: "alert_router",
   factory: "alertRouter",
-  known: { url: true },
-  check: ({ url }, policy) => ({ url: addressProblem(url, policy) }),
+  readers: (policy) => ({ url: address(policy) }),
   make: (options) => (posting) => makeAlertRouter({ ...posting, url: Redacted.make(options.url) }),
 })
 
-/** Logs one line for each notification: what would have been sent, where nobody is told yet. */
+/** Logs one line for each notification instead of sending it. */
 export const debug = (): BuiltInNotifier => ({
   name: "debug",
   factory: "debug",

@@ -1,22 +1,22 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
 import { type PostingOptions, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
+import { NotifierName } from "@tocsin/core/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { type Duration, Effect, Layer, Result } from "effect"
+import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import { TocsinError } from "../TocsinError.ts"
-import { notifierProblems } from "./notifierProblems.ts"
-import type { NotifierOption } from "./NotifierOption.ts"
-import { runCustomNotifier } from "./runCustomNotifier.ts"
+import { Duration, Effect, Layer, Result, Schema } from "effect"
+import type { NotifierOption } from "./builtInNotifiers.ts"
+import { runCustomNotifier } from "./CustomNotifier.ts"
 
-/** How notifiers send. */
+/** How notifiers send: whether to private addresses, and the lease that attempts end before. */
 export interface SendingOptions {
-  /** Refuses private addresses. */
   readonly denyPrivateTargets: boolean
-  /** Length of a claim: attempts end before it. */
   readonly lease: Duration.Duration
 }
 
-/** The notifiers of a monitor. Fails with code `options`, all that is wrong being told at once. */
+/** The notifiers of a monitor. Fails with code `options` and all problems. */
 export const notifiersLayer = (
   options: ReadonlyArray<NotifierOption>,
   { denyPrivateTargets, lease }: SendingOptions,
@@ -42,3 +42,52 @@ export const notifiersLayer = (
 
 const sentence = (index: number, { setting, message }: BadNotifierSetting): string =>
   `notifiers[${index}].${setting === "secrets" ? "secret" : setting} ${message}`
+
+const isNotifierName = Schema.is(NotifierName)
+
+/**
+ * The problems of notifiers, each with a path such as `notifiers[0].url`. They repeat no secret.
+ */
+export const notifierProblems = (given: unknown, policy: TargetPolicy): ReadonlyArray<string> => {
+  if (!Array.isArray(given)) return ["notifiers must be an array"]
+  const problems: Array<string> = []
+  const complain = (problem: string) => void problems.push(problem)
+  const named = new Map<string, string>()
+  for (const [index, notifier] of given.entries()) {
+    const path = `notifiers[${index}]`
+    if (!isNotifier(notifier)) {
+      complain(`${path} must be webhook(…), slack(…), … or an object { name, send }`)
+      continue
+    }
+    const call = "make" in notifier ? `${path} ${notifier.factory}(…)` : path
+    if ("make" in notifier) notifier.check(policy, path, complain)
+    const { name } = notifier
+    const other = named.get(name)
+    if (!isNotifierName(name))
+      complain(`${path}.name must be 1 to 64 lower-case letters, digits or _, and begin with a letter`)
+    else if (name === "alert_router" && !("make" in notifier))
+      complain(`${path}.name must not be alert_router, which is the name of alertRouter(…) alone`)
+    else if (other !== undefined)
+      complain(`${call} has the same name as ${other}; give one of them another by its option name`)
+    named.set(name, call)
+  }
+  return problems
+}
+
+const isNotifier = (notifier: unknown): notifier is NotifierOption => {
+  const { name, send, make } = Object(notifier)
+  return typeof name === "string" && (typeof send === "function" || typeof make === "function")
+}
+
+/**
+ * The port Notifiers on Tocsin's notifiers and your own, as `createMonitor` takes them. Attempts
+ * end before `lease`, which is the delivery's.
+ */
+export const notifiers = (
+  options: ReadonlyArray<NotifierOption>,
+  {
+    denyPrivateTargets = false,
+    lease = defaultDelivery.lease,
+  }: { readonly denyPrivateTargets?: boolean; readonly lease?: Duration.Input } = {},
+): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
+  notifiersLayer(options, { denyPrivateTargets, lease: Duration.fromInputUnsafe(lease) })

@@ -1,188 +1,222 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
+import * as HttpBeatReceiver from "@tocsin/adapter-notify/beat/HttpBeatReceiver"
+import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import {
+  asGiven,
+  checked,
+  type Complain,
+  duration,
+  flag,
+  group,
+  integer,
+  type Reader,
+  required,
+  text,
+  texts,
+} from "@tocsin/client/options/readers"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Duration, Layer, Redacted, Result } from "effect"
 import type { HttpOptions } from "../http/HttpApp.ts"
 import type { BeatOptions, TocsinOptions } from "../layers/Tocsin.ts"
+import { debug, type NotifierOption } from "../notifiers/builtInNotifiers.ts"
+import { notifierProblems, notifiersLayer } from "../notifiers/notifiersLayer.ts"
+import type { StorageChoice, StorageOption } from "../storages/storages.ts"
 import { TocsinError } from "../TocsinError.ts"
-import type { MonitorOptions, RetentionOption } from "./MonitorOptions.ts"
-import { beatsOf } from "./beatsOf.ts"
-import { metricsOf } from "./metricsOf.ts"
-import { notifiersOf } from "./notifiersOf.ts"
-import { Problems } from "./Problems.ts"
+import type { Log } from "./log.ts"
+import type {
+  BeatOption,
+  DurationOption,
+  MonitorOptions,
+  RateOption,
+  RetentionOption,
+} from "./MonitorOptions.ts"
 
-/** Options that were read and found right. */
+/** Valid options with their defaults. */
 export interface ReadOptions {
   readonly tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError>
   readonly http: HttpOptions
   readonly delivers: boolean
   readonly keepsHouse: boolean
-  /** Nothing where no beat is sent. */
+  /** Absent if no beat is sent. */
   readonly beats: BeatOptions | undefined
 }
 
-const TOKEN = { pattern: /^[\x21-\x7e]{1,512}$/, expected: "1 to 512 visible ASCII characters" }
-const FINGERPRINT = { pattern: /^[0-9a-f]{16}$/, expected: "16 lower-case hex digits" }
+const TOKEN = /^[\x21-\x7e]{1,512}$/
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
+const MOST_ATTEMPTS_AT_ONCE = 1_000
+const BEAT_INTERVAL = Duration.minutes(1)
+/** The version in `tocsin_build_info`: the program knows which one it installed. */
+const VERSION = "embedded"
 
-const KNOWN: Readonly<Record<keyof MonitorOptions, true>> = {
-  storage: true,
-  notifiers: true,
-  uiTokens: true,
-  readTokens: true,
-  basePath: true,
-  trustedProxies: true,
-  allowedOrigins: true,
-  metrics: true,
-  staleAfter: true,
-  deadAfter: true,
-  heartbeatRate: true,
-  registrationRate: true,
-  maxPendingAgents: true,
-  acceptFingerprints: true,
-  retention: true,
-  delivery: true,
-  housekeeping: true,
-  beat: true,
-  deliveryLease: true,
-  deliveryConcurrency: true,
-  storageTimeout: true,
-  keyPepper: true,
-  denyPrivateTargets: true,
-  log: true,
+const tokens: Reader<ReadonlyArray<string>, ReadonlyArray<Redacted.Redacted>> = (name, given, complain) =>
+  texts(TOKEN, "1 to 512 visible ASCII characters")(name, given, complain)?.map((token) =>
+    Redacted.make(token),
+  )
+
+const storage: Reader<StorageOption, StorageChoice> = (name, given, complain) => {
+  if (typeof given === "object" && given !== null) {
+    if (!("layer" in given)) {
+      if (Layer.isLayer(given)) return { name: "layer", layer: given }
+    } else if (Layer.isLayer(given.layer)) {
+      for (const problem of given.problems ?? []) complain(`${name}: ${problem}`)
+      return given
+    }
+  }
+  return complain(
+    `${name} must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage`,
+  )
 }
 
-/** Reads options. Throws a {@link TocsinError} with code `options` that tells all that is wrong with them. */
-export const readOptions = (options: MonitorOptions): ReadOptions => {
-  const problems = new Problems()
-  problems.unknown("", options, Object.keys(KNOWN))
-  const storage = storageOf(options, problems)
-  const lease = problems.duration("deliveryLease", options?.deliveryLease) ?? defaultDelivery.lease
-  const notifiers = notifiersOf(options, lease, problems)
-  const policy = policyOf(options ?? {}, problems)
-  const retention = retentionOf(options?.retention, problems)
-  const http = httpOf(options ?? {}, problems)
-  const storageTimeout = problems.duration("storageTimeout", options?.storageTimeout)
-  const pepper = problems.text("keyPepper", options?.keyPepper)
-  const concurrency = concurrencyOf(options?.deliveryConcurrency, problems)
-  const delivers = problems.flag("delivery", options?.delivery) ?? true
-  const keepsHouse = problems.flag("housekeeping", options?.housekeeping) ?? true
-  const beats = beatsOf(options ?? {}, problems)
-  const { log } = options ?? {}
-  if (log !== undefined && log !== false && typeof log !== "function") {
-    problems.add("log must be a function, or false for no log")
-  }
-  if (problems.message !== undefined) throw new TocsinError("options", problems.message)
+const origins: Reader<ReadonlyArray<string>, HttpOptions["allowedOrigins"]> = (name, given, complain) => {
+  if (given === undefined) return undefined
+  const read = parseAllowedOrigins(Array.isArray(given) ? given.map(String) : [])
+  return Result.isSuccess(read) ? read.success : complain(`${name} must be an array of ${read.failure}`)
+}
+
+const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name, given, complain) => {
+  if (given === undefined || given === false) return undefined
+  if (given === true) return { access: { tokens: [] }, version: VERSION }
+  if (given === "open") return { access: "open", version: VERSION }
+  const { token } = group<{ readonly token: string }>()({ token: text })(name, Object(given), complain) ?? {}
+  if (token !== undefined && TOKEN.test(token))
+    return { access: { tokens: [Redacted.make(token)] }, version: VERSION }
+  return complain(
+    `${name} must be true, false, "open" or { token }, a token of 1 to 512 visible ASCII characters`,
+  )
+}
+
+const fromOne = required<number>(
+  (given) => Number.isSafeInteger(given) && Number(given) >= 1,
+  "an integer from 1",
+)
+const RATE = "{ perMinute, burst } with integers from 1, or false for no limit"
+const rateOf = group<RateOption>()({ perMinute: fromOne, burst: fromOne }, RATE)
+const rate: Reader<RateOption | false, RateOption> = (name, given, complain) => {
+  if (given === false) return { perMinute: 0, burst: 0 }
+  const read = rateOf(name, given, complain)
+  return read?.perMinute === undefined || read.burst === undefined
+    ? undefined
+    : { perMinute: read.perMinute, burst: read.burst }
+}
+
+/** `false` keeps rows for ever. */
+const kept: Reader<DurationOption | false, Duration.Duration | "forever"> = (name, given, complain) =>
+  given === false ? "forever" : duration(name, given, complain)
+
+const options = group<MonitorOptions>()({
+  storage,
+  notifiers: asGiven<ReadonlyArray<NotifierOption>>(),
+  uiTokens: tokens,
+  readTokens: tokens,
+  basePath: checked<string>(
+    (given) => given === "" || (typeof given === "string" && BASE_PATH.test(given)),
+    'a path such as "/monitoring", without a slash at its end',
+  ),
+  trustedProxies: integer(0),
+  allowedOrigins: origins,
+  metrics,
+  staleAfter: duration,
+  deadAfter: duration,
+  heartbeatRate: rate,
+  registrationRate: rate,
+  maxPendingAgents: integer(0),
+  acceptFingerprints: texts(/^[0-9a-f]{16}$/, "16 lower-case hex digits"),
+  retention: group<RetentionOption>()({ history: kept, incidents: kept, outbox: kept, pending: kept }),
+  delivery: flag,
+  housekeeping: flag,
+  // The address is judged by `denyPrivateTargets`, below.
+  beat: group<BeatOption>()({ url: asGiven<string>(), interval: duration }),
+  deliveryLease: duration,
+  deliveryConcurrency: integer(1, MOST_ATTEMPTS_AT_ONCE),
+  storageTimeout: duration,
+  keyPepper: text,
+  denyPrivateTargets: flag,
+  log: checked<Log | false>(
+    (given) => given === false || typeof given === "function",
+    "a function, or false for no log",
+  ),
+})
+
+type Given = NonNullable<ReturnType<typeof options>>
+
+/** Reads options. Throws a {@link TocsinError} with code `options` that lists all problems. */
+export const readOptions = (given: MonitorOptions): ReadOptions => {
+  const problems: Array<string> = []
+  const complain = (problem: string) => void problems.push(problem)
+  const read: Partial<Given> = options("", Object(given), complain) ?? {}
+  const denyPrivateTargets = read.denyPrivateTargets ?? false
+  const lease = read.deliveryLease ?? defaultDelivery.lease
+  const policy = policyOf(read)
+  problems.push(...thresholdProblems({ ...defaultPolicy, ...policy }))
+  const notifiers = given?.notifiers ?? [debug()]
+  problems.push(...notifierProblems(notifiers, { denyPrivateTargets }))
+  const beats = beatsOf(read.beat, denyPrivateTargets, complain)
+  if (read.storage === undefined || problems.length > 0) throw new TocsinError("options", problems.join("\n"))
   return {
     tocsin: {
-      ...storage,
-      notifiers,
+      storage: read.storage.layer,
+      clock: read.storage.clock,
+      notifiers: notifiersLayer(notifiers, { denyPrivateTargets, lease }),
       policy,
-      retention,
-      delivery: { lease, concurrency },
-      storageTimeout,
-      pepper: pepper === undefined ? undefined : Redacted.make(pepper),
+      retention: retentionOf(read.retention),
+      delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
+      storageTimeout: read.storageTimeout,
+      pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
     },
-    http,
-    delivers,
-    keepsHouse,
+    http: {
+      uiTokens: read.uiTokens ?? [],
+      readTokens: read.readTokens ?? [],
+      trustedHops: read.trustedProxies ?? 0,
+      allowedOrigins: read.allowedOrigins,
+      metrics: read.metrics,
+      basePath: read.basePath ?? "",
+    },
+    delivers: read.delivery ?? true,
+    keepsHouse: read.housekeeping ?? true,
     beats,
   }
 }
 
-const MOST_ATTEMPTS_AT_ONCE = 1_000
+const policyOf = ({
+  staleAfter,
+  deadAfter,
+  heartbeatRate,
+  registrationRate,
+  maxPendingAgents,
+  acceptFingerprints,
+}: Partial<Given>): Partial<PolicyOptions> => ({
+  ...(staleAfter && { staleAfter }),
+  ...(deadAfter && { deadAfter }),
+  ...(heartbeatRate && { heartbeatRate }),
+  ...(registrationRate && { registrationRate }),
+  ...(maxPendingAgents !== undefined && { maxPendingAgents }),
+  ...(acceptFingerprints && {
+    acceptFingerprints: new Set(acceptFingerprints.map((print) => KeyFingerprint.make(print))),
+  }),
+})
 
-const concurrencyOf = (given: number | undefined, problems: Problems): number => {
-  const value = given === undefined ? defaultDelivery.concurrency : given
-  if (Number.isSafeInteger(value) && value >= 1 && value <= MOST_ATTEMPTS_AT_ONCE) return value
-  problems.add(`deliveryConcurrency must be an integer from 1 to ${MOST_ATTEMPTS_AT_ONCE}`)
-  return defaultDelivery.concurrency
-}
-
-const storageOf = (
-  options: MonitorOptions | undefined,
-  problems: Problems,
-): Pick<ReadOptions["tocsin"], "storage" | "clock"> => {
-  const storage = options?.storage
-  if (typeof storage === "object" && storage !== null) {
-    if (!("layer" in storage)) {
-      if (Layer.isLayer(storage)) return { storage }
-    } else if (Layer.isLayer(storage.layer)) {
-      for (const problem of storage.problems ?? []) problems.add(`storage: ${problem}`)
-      return { storage: storage.layer, clock: storage.clock }
-    }
-  }
-  problems.add(
-    "storage must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage",
+/** An absent retention has its default; one that is undefined keeps rows for ever. */
+const retentionOf = (read: Given["retention"]): Partial<RetentionOptions> =>
+  Object.fromEntries(
+    Object.entries({ ...read })
+      .filter(([, time]) => time !== undefined)
+      .map(([name, time]) => [name, time === "forever" ? undefined : time]),
   )
-  return { storage: Layer.effectContext(Effect.die("never built: the options are refused")) }
-}
 
-const policyOf = (options: Partial<MonitorOptions>, problems: Problems): Partial<PolicyOptions> => {
-  const staleAfter = problems.duration("staleAfter", options.staleAfter)
-  const deadAfter = problems.duration("deadAfter", options.deadAfter)
-  const thresholds = { ...defaultPolicy, ...withoutAbsent({ staleAfter, deadAfter }) }
-  for (const problem of thresholdProblems(thresholds)) problems.add(problem)
-  const fingerprints = problems.texts("acceptFingerprints", options.acceptFingerprints, FINGERPRINT)
-  const given = {
-    staleAfter,
-    deadAfter,
-    heartbeatRate: problems.rate("heartbeatRate", options.heartbeatRate),
-    registrationRate: problems.rate("registrationRate", options.registrationRate),
-    maxPendingAgents: problems.count("maxPendingAgents", options.maxPendingAgents),
-    acceptFingerprints: new Set(fingerprints.map((text) => KeyFingerprint.make(text))),
-  }
-  return withoutAbsent(given)
-}
-
-/** What is absent must not replace a default. */
-const withoutAbsent = <T extends object>(values: T): Partial<{ [K in keyof T]: NonNullable<T[K]> }> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<{
-    // The same fields, without those that were undefined.
-    [K in keyof T]: NonNullable<T[K]>
-  }>
-
-const RETENTION = { history: true, incidents: true, outbox: true, pending: true } as const
-
-const retentionOf = (given: RetentionOption | undefined, problems: Problems): Partial<RetentionOptions> => {
-  const options = problems.group("retention", given, RETENTION)
-  const names = ["history", "incidents", "outbox", "pending"] as const
-  const kept = names.flatMap((name) => {
-    const value = options[name]
-    if (value === undefined) return []
-    return [[name, value === false ? undefined : problems.duration(`retention.${name}`, value)] as const]
-  })
-  return Object.fromEntries(kept)
-}
-
-const httpOf = (options: Partial<MonitorOptions>, problems: Problems): HttpOptions => {
-  const redact = (texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))
-  const { basePath = "" } = options
-  if (basePath !== "" && !BASE_PATH.test(basePath)) {
-    problems.add('basePath must be a path such as "/monitoring", without a slash at its end')
-  }
-  return {
-    uiTokens: redact(problems.texts("uiTokens", options.uiTokens, TOKEN)),
-    readTokens: redact(problems.texts("readTokens", options.readTokens, TOKEN)),
-    trustedHops: problems.count("trustedProxies", options.trustedProxies) ?? 0,
-    allowedOrigins: originsOf(options.allowedOrigins, problems),
-    metrics: metricsOf(options.metrics, problems),
-    basePath,
-  }
-}
-
-const originsOf = (
-  origins: MonitorOptions["allowedOrigins"],
-  problems: Problems,
-): HttpOptions["allowedOrigins"] => {
-  if (origins === undefined) return undefined
-  const given: ReadonlyArray<unknown> = Array.isArray(origins) ? origins : []
-  const read = parseAllowedOrigins(given.map(String))
-  if (Result.isSuccess(read)) return read.success
-  problems.add(`allowedOrigins must be an array of ${read.failure}`)
-  return undefined
+/** The beats. No problem shows the address, which is a credential. */
+const beatsOf = (
+  beat: Given["beat"],
+  denyPrivateTargets: boolean,
+  complain: Complain,
+): BeatOptions | undefined => {
+  if (beat === undefined) return undefined
+  const target = parseTarget(Redacted.make(String(beat.url)), { denyPrivateTargets })
+  if (Result.isFailure(target)) return complain(`beat.url ${target.failure}`)
+  const receiver = HttpBeatReceiver.layer({ target: target.success, denyPrivateTargets })
+  return { interval: beat.interval ?? BEAT_INTERVAL, receiver }
 }

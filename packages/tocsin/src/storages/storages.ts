@@ -1,12 +1,12 @@
-import process from "node:process"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import * as PgClock from "../layers/PgClock.ts"
 import * as PgStorage from "../layers/PgStorage.ts"
-import { hasNodeSqlite } from "@tocsin/adapter-sqlite/connection/nodeSqlite"
 import * as SqliteStorage from "../layers/SqliteStorage.ts"
+import process from "node:process"
+import { hasNodeSqlite } from "@tocsin/adapter-sqlite/connection/nodeSqlite"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Layer, Redacted } from "effect"
-import { isText } from "../options/Problems.ts"
-import type { StorageChoice } from "./StorageOption.ts"
+import { isText } from "@tocsin/client/options/readers"
 
 /** Keeps nothing beyond the process: for tests, and for trying things out. */
 export const memory = (): StorageChoice => ({
@@ -49,3 +49,24 @@ export const postgres = (url: string): StorageChoice => ({
   layer: PgStorage.layer({ url: Redacted.make(url) }),
   clock: PgClock.layer({ url: Redacted.make(url) }),
 })
+
+/**
+ * Where a monitor keeps its state: the result of `memory`, `sqlite`, `postgres` or `keyValue`.
+ * Whoever uses Effect may give a layer of the port instead.
+ */
+export interface StorageChoice {
+  /** What it is, for logs: no address. */
+  readonly name: string
+  /** The port on it. */
+  readonly layer: Layer.Layer<Storage, StorageError>
+  /**
+   * What is wrong with what it was given, for the message that refuses it; `layer` is not built
+   * then.
+   */
+  readonly problems?: ReadonlyArray<string> | undefined
+  /** The clock that all its clients agree on, where it has one. */
+  readonly clock?: Layer.Layer<never, StorageError> | undefined
+}
+
+/** A storage, in either form. */
+export type StorageOption = StorageChoice | Layer.Layer<Storage, StorageError>

@@ -1,8 +1,10 @@
 import type { SteppedClock } from "./SteppedClock.ts"
 
-// Turns of the event loop without a look at the clock: every transaction, delivery and sweep looks at it.
+// Turns of the event loop without a look at the clock: every transaction, delivery and sweep looks
+// at it.
 const QUIET_TURNS = 2
-// A receiver that does not answer at all must not stop the test: the attempt's own time-out is by the test's clock.
+// A receiver that does not answer at all must not stop the test: the attempt's own time-out is by
+// the test's clock.
 const ANSWER_WITHIN_MILLIS = 1_000
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -62,8 +62,9 @@ export class SteppedClock implements Clock.Clock {
   }
 
   /**
-   * The moment at which the next sleeper wakes, in nanoseconds since 1970. Idle ones sleep on through every round that is
-   * followed by another one no later than `due`; where nothing is due, they do not count.
+   * The moment at which the next sleeper wakes, in nanoseconds since 1970. Idle ones sleep on
+   * through every round that is followed by another one no later than `due`; where nothing is due,
+   * they do not count.
    */
   nextWake(due: bigint | undefined): bigint | undefined {
     let next: bigint | undefined
@@ -80,8 +81,8 @@ export class SteppedClock implements Clock.Clock {
   }
 
   /**
-   * Goes on to a moment and wakes those who slept until then, in the order in which they fell asleep, or would have if
-   * they had not slept through rounds. Never goes back.
+   * Goes on to a moment and wakes those who slept until then, in the order in which they fell
+   * asleep, or would have if they had not slept through rounds. Never goes back.
    */
   moveTo(nanos: bigint): void {
     if (nanos < this.#now) throw new Error(`the clock stands at ${this.#now}, after ${nanos}`)

@@ -10,20 +10,19 @@ import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
 import type { Notification } from "../notifiers/Notification.ts"
-import type { NotifierOption } from "../notifiers/NotifierOption.ts"
-import { logLayer } from "../options/logLayer.ts"
-import type { DurationOption } from "../options/Problems.ts"
-import type { MonitorOptions } from "../options/MonitorOptions.ts"
+import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
+import { logLayer } from "../options/log.ts"
+import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.ts"
 import { readOptions } from "../options/readOptions.ts"
 import { TocsinError } from "../TocsinError.ts"
-import { advance } from "./advance.ts"
-import * as CountingIds from "./CountingIds.ts"
-import { momentRandom } from "./MomentRandom.ts"
-import { type IdleWork, nextDue } from "./nextDue.ts"
+import { advance, nextDue, type IdleWork } from "./advance.ts"
+import { countingIds, momentRandom } from "./repeatable.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
 
-/** What a test monitor can be made of: a monitor's options, but for its storage, which is memory. */
+/**
+ * What a test monitor can be made of: a monitor's options, but for its storage, which is memory.
+ */
 export interface TestMonitorOptions extends Omit<MonitorOptions, "storage"> {
   /** The moment at which its clock stands first; 2026-01-01T00:00:00.000Z unless given. */
   readonly startAt?: string | undefined
@@ -32,9 +31,10 @@ export interface TestMonitorOptions extends Omit<MonitorOptions, "storage"> {
 /** A monitor on a clock that stands still until it is moved. All else is that of a monitor. */
 export interface TestMonitor extends Monitor {
   /**
-   * Moves the clock by so much, and does on the way whatever is due, each at its moment: looking for dead agents, sending and
-   * sending again, retention. Resolves when all of it is done. The same calls give the same ids, times and retries in every
-   * run. Costs time only where there is work: ninety quiet days take a few seconds.
+   * Moves the clock by so much, and does on the way whatever is due, each at its moment: looking
+   * for dead agents, sending and sending again, retention. Resolves when all of it is done. The
+   * same calls give the same ids, times and retries in every run. Costs time only where there is
+   * work: ninety quiet days take a few seconds.
    *
    * @example
    * ```ts
@@ -56,8 +56,9 @@ const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
 
 /**
- * Starts a monitor for a test: in memory, on a clock of its own, with ids and retries that are the same in every run. It
- * captures its notifications, as a notifier named `debug` beside those of the options. It logs nothing unless `log` is given.
+ * Starts a monitor for a test: in memory, on a clock of its own, with ids and retries that are the
+ * same in every run. It captures its notifications, as a notifier named `debug` beside those of the
+ * options. It logs nothing unless `log` is given.
  *
  * @example
  * ```ts
@@ -102,7 +103,7 @@ export const makeTestMonitor = async (
     Layer.succeed(IdlePause, clock.idle),
   )
   const { services, scope } = await start(
-    { ...read, tocsin: { ...read.tocsin, clock: deterministic, ids: CountingIds.layer } },
+    { ...read, tocsin: { ...read.tocsin, clock: deterministic, ids: countingIds } },
     logLayer(log),
   )
   await settling.settle()
@@ -160,7 +161,10 @@ const followed = (notifier: NotifierOption, settling: Settling): NotifierOption 
   }
 }
 
-/** A length of time in nanoseconds. Throws a {@link TocsinError} for what is none, or points to the past. */
+/**
+ * A length of time in nanoseconds. Throws a {@link TocsinError} for what is none, or points to the
+ * past.
+ */
 const lengthOf = (time: DurationOption): bigint => {
   const duration = Option.getOrUndefined(Duration.fromInput(time))
   const isLength =

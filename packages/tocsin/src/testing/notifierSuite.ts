@@ -1,9 +1,10 @@
 import assert from "node:assert/strict"
 import type { NotificationOutboxItem } from "@tocsin/client/Resources"
 import { newEventId } from "../newEventId.ts"
-import type { NotifierOption } from "../notifiers/NotifierOption.ts"
-import { createTestMonitor, type TestMonitor } from "./createTestMonitor.ts"
-import { HttpReceiver, SECRET_PATH } from "./HttpReceiver.ts"
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
+import { type TestMonitor, createTestMonitor } from "./createTestMonitor.ts"
 
 /** What groups tests and what makes one: of vitest, of node:test, of any other. */
 export interface TestRunner {
@@ -32,8 +33,9 @@ const KEY = "key-of-web-1"
 const AGENT = "web-1"
 
 /**
- * What every notifier that posts over HTTP has to do right (what statuses mean, when to try again, when to give up on an
- * answer, what not to show), proved through the real outbox against a receiver on this machine.
+ * What every notifier that posts over HTTP has to do right (what statuses mean, when to try again,
+ * when to give up on an answer, what not to show), proved through the real outbox against a
+ * receiver on this machine.
  *
  * @example
  * ```ts
@@ -181,5 +183,62 @@ const until = async (holds: () => boolean, complaint: string): Promise<void> => 
   for (let polls = 0; !holds(); polls += 1) {
     if (polls === POLLS) assert.fail(complaint)
     await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+  }
+}
+
+/** How a receiver answers: with a status and perhaps Retry-After, or never. */
+type Manner = { readonly status: number; readonly retryAfter?: number } | "silent"
+
+/** Stands in its address, where the credentials of many receivers are. */
+const SECRET_PATH = "c2VjcmV0IHBhdGg"
+
+/** A receiver of notifications on this machine, which a test steers. */
+class HttpReceiver {
+  readonly #server: Server
+  /** How it answers from now on. */
+  manner: Manner = { status: 200 }
+  /** How many requests came. */
+  requests = 0
+  /** How many clients gave up waiting. */
+  abandoned = 0
+
+  private constructor() {
+    this.#server = createServer((request, response) => this.#receive(request, response))
+  }
+
+  /** Starts one on a free port. */
+  static async start(): Promise<HttpReceiver> {
+    const receiver = new HttpReceiver()
+    await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve))
+    return receiver
+  }
+
+  /** Where it listens. */
+  get address(): string {
+    // A server that listens on a port has this form of address.
+    const { port } = this.#server.address() as AddressInfo
+    return `http://127.0.0.1:${port}/${SECRET_PATH}`
+  }
+
+  /** Stops listening; connections end at once. */
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    this.requests += 1
+    const { manner } = this
+    response.on("close", () => {
+      if (!response.writableFinished) this.abandoned += 1
+    })
+    request.resume()
+    if (manner === "silent") return
+    request.on("end", () => {
+      if (manner.retryAfter !== undefined) response.setHeader("retry-after", manner.retryAfter)
+      response.writeHead(manner.status).end()
+    })
   }
 }

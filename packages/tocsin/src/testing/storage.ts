@@ -1,6 +1,6 @@
 /**
- * What every storage has to pass, as tests of vitest. Needs `vitest`, `@effect/vitest` and `fast-check`, which `tocsin` itself
- * does not.
+ * What every storage has to pass, as tests of vitest. Needs `vitest`, `@effect/vitest` and
+ * `fast-check`, which `tocsin` itself does not.
  */
 export { storageSuite } from "@tocsin/testing/storageSuite"
 export type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"

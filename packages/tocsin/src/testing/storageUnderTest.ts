@@ -1,7 +1,7 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer } from "effect"
-import type { StorageChoice } from "../storages/StorageOption.ts"
+import type { StorageChoice } from "../storages/storages.ts"
 
 /** Where a storage lives during one test, in terms of promises. */
 export interface StoragePlaces<Place> {
@@ -13,7 +13,10 @@ export interface StoragePlaces<Place> {
   readonly remove?: (place: Place) => Promise<void> | void
   /** The storage there. Called once for each place. */
   readonly storage: (place: Place) => StorageChoice
-  /** Why a place cannot have two clients at once, where it cannot: tests that need two are skipped and print this. */
+  /**
+   * Why a place cannot have two clients at once, where it cannot: tests that need two are skipped
+   * and print this.
+   */
   readonly onlyOneClient?: string
 }
 

@@ -5,9 +5,9 @@ import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { CheckResultEvent } from "../../src/index.ts"
-import type { BuiltInNotifier, NotifierOption } from "../../src/notifiers/NotifierOption.ts"
+import type { BuiltInNotifier, NotifierOption } from "../../src/notifiers/builtInNotifiers.ts"
 import { makeTestMonitor, type TestMonitor } from "../../src/testing/createTestMonitor.ts"
-import { nextDue } from "../../src/testing/nextDue.ts"
+import { nextDue } from "../../src/testing/advance.ts"
 
 /** Something is always due, so that no loop ever sleeps through a round. */
 const always: typeof nextDue = Effect.fnUntraced(function* (_, now) {

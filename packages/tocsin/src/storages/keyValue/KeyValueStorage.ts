@@ -9,8 +9,8 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
-import { isText, Problems } from "../../options/Problems.ts"
-import type { StorageChoice } from "../StorageOption.ts"
+import { group, isText, required } from "@tocsin/client/options/readers"
+import type { StorageChoice } from "../storages.ts"
 import { changedEntries, expiredEntries, loadTables } from "./entries.ts"
 import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
 import { rowKeys, writeRow } from "./rows.ts"
@@ -22,6 +22,11 @@ export interface KeyValueOptions {
   /** Opens the store, or rejects with what to do, for example if another process has it open. */
   readonly open: () => Promise<KeyValueStore>
 }
+
+const read = group<KeyValueOptions>()({
+  name: required(isText, "a string that is not empty"),
+  open: required((given) => typeof given === "function", "a function that opens the store"),
+})
 
 const failure =
   (message: string) =>
@@ -40,11 +45,9 @@ const failure =
  * ```
  */
 export const keyValue = (options: KeyValueOptions): StorageChoice => {
-  const problems = new Problems()
-  const { name, open } = { ...options }
-  problems.unknown("keyValue: ", options, ["name", "open"])
-  if (!isText(name)) problems.add("keyValue: name must be a string that is not empty")
-  if (typeof open !== "function") problems.add("keyValue: open must be a function that opens the store")
+  const problems: Array<string> = []
+  const { name, open } = Object(options) as KeyValueOptions
+  read("", Object(options), (problem) => void problems.push(`keyValue: ${problem}`))
   const acquire = Effect.gen(function* () {
     const store = yield* Effect.acquireRelease(
       Effect.tryPromise({ try: open, catch: (cause) => openFailure(name, cause) }),
@@ -58,7 +61,7 @@ export const keyValue = (options: KeyValueOptions): StorageChoice => {
   })
   // The scope stays open: the last user of the store closes it.
   const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
-  return { name, problems: problems.sentences, layer: Layer.effect(Storage, RcRef.get(shared)) }
+  return { name, problems, layer: Layer.effect(Storage, RcRef.get(shared)) }
 }
 
 const openFailure = (name: string, cause: unknown): StorageError =>

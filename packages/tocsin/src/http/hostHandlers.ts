@@ -1,0 +1,103 @@
+import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
+import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
+import type { ErrorCode } from "@tocsin/core/contract/Errors"
+import type { Activity } from "./Activity.ts"
+import { type ParsedRequest, replayedRequest } from "./replayedRequest.ts"
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+
+/** An error that is told before the API is reached, in the API's own form. */
+interface HostError {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The answer to a request that cannot be given to the API. */
+const hostError = (code: ErrorCode, message: string): HostError => {
+  const request_id = randomUUID()
+  return {
+    status: errorStatus[code],
+    headers: {
+      "content-type": "application/json",
+      ...fieldsOfEvery({ requestId: request_id, isFinal: false }),
+    },
+    body: JSON.stringify({ error: { code, message, request_id } }),
+  }
+}
+
+/** What a closed monitor answers. */
+const closedAnswer = (): HostError => hostError("not_ready", "the service has stopped")
+
+/** What is answered where something read the body first and left nothing of it. */
+const bodyIsGone = (): HostError =>
+  hostError(
+    "internal",
+    "the request's body was read before it reached Tocsin, and nothing of it was left: mount Tocsin before what parses bodies",
+  )
+
+const toResponse = ({ status, headers, body }: HostError): Response => new Response(body, { status, headers })
+
+interface FetchHandlerOptions {
+  readonly web: (request: Request) => Promise<Response>
+  readonly isClosed: () => boolean
+  readonly activity: Activity
+}
+
+/** The API as a web-standard handler. Takes one argument whatever else a framework passes. */
+export const fetchHandler =
+  ({ web, isClosed, activity }: FetchHandlerOptions) =>
+  async (request: Request): Promise<Response> => {
+    if (isClosed()) return toResponse(closedAnswer())
+    if (request.bodyUsed) return toResponse(bodyIsGone())
+    const end = activity.begin()
+    try {
+      return await web(request)
+    } finally {
+      end()
+    }
+  }
+
+/**
+ * A listener for node:http and a handler for Express. With `next`, what is at no path of Tocsin's
+ * is passed on.
+ */
+export type NodeListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void
+
+interface NodeListenerOptions {
+  readonly node: (request: IncomingMessage, response: ServerResponse) => void
+  readonly basePath: string
+  /** Whether there is something at `/metrics`. */
+  readonly hasMetrics: boolean
+  readonly isClosed: () => boolean
+  readonly activity: Activity
+}
+
+const METRICS = /^\/metrics(?:\?|$)/
+const OURS = /^\/(?:api\/v1|ops\/v1|docs)\/|^\/(?:openapi\.json|docs)(?:\?|$)/
+
+const answer = (response: ServerResponse, { status, headers, body }: HostError): void => {
+  response.writeHead(status, headers).end(body)
+}
+
+/**
+ * The API as a listener. A body that `express.json()` and the like have read is taken from
+ * `request.body`.
+ */
+export const nodeListener =
+  ({ node, basePath, hasMetrics, isClosed, activity }: NodeListenerOptions): NodeListener =>
+  (request: ParsedRequest, response, next) => {
+    const { url = "" } = request
+    const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
+    const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path))
+    if (typeof next === "function" && !isOurs) return next()
+    if (isClosed()) return answer(response, closedAnswer())
+    response.once("close", activity.begin())
+    if (!request.readableDidRead) return node(request, response)
+    if (request.body === undefined) return answer(response, bodyIsGone())
+    node(replayedRequest(request), response)
+  }

@@ -1,0 +1,106 @@
+import type {
+  EventBatchRequest,
+  HeartbeatRequest,
+  Page,
+  StoredCheckResultEvent,
+} from "@tocsin/client/Resources"
+import { duration, group, type Reader, texts } from "@tocsin/client/options/readers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/core/contract/Status"
+import { SimulationReport, type SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
+import { simulate as simulateLines } from "@tocsin/core/simulation/simulate"
+import { Schema } from "effect"
+import { hash } from "node:crypto"
+import type { DurationOption } from "./options/MonitorOptions.ts"
+import { TocsinError } from "./TocsinError.ts"
+
+interface Received {
+  /** When the service received it: RFC 3339 in UTC. */
+  readonly received_at: string
+}
+
+/**
+ * What a service received: a heartbeat or a batch with its `received_at`, a stored result as
+ * `monitor.history` and GET /api/v1/events/query list them, or a page of these. A text is one of
+ * them as JSON.
+ */
+export type SimulationInput =
+  | (HeartbeatRequest & Received)
+  | (EventBatchRequest & Received)
+  | StoredCheckResultEvent
+  | Page<StoredCheckResultEvent>
+  | string
+
+/** The settings of the simulated service. */
+export interface SimulationOptions {
+  /** Names of the notifiers. `["debug"]` unless given. */
+  readonly notifiers?: ReadonlyArray<string> | undefined
+  /**
+   * An agent that is silent for this long is dead, and an incident opens. 5 minutes unless given.
+   */
+  readonly deadAfter?: DurationOption | undefined
+  /** When the clock stops: RFC 3339 in UTC. At the last receipt unless given. */
+  readonly until?: string | undefined
+}
+
+type Report = (typeof SimulationReport)["Encoded"]
+/** An incident with its changes, oldest first. */
+export interface SimulatedIncident extends Readonly<Report["incidents"][number]> {}
+/**
+ * A notification, taken as delivered by its first attempt. `agent_id` and `check_id` are the only
+ * member's, null with several; `check_id` is `@heartbeat` for a silent agent. `members` counts the
+ * checks in the incident at that moment.
+ */
+export interface SimulatedNotification extends Readonly<Report["notifications"][number]> {}
+/**
+ * The outcome of a simulation, from the first receipt until the clock stopped. `changes` counts the
+ * results that changed their check. Incidents are in the order of opening, notifications in the
+ * order of sending. `refused` lists unreadable input by its place, from 1.
+ */
+export interface Simulation extends Report {}
+
+const encode = Schema.encodeSync(SimulationReport)
+
+const instant: Reader<string, Instant.Instant> = (name, given, complain) =>
+  given === undefined
+    ? undefined
+    : (Instant.parse(given) ?? complain(`${name} must be an instant such as 2026-01-31T08:30:00Z`))
+
+const settings = group<SimulationOptions>()({
+  notifiers: texts(/^[a-z][a-z0-9_]{0,63}$/, "1 to 64 lower-case letters, digits or _"),
+  deadAfter: duration,
+  until: instant,
+})
+
+const readOptions = (given: SimulationOptions): SimulationSettings => {
+  const problems: Array<string> = []
+  const { notifiers, deadAfter, until } = settings("", given, (problem) => void problems.push(problem)) ?? {}
+  if (problems.length > 0) throw new TocsinError("options", problems.join("\n"))
+  return {
+    // The core names the four kinds; it passes other names on.
+    ...(notifiers !== undefined && { notifiers: notifiers as ReadonlyArray<NotifierKind> }),
+    ...(deadAfter !== undefined && { deadAfter }),
+    until,
+  }
+}
+
+/**
+ * Reports the incidents and notifications that would have come of a service's input, without any
+ * storage: before you change an alert rule, or for last night's history with another setting. It
+ * runs the service's own decisions.
+ *
+ * Every agent counts as accepted. Only agents with heartbeats in the input are watched for silence:
+ * the history holds changes only, so it does not show when an agent reported. Unreadable input is
+ * in `refused`. Throws a {@link TocsinError} with code `options` for invalid options.
+ *
+ * @example
+ * ```ts
+ * import { simulate } from "tocsin"
+ * import { createClient } from "tocsin/client"
+ *
+ * const history = await Array.fromAsync(createClient({ baseUrl, token }).history.all())
+ * const { incidents, notifications } = simulate(history, { notifiers: ["webhook"] })
+ * ```
+ */
+export const simulate = (input: Iterable<SimulationInput>, options: SimulationOptions = {}): Simulation =>
+  encode(simulateLines(input, readOptions(options), { sha256: (text) => hash("sha256", text) }))
