@@ -53,7 +53,7 @@ describe.concurrent("tocsin backup", () => {
       const copy = yield* startServer(serverAt(restored))
       const kept = yield* historyOf(copy)
       assert.isAtLeast(kept.length, before)
-      // A moment of the service: what was written then, without a gap.
+      // One instant of the service: all its writes up to then.
       const all = yield* historyOf(server)
       assert.deepStrictEqual(kept, all.slice(-kept.length))
       assert.strictEqual(

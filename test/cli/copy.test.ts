@@ -160,7 +160,7 @@ const breakOff = (place: Place, args: ReadonlyArray<string>, isUnderWay: Effect.
     }),
   )
 
-/** Gives a database so many history rows of one agent, which take a while to copy. */
+/** Gives a database many history rows of one agent, which take a while to copy. */
 const fill = (file: string, rows: number): void => {
   const database = new DatabaseSync(file)
   database.exec(`

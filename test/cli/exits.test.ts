@@ -92,7 +92,7 @@ describe.concurrent("exit codes", () => {
   )
 })
 
-/** A storage with so many agents that their list does not fit the buffer of a pipe. */
+/** A storage with more agents than the buffer of a pipe holds. */
 const populated = Effect.fnUntraced(function* () {
   const place = yield* nowhere
   yield* tocsin(place, "migrate")

@@ -37,8 +37,8 @@ export const tocsin = (place: Place, ...args: ReadonlyArray<string>): Effect.Eff
   )
 
 /**
- * Runs a command once, before others start side by side: after a change of a source the first one
- * bundles, and the others would all do the same at once.
+ * Runs a command once before others run concurrently: after a change of the source, each of them
+ * would build the bundle.
  */
 export const warmUp = (): Promise<void> =>
   Effect.runPromise(

@@ -7,7 +7,7 @@ import { criticalChecks } from "../service/agents.ts"
 import { deferred, delivered, hanging, timedOut } from "../service/Receivers.ts"
 import { openTimeline, type TimelineOptions } from "../service/Timeline.ts"
 
-/** A service that was idle for a minute, so that its first look at the outbox is past. */
+/** A service that was idle for a minute, so that its first poll of the outbox is over. */
 const openIdle = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
   const timeline = yield* openTimeline(options)
   yield* timeline.after("1 minute")

@@ -12,7 +12,7 @@ import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { delivered, makeReceivers } from "../service/Receivers.ts"
 
 /**
- * Time stands still unless a test moves it, so delivery's regular look at the outbox finds nothing.
+ * Time stands still unless a test moves it, so delivery's regular poll of the outbox finds nothing.
  */
 layer(ScratchPostgres.layer)("a notification that its replica does not deliver", (it) => {
   it.effect("is delivered by another replica within two seconds, whether or not the first is running", () =>

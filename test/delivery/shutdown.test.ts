@@ -96,7 +96,7 @@ describe("a process that shuts down", () => {
       const { process, disk, outbox, after } = yield* openTimeline({ separateFront: true })
       yield* disk.turns("critical")
       process.faults.latencies = [1_000]
-      // The regular look at the outbox starts the claim.
+      // The regular poll of the outbox starts the claim.
       yield* after("15 seconds")
       yield* after(millis)
       yield* outbox.is("firing pending")

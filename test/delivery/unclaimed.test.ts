@@ -20,7 +20,7 @@ const openIdle = Effect.fnUntraced(function* (notifiers: ReadonlyArray<NotifierN
   return {
     ...timeline,
     transact: process.commits.transact,
-    /** Starts a process that delivers for `debug` alone, and keeps house. */
+    /** Starts a process that delivers for `debug` alone, and does the housekeeping. */
     openKeeper: Effect.andThen(service.open("keeper", { configured: ["debug"], keepsHouse: true }), after(0)),
     claimForWebhook: process.commits.transact(
       claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random: 0 }),

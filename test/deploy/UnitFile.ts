@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 
 /**
- * A file of systemd's: what each name is given, in order, by section. An empty value resets those
- * before it.
+ * A systemd file: the values of each name, in order, by section. An empty value resets those before
+ * it.
  */
 export type UnitFile = Readonly<Record<string, Readonly<Record<string, ReadonlyArray<string>>>>>
 

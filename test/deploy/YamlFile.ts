@@ -12,7 +12,7 @@ export const documentsOf = (path: string): ReadonlyArray<Data> =>
     return document.toJS()
   })
 
-/** What is at a path of names and positions; nothing where the path leads nowhere. */
+/** The value at a path of names and positions; `undefined` without one. */
 export const at = (data: Data | undefined, ...path: ReadonlyArray<string | number>): Data | undefined =>
   path.reduce<Data | undefined>(
     (found, name) =>

@@ -7,7 +7,7 @@ import { readImage } from "./readImage.ts"
 const isVersion = (tag: string | null): boolean => /^\d+\.\d+(\.\d+)?(-[a-z\d.-]+)?$/.test(tag ?? "")
 
 /**
- * What the linter has against a Dockerfile, and what an image of ours must not be; each as a
+ * The linter's findings in a Dockerfile, and violations of our own rules for images; each as a
  * sentence.
  */
 export const dockerfileFaults = (path: string): ReadonlyArray<string> => {

@@ -52,7 +52,7 @@ const typeErrorsIn = (those: ReadonlyArray<Manifest>): string => {
   }
 }
 
-/** The pods of what runs Tocsin. */
+/** The pods that run Tocsin. */
 const workloads = [...manifestsOf("Deployment"), ...manifestsOf("StatefulSet")].map(
   ({ file, object }) => [file, at(object, "spec", "template", "spec"), object] as const,
 )
@@ -61,7 +61,7 @@ describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
   it.each(manifests.map((one) => [one.file, one] as const))(
     "have values as the API's schema says: %s",
     (_, one) => {
-      // The type of what comes out of YAML is for the check to find.
+      // The check finds the type of a YAML value.
       modelOf(one).check(one.object as never)
     },
   )

@@ -104,10 +104,7 @@ const isWalked = ({ "Index Cond": condition = "" }: PlanNode): boolean => {
 /** Pages from an index's root to the first entry, with some to spare. */
 const MOST_TO_ENTER = 20
 
-/**
- * The same seen from what was read: more pages than the rows of the page lie on, and the way to
- * them.
- */
+/** The same by pages read: more than those of the page's rows and of the index above them. */
 const readsAway = (node: PlanNode): boolean =>
   node["Index Cond"] !== undefined &&
   node["Actual Loops"] === 1 &&

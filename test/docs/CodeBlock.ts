@@ -15,7 +15,7 @@ export interface CodeBlock {
   readonly text: string
 }
 
-/** The pages that people read: every block of theirs is seen to by `codeBlocks.test.ts`. */
+/** The pages whose blocks `codeBlocks.test.ts` checks. */
 export const pages: ReadonlyArray<string> = [
   "README.md",
   "CONTRIBUTING.md",

@@ -58,7 +58,7 @@ export const writeModules = (blocks: ReadonlyArray<CodeBlock>): Modules => {
 /** Removes them. */
 export const removeModules = ({ folder }: Modules): void => rmSync(folder, { recursive: true, force: true })
 
-/** What the compiler says against the modules; nothing where all is well. */
+/** The compiler's errors in the modules; empty without any. */
 export const typeErrorsIn = async ({ folder }: Modules): Promise<string> => {
   const compiler = resolve("node_modules/typescript/bin/tsc")
   const checked = await run(process.execPath, [compiler, "--pretty", "false", "-p", folder], {

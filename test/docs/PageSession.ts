@@ -47,7 +47,7 @@ interface Place {
   server: ServerProcess | undefined
 }
 
-/** Why a page cannot be walked on this machine; nothing where it can. */
+/** Why a page cannot be run on this machine; `undefined` if it can. */
 export const obstacleTo = ({ callsPostgres = false }: PageSetting): string | undefined =>
   callsPostgres && postgresPrograms === undefined ? "no PostgreSQL with pg_dump is installed here" : undefined
 
@@ -157,7 +157,7 @@ export const openPage = Effect.fnUntraced(function* (setting: PageSetting, modul
   const here = (text: string) =>
     text
       .replaceAll(SHOWN_ADDRESS, place.server?.baseUrl ?? SHOWN_ADDRESS)
-      // Recognised wherever the server would show it.
+      // Recognized anywhere in the server's output.
       .replaceAll(/^KEY=\$\(.*\)/gm, `KEY=${secretOf("web-1")}`)
   const perform = Effect.fnUntraced(function* (block: CodeBlock) {
     if (block.language === "sh") {

@@ -1,6 +1,6 @@
 import type { CodeBlock } from "./CodeBlock.ts"
 
-/** How a block is seen to. */
+/** How a block is checked. */
 export interface BlockRule {
   readonly language: string
   /**
@@ -8,7 +8,10 @@ export interface BlockRule {
    * language names.
    */
   readonly mark?: string
-  /** `session`: run in the session of its page; `shown`: what the block before it printed. */
+  /**
+   * `session`: it runs in the session of its page; `shown`: it is the output of the block before
+   * it.
+   */
   readonly by: "session" | "shown" | "test"
   /** Why it is not simply run, where it is not. */
   readonly because?: string
@@ -87,7 +90,7 @@ export const keptOutput: ReadonlyMap<string, string> = new Map([
   ["docs/scaling.md", "what benchmarks printed on their day"],
 ])
 
-/** The rule of a block; nothing where no rule is for it. */
+/** The rule of a block; `undefined` without one. */
 export const ruleOf = ({ language, marks }: CodeBlock): BlockRule | undefined => {
   const rules = blockRules.filter((rule) => rule.language === language)
   const marked = rules.find(({ mark }) => mark !== undefined && marks.has(mark))

@@ -23,8 +23,8 @@ const those = (language: string, mark?: string): ReadonlyArray<readonly [place: 
     .map((block) => [placeOf(block), block])
 
 /**
- * Which test runs what an example holds, and how that test calls it: pages may show parts of such
- * files alone.
+ * The test that runs an example file, and the name it uses. Pages may show parts of these files
+ * only.
  */
 const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = {
   "examples/custom-notifier/pager.ts": ["examples/custom-notifier/pager.test.ts", "./pager.ts"],

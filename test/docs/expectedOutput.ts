@@ -21,11 +21,11 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 export const comparable = normalised
 
 /**
- * Whether a page shows what was printed: ids, times and sizes may be others, and `…` stands for
+ * Whether a page shows the printed output. IDs, times and sizes may differ, and `…` matches
  * anything.
  */
 export const isShownBy = (shown: string, printed: string): boolean =>
   new RegExp(`^${normalised(shown).split("…").map(escaped).join("[^]*?")}$`).test(normalised(printed))
 
-/** Whether what was printed has, among else, what a page shows of it. */
+/** Whether the printed output contains the lines that a page shows. */
 export const isShownIn = (shown: string, printed: string): boolean => isShownBy(`…${shown.trim()}…`, printed)

@@ -14,7 +14,7 @@ type Fenced = readonly [info: string, text: string]
 const fenced = (...blocks: ReadonlyArray<Fenced>): string =>
   blocks.map(([info, text]) => `\`\`\`${info}\n${text}\n\`\`\`\n`).join("\n")
 
-/** A page, and what its modules are written to. */
+/** A page, and the folder of its modules. */
 const pageOf = Effect.fnUntraced(function* (text: string) {
   const page = join(yield* scratchFolder, "page.md")
   writeFileSync(page, text)

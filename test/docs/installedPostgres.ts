@@ -11,7 +11,7 @@ import { until } from "../processes/until.ts"
 
 const run = promisify(execFile)
 
-/** What pages call, and what a server is made with: of one version, so that they fit together. */
+/** The programs that pages call, of the same version as the server. */
 const PROGRAMS = ["pg_dump", "pg_restore", "psql", "createdb", "initdb", "postgres", "pg_isready"]
 
 const suffix = process.platform === "win32" ? ".exe" : ""
@@ -46,8 +46,8 @@ const scratch = Effect.acquireRelease(
 )
 
 /**
- * A server of the PostgreSQL that is installed in a folder, with an empty database of a user of its
- * own, until the scope ends. Returns the database's address.
+ * Starts a server of the PostgreSQL installed in a folder, with an empty database of a new user,
+ * until the scope ends. Returns the database's address.
  */
 export const installedPostgres = Effect.fnUntraced(function* (
   programs: string,

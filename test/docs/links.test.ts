@@ -20,9 +20,7 @@ const anchorsOf = (page: string): ReadonlySet<string> =>
     ),
   )
 
-/**
- * Why a link of a page leads nowhere; nothing where it leads somewhere, or out of the repository.
- */
+/** Why a link of a page is broken; `undefined` if it works or leaves the repository. */
 const faultOf = (page: string, link: string): string | undefined => {
   if (/^[a-z]+:/.test(link)) return undefined
   const [path = "", anchor] = link.split("#")

@@ -18,8 +18,8 @@ const compare = (block: CodeBlock, printed: string): void => {
 }
 
 /**
- * Does what a page says, from its first block to its last, and compares what it shows with what
- * comes of it. Returns how many blocks were run.
+ * Runs the blocks of a page in order and compares the output that it shows. Returns how many blocks
+ * ran.
  */
 export const walkPage = Effect.fnUntraced(function* (page: string, setting: PageSetting, modules: Modules) {
   const { perform, here, server } = yield* openPage(setting, modules)

@@ -5,7 +5,7 @@ const PAGE = "docs/errors.md"
 /** A message as the page has it. */
 export interface PageEntry {
   readonly wording: string
-  /** What it means and what to do. */
+  /** Its meaning and what to do. */
   readonly explanation: string
   /** The heading that it stands below. */
   readonly section: string

@@ -62,8 +62,8 @@ const ofRow = (row: ESTree.ArrayExpressionElement, constants: Constants): Readon
 }
 
 /**
- * Every text that an expression can stand for, as far as that is written down: nothing for what is
- * only passed on. What differs from case to case is {@link VARYING}.
+ * Every text that an expression can have in the source; none for a value that is only passed on.
+ * Parts that vary are {@link VARYING}.
  */
 export const wordingsOf = (node: ESTree.Node, constants: Constants): ReadonlyArray<string> => {
   switch (node.type) {

@@ -6,11 +6,11 @@ import { type Constants, wordingsOf } from "./Wording.ts"
 export interface Message {
   readonly file: string
   readonly line: number
-  /** All that may be said there; nothing where it is only passed on. */
+  /** The possible messages there; empty for a value that is only passed on. */
   readonly wordings: ReadonlyArray<string>
   /** The expression that gives it. */
   readonly code: string
-  /** Whether nothing else than a message can stand there. */
+  /** Whether only a message can be there. */
   readonly isCertain: boolean
 }
 
@@ -37,7 +37,7 @@ const TAKES: Readonly<Record<string, number>> = {
 /** Functions that take a message or a function that returns one. */
 const MAY_TAKE: ReadonlySet<string> = new Set(["fail", "mapError"])
 
-/** What a sentence is begun with elsewhere: "web-1 must be …". */
+/** The beginning of a sentence that another place adds: "web-1 must be …". */
 const COMPLETES = /^(must|has) /
 
 /** Constants that hold messages, by the ends of their names. */
@@ -59,12 +59,10 @@ const constantsOf = (program: ESTree.Program): Constants => {
   return constants
 }
 
-/**
- * A text that is a sentence for people, and not a name or a template of nothing but what varies.
- */
+/** A text that is a sentence, not a name or a template of varying parts only. */
 const isSaid = (wording: string): boolean => /\w+ \w+/.test(wording)
 
-/** As the page shows it: on one line, and begun where another place begins it. */
+/** As the page shows it: on one line, with the beginning that another place adds. */
 const shown = (wording: string): string => {
   const line = wording.replaceAll(/\s+/g, " ").replaceAll(/…+/g, "…").trim()
   return COMPLETES.test(line) ? `… ${line}` : line

@@ -8,7 +8,7 @@ const PACKAGES = "{core,server,adapter-http,adapter-notify,adapter-sqlite,adapte
 
 /** Everything that the source says to people. */
 export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
-  // Examples of messages for the API's description, and what writes all messages to the log.
+  // Examples of messages in the API documents, and the code that writes messages to the log.
   .filter(
     (file) =>
       !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|core\/src\/engine\/entryText\.ts)/.test(
@@ -33,7 +33,7 @@ export const NOT_TOLD: Readonly<Record<string, string>> = {
   "the storage failed unexpectedly": "told by its reason",
 }
 
-/** Expressions that pass on what was said elsewhere, or are no messages at all. */
+/** Expressions that pass on a message of another place, or are not messages. */
 export const PASSED_ON: ReadonlySet<string> = new Set([
   // A parameter, or a field of one.
   "message",

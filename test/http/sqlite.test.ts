@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 import { storageHttpSuite } from "./storageHttpSuite.ts"
 
-/** All bytes of the folder: the database, its log, and whatever else lies there. */
+/** All bytes of the folder: the database, its log and any other file. */
 const dump = Effect.map(ScratchFolder, ({ path }) =>
   readdirSync(path)
     .map((name) => readFileSync(join(path, name), "latin1"))

@@ -12,9 +12,9 @@ import { walkSuite } from "./semantics/walkSuite.ts"
 const ROUNDS = 10
 
 /**
- * Of the HTTP contract what depends on the storage: each endpoint, cursors that are compared with
- * its rows, the walk, whose answers are compared with those on memory, and what many clients do at
- * once. `dump` returns all that the storage keeps, as text.
+ * The part of the HTTP contract that depends on the storage: each endpoint, cursors, the walk,
+ * whose answers are compared with those on memory, and concurrent clients. `dump` returns all
+ * stored bytes as text.
  */
 export const storageHttpSuite = <Place, E>(
   subject: StorageUnderTest<Place>,

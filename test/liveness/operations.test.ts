@@ -26,7 +26,7 @@ const checkOf = ({ queries }: Process, check = "disk") =>
   )
 
 describe("resetting a check's clock", () => {
-  /** Sends a result observed so many seconds from now. */
+  /** Sends a result observed a number of seconds from now. */
   const observe = Effect.fnUntraced(function* (
     process: Process,
     seconds: number,

@@ -73,7 +73,7 @@ const leftBy = ({ history, incidents, outbox }: Rows, before: Bounds): Rows => {
 const byId = <Row extends { readonly id?: unknown; readonly seq?: unknown }>(rows: ReadonlyArray<Row>) =>
   rows.map((row) => String(row.id ?? row.seq)).toSorted()
 
-/** Claims what can be claimed, and ends it. */
+/** Claims all due items and settles them. */
 const deliverAll = Effect.fnUntraced(function* (
   { commits }: Process,
   outcome: "delivered" | "refused" | "deferred",
@@ -170,7 +170,7 @@ describe("rows older than their retention", () => {
   )
 })
 
-/** Rows of every kind, all ended; then so many days go by. */
+/** Rows of every kind, all ended, and then a number of days. */
 const openWithPast = Effect.fnUntraced(function* (days: number) {
   const { service, front } = yield* open
   yield* enroll(front, AGENT)

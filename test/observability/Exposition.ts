@@ -52,10 +52,7 @@ const SUFFIXES: Readonly<Record<string, ReadonlyArray<string>>> = { histogram: [
 const namesOf = ({ name, type }: Pick<Family, "name" | "type">): ReadonlyArray<string> =>
   (SUFFIXES[type] ?? [""]).map((suffix) => `${name}${suffix}`)
 
-/**
- * Reads Prometheus' text format 0.0.4 and refuses what a scraper would refuse, or take for
- * something else.
- */
+/** Reads Prometheus' text format 0.0.4. Refuses any text that a scraper would refuse or misread. */
 export const parseExposition = (text: string): ReadonlyMap<string, Family> => {
   if (!text.endsWith("\n")) throw new Malformed(text.slice(-80), "the last line does not end")
   const families = new Map<string, Family & { readonly samples: Array<Sample> }>()

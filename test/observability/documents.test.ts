@@ -62,7 +62,7 @@ const GROUPING = /\b(?:by|on|group_left) \(([^)]*)\)/g
 /** Labels that Prometheus adds itself, or that the names of rules bring. */
 const ADDED = new Set(["instance", "job", "namespace", "le"])
 
-/** What is said of a metric that there is not, or of a label that it has not. */
+/** The errors for an unknown metric or label. */
 const faultsOf = (expression: string): ReadonlyArray<string> => {
   const names = expression.match(METRIC) ?? []
   const unknown = names.filter((name) => !SERIES.has(name))

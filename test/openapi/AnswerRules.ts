@@ -32,7 +32,7 @@ export class AnswerRules {
   }
 
   /**
-   * What of an answer the document does not say of the operation; nothing where it says all of it.
+   * The parts of an answer that the operation does not declare; empty if it declares all of them.
    */
   problemsOf({ responses }: Operation, answer: Answer, method = "GET"): ReadonlyArray<string> {
     const declared = responses[answer.status]

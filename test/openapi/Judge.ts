@@ -9,10 +9,7 @@ import { Site } from "./Site.ts"
 /** Where a service serves its documents. */
 export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.json" }
 
-/**
- * What no schema says, but the document does in words: what a text may hold, and what a cursor is
- * good for.
- */
+/** Rules that the document states only in words: characters of texts, and the query of a cursor. */
 const isBeyondSchemas = ({ query, body }: Generated): boolean =>
   query.some(([name]) => name === "cursor") || /\\u0000|\\ud800/.test(String(body))
 
@@ -49,9 +46,7 @@ export class Judge {
     return shown.flatMap(({ value }) => messageOf(value) ?? [])
   }
 
-  /**
-   * What is wrong with an answer to a generated request; nothing where it is as the document says.
-   */
+  /** The faults of an answer to a generated request; empty if it is as documented. */
   problemsOf(request: Generated, answer: Answer): ReadonlyArray<string> {
     const told = this.answers.problemsOf(request.placed.operation, answer, request.method)
     const broken = this.#brokenPromise(request, answer.status)

@@ -102,6 +102,6 @@ export const resolved = <A extends object>(document: OpenApi, value: A | Referen
   let found: unknown = document
   for (const part of value.$ref.slice(2).split("/")) found = (found as Record<string, unknown>)[part]
   if (found === undefined) throw new Error(`${value.$ref} leads nowhere`)
-  // References are to what the same place could hold itself.
+  // A reference leads to a value of the same type.
   return found as A
 }

@@ -12,7 +12,7 @@ export class Schemas {
     this.#ajv.addSchema({ components }, "document")
   }
 
-  /** What is wrong with a value; nothing where it fits. */
+  /** The errors of a value; empty if it matches. */
   problemsOf(schema: JsonSchema, value: unknown): ReadonlyArray<string> {
     const validate = this.#compiled.get(schema) ?? this.#compile(schema)
     if (validate(value)) return []

@@ -1,12 +1,9 @@
-import { Agent } from "node:http"
-import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import { type DeliveryResult, type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { PolicyOptions } from "@tocsin/core/ports/Policy"
 import type { Storage } from "@tocsin/core/ports/Storage"
-import { Context, Effect, Layer, Logger, Redacted } from "effect"
-import { HttpServer as BoundServer } from "effect/http"
-import { Tocsin } from "tocsin/effect"
+import { Context, Effect, Layer } from "effect"
+import { Tocsin } from "../http/service/Tocsin.ts"
 import { send, type Sent } from "./send.ts"
 
 export const UI_TOKEN = "the-operators-token"
@@ -27,7 +24,7 @@ const notifiers = new Map([
   notifier("messenger", { outcome: "deferred", error: "the receiver cannot be reached" }),
 ])
 
-/** A whole service on a storage, with its background, on a port of this machine. */
+/** A server with known tokens and notifiers, and the ways to call it with any bytes. */
 export class Site extends Context.Service<
   Site,
   {
@@ -40,35 +37,12 @@ export class Site extends Context.Service<
     Layer.effect(
       Site,
       Effect.gen(function* () {
-        const services = Tocsin.services({
-          storage,
-          notifiers: Layer.succeed(Notifiers, notifiers),
-          // One key is limited soon, and nothing else is.
-          policy: {
-            heartbeatRate: { perMinute: 60, burst: 12 },
-            registrationRate: { perMinute: 0, burst: 0 },
-            unknownKeyVolume: { perMinute: 0, burst: 0 },
-            failedAuthenticationRate: { perMinute: 0, burst: 0 },
-            ...changes,
-          },
-        })
-        const server = HttpServer.layerWithOperations({
-          host: "127.0.0.1",
-          port: 0,
-          uiTokens: [Redacted.make(UI_TOKEN)],
-          readTokens: [Redacted.make(READ_TOKEN)],
-        })
-        const service = Layer.merge(server, Tocsin.background).pipe(
-          Layer.provide(services),
-          Layer.provide(Logger.layer([])),
-        )
-        const { address } = Context.get(yield* Layer.build(service), BoundServer.HttpServer)
-        const agent = yield* Effect.acquireRelease(
-          Effect.sync(() => new Agent({ keepAlive: true })),
-          (open) => Effect.sync(() => open.destroy()),
-        )
-        const port = "port" in address ? address.port : 0
-        const call = (sent: Sent) => send(sent, { port, agent })
+        const { port, connections: agent, clock } = yield* Tocsin
+        const call = (sent: Sent) =>
+          Effect.suspend(() => {
+            clock.advance("10 millis")
+            return send(sent, { port, agent })
+          })
         return Site.of({
           call,
           ask: (method, target, token, json) =>
@@ -80,5 +54,18 @@ export class Site extends Context.Service<
             }),
         })
       }),
+    ).pipe(
+      Layer.provide(
+        Tocsin.layer(storage, {
+          tokens: { uiToken: UI_TOKEN, readToken: READ_TOKEN },
+          notifiers,
+          // One key reaches its limit soon; nothing else is limited.
+          policy: {
+            notifiers: ["debug", "webhook", "messenger"],
+            heartbeatRate: { perMinute: 60, burst: 12 },
+            ...changes,
+          },
+        }),
+      ),
     )
 }

@@ -31,7 +31,7 @@ const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }
 const site = Site.layer(MemoryStorage.layer)
 const onFreshSite = <A, E>(effect: Effect.Effect<A, E, Site>) => Effect.provide(effect, site, { local: true })
 
-/** What was answered so far: {@link key}s, and what errors said. */
+/** The answers so far: {@link key}s, and the messages of errors. */
 interface Seen {
   readonly answers: Set<string>
   readonly messages: Set<string>
@@ -41,10 +41,7 @@ interface Seen {
 const key = ({ operation }: PlacedOperation, status: number | string): string =>
   `${operation.operationId} ${status}`
 
-/**
- * Sends generated requests to a service that holds something of everything; notes what was
- * answered.
- */
+/** Sends generated requests to a service with rows of every kind, and records the answers. */
 const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: Seen) {
   const { call } = yield* Site
   const pools = yield* populate

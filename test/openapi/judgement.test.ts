@@ -11,10 +11,7 @@ import { Site, UI_TOKEN } from "./Site.ts"
 /** A document as the tests here change it. */
 type Mutable<A> = { -readonly [K in keyof A]: Mutable<A[K]> }
 
-/**
- * What a service answers to a question about an agent that there is not, and the place of that
- * operation.
- */
+/** The answer for an unknown agent, and its operation. */
 const notFound = Effect.gen(function* () {
   const judge = yield* Judge.of(DOCUMENTS.v1)
   const { ask } = yield* Site

@@ -56,14 +56,13 @@ const idsAt = (path: string) =>
 
 const cursorAt = Effect.fnUntraced(function* (path: string) {
   const { body } = yield* asOperator("GET", path)
-  // Cursors are texts or null; what has none adds none.
+  // Cursors are texts or null.
   return Object.values(body as Record<string, unknown>).filter((value) => typeof value === "string")
 })
 
 /**
- * Something of everything: agents and keys in every state, checks of every status, incidents open
- * and resolved, notifications that were sent, that failed and that are tried again. Returns what
- * there is.
+ * Rows of every kind: agents and keys in every state, checks of every status, open and resolved
+ * incidents, and sent, failed and retried notifications. Returns their IDs.
  */
 export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* () {
   const { ask } = yield* Site

@@ -6,7 +6,7 @@ import { KEYS } from "./population.ts"
 import type { Sent } from "./send.ts"
 import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
 
-/** A request for an operation, and what its parts mean. */
+/** A request for an operation, with its parts. */
 export interface Generated extends Sent {
   readonly placed: PlacedOperation
   readonly path: Readonly<Record<string, string>>

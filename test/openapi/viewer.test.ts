@@ -72,7 +72,7 @@ describe("the page at /docs", () => {
     const script = loadedBy(text).find((url) => url.includes(".js")) ?? assert.fail("there is none")
     const { text: code, headers } = await get(at(script).href)
     assert.include(code, "SwaggerUIBundle=")
-    // The last assignment counts: what starts is ours.
+    // The last assignment counts: our code starts.
     const start = code.slice(code.lastIndexOf("window.onload"))
     assert.include(start, "SwaggerUIBundle({")
     assert.include(start, "validatorUrl: null")

@@ -75,8 +75,8 @@ const linksTo = (manifests: ReadonlyArray<Manifest>): Readonly<Record<string, st
 }
 
 /**
- * A project of somebody who knows Tocsin by its packages alone: outside of the repository, with
- * what `npm run build` makes installed from tarballs, the examples, and the tests of the library.
+ * A project outside the repository that uses Tocsin's packages: installed from the tarballs of `npm
+ * run build`, with the examples and the tests of the library.
  */
 export class StrangersProject {
   /** The folder of the project. */

@@ -15,10 +15,7 @@ interface Problem {
   readonly resolutionKind?: string
 }
 
-/**
- * What can be imported of a package; of what a pattern stands for, one module: the others are made
- * like it.
- */
+/** The entries of a package; for a pattern, one of its modules. */
 const entrypointsOf = (exports: Exports, files: ReadonlyArray<string>): Array<string> =>
   Object.entries(exports).flatMap(([path, target]) => {
     if (target === null || typeof target === "string") return []

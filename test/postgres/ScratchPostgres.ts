@@ -6,7 +6,7 @@ import type { Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { inject } from "vitest"
-// The type of what inject gives.
+// The type of inject's values.
 import type {} from "./globalSetup.ts"
 import { startPostgres } from "./startPostgres.ts"
 

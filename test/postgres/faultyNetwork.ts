@@ -15,8 +15,8 @@ export interface FaultyNetwork {
   readonly holdReplies: Effect.Effect<void>
   readonly passReplies: Effect.Effect<void>
   /**
-   * The connections there are carry nothing any more, and are not closed: their host is gone. New
-   * ones work.
+   * Existing connections carry nothing and stay open, as when their host has vanished. New ones
+   * work.
    */
   readonly vanish: Effect.Effect<void>
   /** The same, but those connections stay that have carried this text. */

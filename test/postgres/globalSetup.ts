@@ -10,8 +10,8 @@ declare module "vitest" {
 }
 
 /**
- * One PostgreSQL for the whole run: that of TEST_DATABASE_URL, or one of its own that goes when the
- * run ends. What a test gets of it is a database of its own, through `ScratchPostgres`.
+ * One PostgreSQL for the whole run: that of TEST_DATABASE_URL, or a temporary one. Each test gets a
+ * new database of it through `ScratchPostgres`.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env["TEST_DATABASE_URL"]

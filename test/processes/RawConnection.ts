@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import { until } from "./until.ts"
 
-/** A connection on which a client does what no HTTP library would. */
+/** A connection for bytes that no HTTP library sends. */
 export interface RawConnection {
   readonly write: (text: string) => Effect.Effect<void>
   /** What came so far. */

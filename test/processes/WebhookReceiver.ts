@@ -53,7 +53,7 @@ export interface WebhookReceiver {
   readonly arrivals: ReadonlyArray<Arrival>
   /** The settings of a server that sends to it, with a secret in every part of the address. */
   readonly settings: (sender: string) => Readonly<Record<string, string>>
-  /** Is not there any more: connections are cut, new ones refused. */
+  /** Shuts it down: connections are closed and new ones refused. */
   readonly close: Effect.Effect<void>
   /** Is there again, at the same address. */
   readonly open: Effect.Effect<void>
@@ -105,7 +105,7 @@ const closed = (server: Server): Effect.Effect<void> =>
     server.closeAllConnections()
   })
 
-/** Starts a receiver that does with each request what `reactionTo` says. It ends with the scope. */
+/** Starts a receiver that reacts to each request by `reactionTo`, until the scope ends. */
 export const startReceiver = Effect.fnUntraced(function* (
   reactionTo: (arrival: Arrival) => Reaction,
 ): Effect.fn.Return<WebhookReceiver, never, Scope.Scope> {

@@ -39,7 +39,7 @@ const nextBatch = (reporter: Reporter): ReadonlyArray<Event> => {
   return ["disk", "load", "swap"].map((check_id) => eventOf({ check_id, status }))
 }
 
-/** Sends one batch after the other, the open one first, until the server is gone. */
+/** Sends batches, the unanswered one first, until the server ends. */
 const reportOn = Effect.fnUntraced(function* (server: ServerProcess, reporter: Reporter) {
   for (;;) {
     const isRepeated = reporter.open !== undefined
@@ -101,7 +101,7 @@ describe.concurrent("a server that is killed", () => {
           .map(({ event_id }) => event_id),
       )
       assert.strictEqual(new Set(kept).size, kept.length)
-      // What was acknowledged is known, what was open is applied now or was before.
+      // Acknowledged batches are duplicates; the unanswered one is applied now or was before.
       for (const { agent, acknowledged, open } of reporters) {
         for (const events of acknowledged) {
           const { text } = yield* Effect.orDie(push(server, agent, events))

@@ -24,7 +24,7 @@ const untilReadiness = (server: ServerProcess, status: 200 | 503, within: `${num
   )
 
 /**
- * Health says nothing of the storage; what needs it is refused in a way that clients repeat
+ * Health ignores the storage; other requests are refused so that clients retry
  * (docs/rules.md#health-and-readiness).
  */
 const assertRefused = Effect.fnUntraced(function* (server: ServerProcess, agent: Agent) {

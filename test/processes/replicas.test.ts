@@ -146,7 +146,7 @@ describe("two servers on one PostgreSQL", () => {
               DATABASE_URL: Redacted.value(url),
               SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
               SERVICE_NOTIFIERS: "webhook",
-              // Shorter attempts, 2 s, and what a dead process held is free sooner.
+              // Shorter attempts of 2 s, and shorter leases of crashed processes.
               SERVICE_DELIVERY_LEASE: "3s",
               ...receiver.settings(sender),
             },

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 
-/** An empty folder that outlives what was started in it later, and goes with the scope. */
+/** An empty folder until the scope ends, after the processes that were started in it. */
 export const scratchFolder = Effect.map(
   Layer.build(Layer.fresh(ScratchFolder.layer)),
   (services) => Context.get(services, ScratchFolder).path,

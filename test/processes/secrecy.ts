@@ -7,7 +7,7 @@ export interface ProcessOutput {
   readonly stderr: string
 }
 
-/** Stands in every secret that these tests make, so that it is recognised wherever it turns up. */
+/** Part of every secret of these tests, so that a secret is recognized anywhere. */
 export const MARK = "tell-no-one"
 
 /** A key, token, password or part of an address, by its purpose. */
@@ -20,7 +20,7 @@ export const webhookSecretOf = (name: string): string =>
 const inBase64 = [0, 1, 2].map((offset) =>
   Buffer.from("x".repeat(offset) + MARK)
     .toString("base64")
-    // The first and the last digits also depend on what stands beside the mark.
+    // The first and last digits also depend on the text around the mark.
     .slice(offset === 0 ? 0 : 4, -4),
 )
 const marked = new RegExp([MARK, Buffer.from(MARK).toString("hex"), ...inBase64].join("|"), "i")

@@ -38,7 +38,7 @@ const misplace = Effect.fnUntraced(function* (server: ServerProcess, agent: Agen
 })
 
 describe("secrets", () => {
-  // That they are not in the log is seen to wherever a server ends in these tests.
+  // The end of every server in these tests checks that none is in its log.
   it.live("are in no answer and in no log, whatever fails", () =>
     Effect.gen(function* () {
       const server = yield* startServer({

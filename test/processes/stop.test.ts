@@ -75,7 +75,7 @@ const splitBatch = ({ agent_id, key }: Agent) => {
   return { event, before: head + body.slice(0, 20), after: body.slice(20) }
 }
 
-/** Once the server has answered this, it has read what was sent before. */
+/** When the server has answered this, it has read everything sent before. */
 const untilRead = (server: ServerProcess) =>
   Effect.andThen(statusOf(server, "/api/v1/health"), statusOf(server, "/api/v1/health"))
 
@@ -169,7 +169,7 @@ describe.concurrent("a server that shuts down", () => {
       const { server, cwd } = yield* sending("hang")
       yield* server.signal("SIGTERM")
       yield* untilRefused(server)
-      // Only what comes this much later is another request, and not the same one by another way.
+      // A request within this time is the same one by another path.
       yield* Effect.sleep("600 millis")
       assert.deepInclude(rowsOf(cwd), { state: "sending", attempts: 1, isDue: 0 })
       yield* server.signal("SIGTERM")

@@ -3,8 +3,8 @@ import { Duration, Effect } from "effect"
 const BETWEEN_LOOKS = Duration.millis(20)
 
 /**
- * Looks again and again until there is something: a value, or `true`. Dies when that takes longer
- * than `within`, and names what was waited for.
+ * Polls until there is a value other than `undefined` and `false`. Dies with the name of the
+ * condition if that takes longer than `within`.
  */
 export const until = <A, E, R>(
   what: string,

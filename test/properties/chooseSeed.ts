@@ -3,8 +3,8 @@ import process from "node:process"
 const SEED_OF_CI = "20260131"
 
 /**
- * CI tests the same cases each time, so that what fails there is what was changed; anywhere else
- * each run draws cases of its own. `PROPERTY_SEED` decides in both.
+ * CI tests the same cases each time, so that a failure comes from the change. Other runs use new
+ * cases. `PROPERTY_SEED` overrides both.
  */
 export default (): void => {
   if (process.env["CI"] !== undefined) process.env["PROPERTY_SEED"] ??= SEED_OF_CI

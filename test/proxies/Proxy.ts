@@ -46,7 +46,7 @@ export const SITE = "monitoring.example"
 
 const replaced = (text: string, changes: ReadonlyArray<readonly [from: string, to: string]>): string =>
   changes.reduce((changed, [from, to]) => {
-    // Or the test would run something else than what people copy.
+    // Otherwise the test would run something other than the published file.
     if (!changed.includes(from)) throw new Error(`the configuration has no ${from}`)
     return changed.replaceAll(from, to)
   }, text)
@@ -89,7 +89,7 @@ const prepareCaddy: ProxyKind["prepare"] = (text, { folder, httpPort, httpsPort,
   return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 }
 
-/** The proxies that there are configurations for. */
+/** The proxies with a configuration. */
 export const proxyKinds: ReadonlyArray<ProxyKind> = [
   { name: "nginx", file: "nginx.conf", prepare: prepareNginx, logs: ["error.log", "tocsin.log"] },
   { name: "caddy", file: "Caddyfile", prepare: prepareCaddy, logs: ["tocsin.log"] },
@@ -102,7 +102,7 @@ export const publishedText = ({ file }: ProxyKind): string =>
 /** What makes certificates. */
 const CERTIFIER = "openssl"
 
-/** What a machine lacks to run a proxy; nothing where it can. */
+/** What this machine lacks to run a proxy; `undefined` if it can. */
 export const lacks = ({ name }: ProxyKind): string | undefined =>
   [name, CERTIFIER].find((program) => spawnSync(program, ["version"]).error !== undefined)
 

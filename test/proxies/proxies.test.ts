@@ -118,7 +118,7 @@ const behind = (kind: ProxyKind) => {
           assert.strictEqual(tooLarge.status, 413)
           assert.include(tooLarge.text, '"code":"payload_too_large"')
         }
-        // An answer that comes while the proxy still sends must not be lost, however often.
+        // An answer that arrives while the proxy still sends must never be lost.
         for (let count = 0; count < 10; count++) {
           assert.strictEqual((yield* send(MIB * 1.9, count % 2 === 0)).status, 413)
         }

@@ -118,10 +118,9 @@ const keyOf = (agentId: string, event: CheckResultEvent): Pick<FoldedIncident, "
 }
 
 /**
- * The rules of events, incidents and notifications (docs/rules.md#events, docs/rules.md#incidents)
- * a second time, as plainly as they can be put: all that happened is gone through from the start,
- * and each question is answered by a look at all there is. Shares no code with what it is compared
- * to.
+ * A second, naive implementation of the rules of events, incidents and notifications
+ * (docs/rules.md#events, docs/rules.md#incidents): it folds over all events from the start, and
+ * answers each question by a scan. Shares no code with the service.
  */
 export class FoldedEvents {
   /** Results of the checks of present agents, in the order in which they were applied. */
@@ -207,7 +206,7 @@ export class FoldedEvents {
     if (latest.some(hasSameId)) return false
     const isIdentical = last?.status === event.status && last.exit_code === event.exit_code
     const history = this.results.filter((result) => result.stored && result.agent_id === agent_id)
-    // Only what would be a change is looked up in the history.
+    // Only changes are looked up in the history.
     if (!isIdentical && history.some(hasSameId)) return false
     this.results = [
       ...this.results,
@@ -224,7 +223,7 @@ export class FoldedEvents {
     if (last === undefined || last.counted_at <= last.received_at) return
     const isOlder = (result: FoldedResult): boolean =>
       result.agent_id === agentId && result.check_id === checkId && !latest.includes(result)
-    // What was not the newest before is not made so by the move of what was.
+    // An older result does not become the newest when the newest one moves.
     for (const result of this.results.filter(isOlder)) {
       if (result.counted_at >= last.received_at) result.counted_at = fromMicros(last.received_at - 1n)
     }

@@ -32,9 +32,8 @@ const fingerprintOf = (key: string): string => sha256(key).slice(0, 16)
 const blacklistIdOf = (key: string): string => sha256(`bl1:${sha256(key)}`)
 
 /**
- * The rules of docs/rules.md#agent-keys and docs/rules.md#heartbeats a second time: a list of keys,
- * a list of agents, and a look at all of them for each question. Shares no code with what it is
- * compared to.
+ * A second, naive implementation of docs/rules.md#agent-keys and docs/rules.md#heartbeats: lists of
+ * keys and agents, with a scan for each question. Shares no code with the service.
  */
 export class NaiveAdmission {
   #keys: ReadonlyArray<NaiveKey> = []

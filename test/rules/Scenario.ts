@@ -5,9 +5,8 @@ import { boolean, integer, oneOf, weighted, type Weighted } from "../properties/
 /** An event of a batch before it has an ID and a time. */
 export interface EventDraft {
   /**
-   * A new id, one that any other events have too, one that only events of other checks or agents
-   * have too (where this check had it, that event once more), or the whole event once more that
-   * stood so many places earlier.
+   * A new ID; an ID that any other events share; an ID that only events of other checks or agents
+   * share (if this check had it, that event again); or the event that is `again` places earlier.
    */
   readonly id:
     | "new"
@@ -191,7 +190,7 @@ export const life = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock])
 export const lifeWithRemovals = lifeWith(batchOf(6, draft(CHECKS, anyId)), [1, resetClock], [4, removeCheck])
 
 /**
- * The same without what may make a batch count again: the reset of a clock, and one id for two
+ * The same without causes for a batch to count again: the reset of a clock, and one ID for two
  * events of one check.
  */
 export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, idPerCheck)))
@@ -199,7 +198,7 @@ export const lifeWithoutReset = lifeWith(batchOf(6, draft(CHECKS, idPerCheck)))
 /** The same, by senders that give every event a new ID. */
 export const properLife = lifeWith(batchOf(6, draft(CHECKS, properId)))
 
-/** The same with one event in each batch, so that what a command changes follows from one event. */
+/** The same with one event in each batch, so that each change follows from one event. */
 export const lifeByEvents = lifeWith(batchOf(1, draft(CHECKS, properId)), [1, resetClock])
 
 const CROWD = Array.from({ length: 20 }, (_, number) => `check-${number}`)
@@ -227,9 +226,8 @@ const crowdBatch = (status: CheckStatus, instead: CheckStatus) =>
   )
 
 /**
- * Many checks in one incident, in large batches: trouble in one half of them, then relief in the
- * other, so that all that spoke for the incident may be silent in the end. Members are ranked
- * further down than is loaded at once.
+ * Many checks in one incident, in large batches: one half fails, then the other half recovers, so
+ * that all shown members may leave. There are more members than one load takes.
  */
 export const crowd = steps(
   weighted(

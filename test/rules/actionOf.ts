@@ -13,10 +13,7 @@ interface Circumstances {
   readonly rows: Rows
   /** The batches that were applied. */
   readonly applied: ReadonlyArray<EventsAction>
-  /**
-   * Its place among the steps, from 1: what the agents' clocks show, and what its events are
-   * numbered by.
-   */
+  /** Its position among the steps, from 1. It sets the agents' clocks and numbers its events. */
   readonly number: number
 }
 

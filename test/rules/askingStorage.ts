@@ -2,7 +2,7 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 
-/** A storage, and what its commands asked it for. */
+/** A storage that records the row requests of its commands. */
 export interface AskingStorage {
   readonly storage: Storage["Service"]
   /** The scopes since the last call, in their order. */

@@ -11,8 +11,8 @@ const fieldsOf = <Row extends object>(kind: string, rows: ReadonlyArray<Moved<Ro
   })
 
 /**
- * The fields that differ between two states, each named once and after the kind of its row; and
- * what came or went.
+ * The fields that differ between two states, each named once with the kind of its row, and rows
+ * that were added or removed.
  */
 export const changedFields = (before: Rows, after: Rows): ReadonlyArray<string> => {
   const changed = [

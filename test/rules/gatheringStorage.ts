@@ -16,8 +16,8 @@ type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<vo
 export interface GatheringStorage {
   readonly storage: Storage["Service"]
   /**
-   * From the next command on, so many make a group. All of them must be under way before the first
-   * is answered.
+   * From the next command on, this number makes a group. All of them must be submitted before the
+   * first is answered.
    */
   readonly expect: (commands: number) => void
 }

@@ -15,8 +15,8 @@ const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
 /**
  * Actions that are one command each and name the rows that they need. A command that searches the
- * tables, as a sweep does, finds nothing of what its group has changed: storages give it a
- * transaction to itself.
+ * tables, such as a sweep, would not find its group's changes, so storages give it a separate
+ * transaction.
  */
 const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "heartbeat",

@@ -20,7 +20,7 @@ const PIECE = 200
 interface Watch {
   /** How many members each one changed. */
   readonly members: Array<number>
-  /** After so many more transactions the storage refuses all. */
+  /** After this many transactions the storage refuses all. */
   remaining: number
 }
 

@@ -40,9 +40,7 @@ const keyOf = (world: World, agentId: string): string | undefined => {
   return KEYS.find((key) => world.hashing.identify(Redacted.make(key)).key_hash === hash)
 }
 
-/**
- * All accepted agents make contact, so that what follows does not bring them back from the dead.
- */
+/** All accepted agents make contact, so that later requests do not end heartbeat incidents. */
 const contacts = (world: World): ReadonlyArray<Step> =>
   AGENTS.flatMap((agent_id): ReadonlyArray<Step> => {
     const key = keyOf(world, agent_id)
@@ -65,7 +63,7 @@ const sentBatches = (world: World, observations: ReadonlyArray<Observation>): Re
 }
 
 describe("a batch that is sent again, at any later time,", () => {
-  /** Sends all batches again; returns what each of them changed. */
+  /** Sends all batches again. Returns the changes of each. */
   const sendAgain = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
     const world = yield* openWorld(options)
     const observations = yield* world.play([...enrollment, ...steps])
@@ -179,7 +177,7 @@ describe("an event that changes no status", () => {
     ...changes,
   })
 
-  /** Sends one event for each check of an accepted agent; returns what each changed. */
+  /** Sends one event for each check of an accepted agent. Returns the changes of each. */
   const sendForEach = Effect.fnUntraced(function* (
     world: World,
     eventFor: (check: CheckRecord, number: number) => CheckResultEvent,

@@ -14,13 +14,13 @@ export interface StateMove {
   readonly row: string
   readonly from: string
   readonly to: string
-  /** Which triggers what was observed can be. */
+  /** The triggers that match an observation. */
   readonly triggers: ReadonlySet<string>
   /** Whether nothing changed that only a transition may change. */
   readonly isRefresh: boolean
 }
 
-/** Says of each trigger of a table whether it is what was observed. */
+/** Decides for each trigger of a table whether it matches an observation. */
 type Signs<Table extends ReadonlyArray<Transition>> = Readonly<Record<Table[number]["trigger"], boolean>>
 
 const setOf = (signs: Readonly<Record<string, boolean>>): ReadonlySet<string> =>

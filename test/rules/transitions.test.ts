@@ -15,7 +15,7 @@ import { openWorld } from "./World.ts"
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
-/** The moves that no table allows: each with what happened. */
+/** The moves that no table allows, each with its action. */
 const forbidden = (observed: Observation): ReadonlyArray<string> => {
   const longest = observed.action.action === "events" ? observed.action.request.events.length : 1
   return stateMoves(observed)

@@ -31,7 +31,7 @@ const namesIn = (rows: Rows) => {
   return { incidents, items }
 }
 
-/** The accepted agents that are dead by now. */
+/** The accepted agents that are dead now. */
 const deadAgents = ({ before, now, policy }: Observation): ReadonlyArray<AgentRecord> =>
   Array.from(before.agents.values()).filter(
     (agent) =>

@@ -42,7 +42,7 @@ export interface Process {
   readonly close: Effect.Effect<void>
 }
 
-/** How a process is set up; what is absent is as in production. */
+/** How a process is set up; absent fields are as in production. */
 export interface ProcessOptions {
   /** The notifiers that it is configured for; those of the policy by default. */
   readonly configured?: ReadonlyArray<NotifierName>

@@ -23,10 +23,9 @@ interface Waiting {
 }
 
 /**
- * A disk under the log of a database: its syncs end, well or badly, when a test says so. It knows
- * what a loss of power would leave of the log, where a system takes for synced what it could not
- * write. SQLite's own syncs, before it moves the log into the file and when the log starts over,
- * are the system's, and work.
+ * A disk under the log of a database, whose syncs end or fail when a test decides. It knows which
+ * part of the log survives a power loss, for a system that reports failed writes as synced.
+ * SQLite's own syncs, at checkpoints and when the log starts over, succeed.
  */
 export class FailingDisk {
   readonly #log: string
@@ -50,7 +49,7 @@ export class FailingDisk {
     if (this.#isWorking) this.complete()
   }
 
-  /** How many syncs have begun and not ended. */
+  /** The number of running syncs. */
   get hanging(): number {
     return this.#waiting.length
   }
@@ -104,8 +103,8 @@ export class FailingDisk {
   }
 
   /**
-   * The database and its log as a loss of power leaves them now. Of what was not synced, `survives`
-   * says what is there.
+   * The database and its log after a power loss now. `survives` decides which unsynced writes are
+   * there.
    */
   afterPowerLoss(survives: () => boolean): { readonly file: Buffer; readonly log: Buffer } {
     for (;;) {
@@ -113,7 +112,7 @@ export class FailingDisk {
       const file = readFileSync(this.#file)
       this.#observe()
       const log = this.#read()
-      // The log has not started over meanwhile, so that it holds what the file may lack.
+      // The log has not started over, so it holds the pages that the file may lack.
       if (this.#salts() === before) return { file, log: this.#survivor(log, survives) }
     }
   }

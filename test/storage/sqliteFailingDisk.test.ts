@@ -39,8 +39,8 @@ const arbitraryStory = fc.record({
   seed: fc.integer(),
   actions: fc.array(arbitraryAction, { minLength: 5, maxLength: LONGEST, size: "max" }),
   /**
-   * Whether the log is short at times by Tocsin's own checkpoints; what a system forgets then may
-   * be moved already.
+   * Whether Tocsin's checkpoints shorten the log; pages that a system loses may then be in the file
+   * already.
    */
   isKeptShort: fc.boolean(),
 })

@@ -10,8 +10,8 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 
 /**
- * Stands in for the system's syncs: while a file `stalled` exists, none ends; `waiting` appears
- * when one has begun.
+ * Replaces the system's syncs: none ends while a file `stalled` exists, and `waiting` appears when
+ * one starts.
  */
 const STALL = `
 #define _GNU_SOURCE

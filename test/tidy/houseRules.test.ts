@@ -21,7 +21,7 @@ const packages = readdirSync("packages")
 const sources = files.filter((path) => /^packages\/[^/]+\/src\/.+\.ts$/.test(path))
 const inCore = (path: string) => path.startsWith("packages/core/")
 
-/** The paths that break a rule, each with what breaks it: a failing test prints them all. */
+/** The paths that break a rule, each with its reason. A failing test prints all of them. */
 const offenders = (paths: ReadonlyArray<string>, fault: (path: string) => string | undefined) =>
   paths.flatMap((path) => {
     const found = fault(path)

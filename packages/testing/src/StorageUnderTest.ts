@@ -10,10 +10,7 @@ export interface StorageUnderTest<Place, E = unknown> {
    * with its scope. Where the client brings its own, `Layer.empty`.
    */
   readonly place: Layer.Layer<Place, E>
-  /**
-   * A client of the storage at that place. Built twice at one place it is what two replicas of the
-   * service have.
-   */
+  /** A client of the storage at that place. Two replicas of the service each build it. */
   readonly client: Layer.Layer<Storage, E, Place>
   /**
    * Why a place cannot have a second client, neither beside the first nor after it. Tests that need
@@ -26,10 +23,10 @@ export interface StorageUnderTest<Place, E = unknown> {
   readonly noHints?: string
 }
 
-/** Why tests of two clients are skipped, as the end of their names; nothing where they run. */
+/** The end of the name of a test of two clients: why it is skipped, if it is. */
 export const because = ({ onlyOneClient }: { readonly onlyOneClient?: string }): string =>
   skippedFor(onlyOneClient)
 
-/** The end of the name of a test that is skipped for a reason; nothing where it runs. */
+/** The end of a test's name: why it is skipped, if it is. */
 export const skippedFor = (reason: string | undefined): string =>
   reason === undefined ? "" : ` (skipped: ${reason})`

@@ -91,9 +91,7 @@ const cases: ReadonlyArray<Case> = [
   },
 ]
 
-/**
- * A check that is removed goes with its history, whatever else is decided in the same transaction.
- */
+/** A removed check loses its history, beside any other decision of the same transaction. */
 export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("removing a check", () => {
     it.effect("a removed check loses its history, and its events count as new", () =>

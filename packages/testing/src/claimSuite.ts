@@ -231,7 +231,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
               sent.push({ incident_id: item.claim.incident_id, event_type: item.notification.event_type })
               yield* transact(storage, settleAttempt(item.claim, { outcome: "delivered" }, 0))
             }
-            // What the others hold may free what comes after it.
+            // Items of other processes may release later ones.
             if (claimed.length === 0 && sent.length === 2 * incidents.length) return
             yield* Effect.yieldNow
           }

@@ -52,7 +52,7 @@ const fail = (agent: string): Command<string> =>
     throw new Error("thrown by a decision")
   }
 
-/** The names in what a command reports to have changed. */
+/** The names of the rows that a command reports as changed. */
 const namesOf = ({ changes }: Committed<string>) =>
   changes.incidents.map(({ before, after }) => [before?.summary, after?.summary])
 
@@ -108,7 +108,7 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
                 kind === open ? [incidentRecord(reply)] : [],
               )
           }
-          // Each replaced what the one before it wrote.
+          // Each replaced the write of the one before it.
           const names = agents.filter((_, n) => kinds[n % kinds.length] === share)
           assert.sameMembers(
             shared.map(([, after]) => after),

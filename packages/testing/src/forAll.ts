@@ -3,13 +3,10 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { propertyRuns, propertySeed, RUNS_FACTOR } from "./propertyRuns.ts"
 
-/** Longer than this no property runs, its shrinking included; what passed until then counts. */
+/** The time limit of a property with its shrinking; the runs that passed by then count. */
 const PATIENCE_MILLIS = 90_000 * RUNS_FACTOR
 
-/**
- * A run that takes longer hangs, and fails the property: it would else count as passed, as not
- * begun.
- */
+/** A run that takes longer hangs and fails the property. Otherwise it would count as passed. */
 const RUN_MILLIS = 45_000
 
 /** The time limit of a test of one property: its patience, and time for the run under way. */

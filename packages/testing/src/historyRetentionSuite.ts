@@ -14,7 +14,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
-/** Removes history with pieces of so many rows. */
+/** Expires history in pieces of a given size. */
 const expire = ({ storage }: Replica, before: Instant.Instant, limit = 100) =>
   expireAll(storage, { rule: "history", before, limit })
 

@@ -152,7 +152,7 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           complete: true,
           limit: 8,
         })
-        // Asked for exactly as many as there are, a storage may not know that there are no more.
+        // A storage whose last piece is full may not know that it was the last.
         assert.deepStrictEqual<unknown>((yield* worst("x", 6)).members, all)
       }),
     )

@@ -185,10 +185,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/**
- * Results that arrive at the same moment: whatever the order they are committed in, the sums are
- * right.
- */
+/** Concurrent results: the sums are right in every order of commits. */
 export const ingestRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("concurrent results", () => {
     describeBatches(subject)

@@ -71,7 +71,7 @@ const shownBy = (replica: Replica) =>
     }
   })
 
-/** Sends what checks of one agent say, in order, and checks what the incident shows then. */
+/** Sends results of one agent in order, and verifies the incident after each. */
 const speaker = (replica: Replica) => {
   const expected = new ExpectedIncident()
   let sent = 0

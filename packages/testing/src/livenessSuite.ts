@@ -260,8 +260,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 /**
- * Dead agents, marks, and what operators look at one by one (docs/rules.md#outages-of-the-service,
- * docs/rules.md#events).
+ * Dead agents, marks, and single rows (docs/rules.md#outages-of-the-service, docs/rules.md#events).
  */
 export const livenessSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("liveness and single rows", () => {

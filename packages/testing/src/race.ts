@@ -17,9 +17,9 @@ export const outcomeOf = <A, E extends { readonly _tag: string }, R>(
   Effect.match(action, { onSuccess: (reply): A | string => reply, onFailure: (error) => error._tag })
 
 /**
- * A test in which many act on one storage at once: through one client, and again through two where
- * there can be two. Live, because a storage that meets a conflict may wait a moment before it tries
- * again.
+ * A test of concurrent actions on one storage: through one client, and again through two if the
+ * storage allows it. It runs on the live clock, since a storage may pause before it retries a
+ * conflict.
  */
 export const race = <Place>(
   subject: StorageUnderTest<Place>,

@@ -167,7 +167,7 @@ export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}
   ...changes,
 })
 
-/** Limits of an incident's story: so many rows of each kind. */
+/** Limits of an incident's story: the number of rows of each kind. */
 export const atMost = (rows: number): StoryLimits => ({ members: rows, changes: rows, outbox: rows })
 
 /**

@@ -29,7 +29,7 @@ import { transact } from "./transact.ts"
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
-/** Runs a rule to its end with pieces of so many rows. */
+/** Runs a rule to its end in pieces of a given size. */
 const expire = ({ storage }: Replica, rule: RetentionName, before: Instant.Instant, limit = 100) =>
   expireAll(storage, { rule, before, limit })
 
@@ -43,7 +43,7 @@ const resolved = (n: number): Partial<IncidentRecord> => ({
   opened_at: at(-9),
 })
 
-/** An incident with so many past members, a change for each, and an alert. */
+/** An incident with past members, a change for each, and an alert. */
 const putIncident = (
   workspace: Workspace,
   name: string,
@@ -197,7 +197,7 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
             workspace.outbox.put(outboxRecord(`old, new ${state}`, "old", { ...row, updated_at: at(0) }))
         }
       })
-      // Nobody can send what has no incident, whatever its state.
+      // An item without an incident cannot be sent in any state.
       assert.strictEqual(yield* expire(replica, "outbox", at(0), 4), 3 + states.length)
       const left = (yield* rowsOf(replica, "outbox")).map((row) => row.id)
       const expected = states.flatMap((state) => [

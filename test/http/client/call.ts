@@ -27,8 +27,8 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * Sends a request and returns what it is answered with, having checked what all answers have in
- * common. Each call comes a millisecond after the one before, by the service's clock.
+ * Sends a request, checks the rules of all answers, and returns the answer. By the service's clock,
+ * each call comes a millisecond after the one before.
  */
 export const call = Effect.fnUntraced(function* (method: string, path: string, made: Call = {}) {
   const { port, connections, clock, observatory, headers: added } = yield* Tocsin

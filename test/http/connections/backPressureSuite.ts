@@ -57,8 +57,8 @@ const connectionsOf = Effect.gen(function* () {
 })
 
 /**
- * Asks for the service's health, which is answered whatever else waits; so long, that what could
- * happen has happened.
+ * Requests the service's health, which never waits, often enough that any other effect has
+ * happened.
  */
 const meanwhile = Effect.forEach(
   Array.from({ length: 40 }),
@@ -116,7 +116,7 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
           yield* meanwhile
           assert.isAtLeast(sockets.length, CLIENTS)
           assert.strictEqual(storage.told.commands, places)
-          // Of the others only what came along with their headers.
+          // Of the other bodies, only the bytes that arrived with their headers.
           assert.isBelow(bytesRead(), places * BODY + CLIENTS * 2 * READ_BYTES)
           yield* storage.release
           yield* assertAllTaken(fibers)

@@ -28,7 +28,7 @@ const batchOf = (number: number): Events =>
     event({ check_id: `b${number}-${index}`, status: "critical", exit_code: 2 }),
   )
 
-/** Sends a whole batch, and breaks the connection off after so many turns of the event loop. */
+/** Sends a whole batch, and closes the connection after a number of turns of the event loop. */
 const sendAndVanish = Effect.fnUntraced(function* (
   { agent_id, key }: TestAgent,
   events: Events,

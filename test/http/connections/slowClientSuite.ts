@@ -43,7 +43,7 @@ export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void =
     }),
   )
 
-  // The limits are checked every second, so these take one or two whatever the limits are.
+  // The limits are checked every second, so each takes one or two more.
   const slow = { headersTimeout: 200, requestTimeout: 300 }
 
   scenario("a slower client gets 408, and its connection is closed", () =>

@@ -149,7 +149,7 @@ export const failure = object({
 
 const ajv = new Ajv2020({ allErrors: true })
 
-/** What is wrong with a body; nothing where it has the shape. */
+/** The differences between a body and a shape; empty if it matches. */
 export const problemsOf = (shape: JsonSchema, body: unknown): ReadonlyArray<string> => {
   // Ajv compiles each schema once.
   const validate = ajv.compile(shape)

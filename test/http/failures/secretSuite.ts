@@ -12,8 +12,8 @@ import { walk } from "../semantics/walk/walk.ts"
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /**
- * What a storage keeps, byte for byte: no key, no token. That they are in no answer, header, log
- * line or span either is seen to by every test of the folder, when its service stops.
+ * The bytes of a storage contain no key or token. Every test of this folder checks answers,
+ * headers, log lines and spans when its service stops.
  */
 export const secretSuite = <Place, E>(
   subject: StorageUnderTest<Place>,

@@ -36,7 +36,7 @@ const queries = [
 
 const knowsBack = (query: string): boolean => !query.includes("blacklist")
 
-/** Where a cursor is refused, and what becomes of pages when rows go (docs/rules.md#lists). */
+/** Refused cursors, and pages whose rows are removed (docs/rules.md#lists). */
 export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -33,7 +33,7 @@ const agents = secured.filter(({ token }) => token === "agent key")
 const attempt = (endpoint: Endpoint, authorization: string) =>
   call(endpoint.method, pathOf(endpoint), { headers: { authorization }, json: heartbeatBody(newAgent()) })
 
-/** Who may do what (docs/rules.md#tokens). */
+/** The permissions of each token (docs/rules.md#tokens). */
 export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 
@@ -116,7 +116,7 @@ export const authenticationSuite = <Place>(subject: StorageUnderTest<Place>): vo
       for (const endpoint of agents)
         expectError(yield* attempt(endpoint, `Bearer ${readToken}`), 401, "unauthorized")
       assert.strictEqual((yield* operate("GET", agentPath(agent))).status, 200)
-      // Of methods that a path does not know, no token speaks.
+      // No token is needed for unknown methods.
       expectError(yield* call("PUT", agentPath(agent), { token: readToken }), 404, "not_found")
     }),
   )

@@ -10,7 +10,7 @@ import { heartbeatBody, newAgent } from "../client/TestAgent.ts"
 
 const LIMIT = 1_048_576
 
-/** A heartbeat in exactly so many bytes. */
+/** A heartbeat of an exact number of bytes. */
 const heartbeatOf = (bytes: number): string => JSON.stringify(heartbeatBody(newAgent())).padEnd(bytes, " ")
 
 const inParts = (text: string, size: number): ReadonlyArray<string> =>

@@ -138,7 +138,7 @@ const bad: ReadonlyArray<Bad> = [
   ]),
 ]
 
-/** Numbers as JSON may write them: what counts is their value. */
+/** Numbers in any JSON notation: only their value counts. */
 const written: ReadonlyArray<readonly [field: string, text: string, value: number | undefined]> = [
   ["exit_code", "1.0", 1],
   ["exit_code", "1e3", 1000],

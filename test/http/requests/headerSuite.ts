@@ -48,7 +48,7 @@ const odd: ReadonlyArray<readonly [name: string, value: string]> = [
   ["hasOwnProperty", "x"],
 ]
 
-/** What comes in headers beside what the contract knows. */
+/** Headers outside the contract. */
 export const headerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
 

@@ -212,7 +212,7 @@ export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const replaced = ["", " ", "x".repeat(129), "a b", "a,b", "a/b", "caf\u00e9", "<script>", "a\tb"]
         for (const id of [...kept, ...replaced]) {
           const headers = { "x-request-id": id }
-          // `call` holds what comes back against the rule.
+          // `call` checks the answer against the rule.
           for (const path of ["/api/v1/health", "/api/v1/agents", "/api/v1/nothing"])
             yield* call("GET", path, { headers })
         }

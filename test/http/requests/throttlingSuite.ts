@@ -22,7 +22,7 @@ const spend = Effect.gen(function* () {
     expectError(yield* pushGarbage("/api/v1/heartbeat", newToken()), 400, "validation")
 })
 
-/** What clients send that have no right to, and what that costs the others. */
+/** The budget of clients without an accepted key, and its effect on others. */
 export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
@@ -38,7 +38,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
         const refused = yield* pushGarbage("/api/v1/heartbeat", newToken())
         expectError(refused, 429, "rate_limited")
         assert.strictEqual(Number(refused.headers["retry-after"]), 60)
-        // Its body is not even looked at, however long it would be.
+        // Its body is never read, whatever its length.
         expectError(yield* pushGarbage("/api/v1/heartbeat", newToken(), 2_000 * KIB), 429, "rate_limited")
         expectError(yield* pushGarbage("/api/v1/events", newToken()), 403, "agent_not_accepted")
         expectError(yield* heartbeat(newAgent()), 429, "rate_limited")

@@ -6,8 +6,7 @@ const HEX = /"[0-9a-f]{16}(?:[0-9a-f]{48})?"/g
 const CURSOR = /"(next_cursor|prev_cursor)":"[^"]*"/g
 
 /**
- * Answers one after the other, with what differs from run to run replaced by names in the order of
- * their appearance.
+ * Answers in order, with values that differ between runs replaced by names, in order of appearance.
  */
 export class Transcript {
   readonly lines: Array<string> = []

@@ -2,14 +2,14 @@ import { inspect } from "node:util"
 import { Cause, Effect, type Exit, Layer, Logger, References, Tracer } from "effect"
 import type { Storage } from "@tocsin/core/ports/Storage"
 
-/** Stands in every token that the tests use, so that a token is recognised wherever it turns up. */
+/** Part of every token of the tests, so that a token is recognized anywhere. */
 const SECRET_MARK = "tell-no-one"
 
 let tokensMade = 0
 
 /**
- * An agent key or UI token that begins and ends with the mark: a new one, unless it is said what it
- * is of; of 48 characters, unless it is said how long.
+ * A key or token that begins and ends with the mark. It is new unless `of` names it, and has 48
+ * characters unless `length` is set.
  */
 export const newToken = ({ length = 48, of }: { length?: number; of?: string | undefined } = {}): string => {
   tokensMade += 1
@@ -20,7 +20,7 @@ export const newToken = ({ length = 48, of }: { length?: number; of?: string | u
 const inBase64 = [0, 1, 2].map((offset) =>
   Buffer.from("x".repeat(offset) + SECRET_MARK)
     .toString("base64")
-    // The first and the last digits also depend on what stands beside the mark.
+    // The first and last digits also depend on the text around the mark.
     .slice(offset === 0 ? 0 : 4, -4),
 )
 const secret = new RegExp([SECRET_MARK, Buffer.from(SECRET_MARK).toString("hex"), ...inBase64].join("|"), "i")
@@ -38,7 +38,9 @@ export interface LogLine {
 const whole = (value: unknown): string =>
   inspect(value, { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: Infinity })
 
-/** Sees all that leaves the service: answers, log, spans, rows. Remembers what holds a secret. */
+/**
+ * Sees everything that leaves the service (answers, log, spans, rows) and records secrets in it.
+ */
 export class Observatory {
   readonly leaks: Array<string> = []
   /** The log lines at level error. */

@@ -34,6 +34,8 @@ export interface TocsinOptions {
   /** The seed of the IDs; they are random without one. */
   readonly seed?: string
   readonly intake?: IntakeLimits
+  /** The operators' tokens; new ones without. */
+  readonly tokens?: { readonly uiToken: string; readonly readToken: string }
   /** Sends agents' requests past the front to the API, and traces them. */
   readonly throughApi?: boolean | undefined
   /** Delivers to these; without notifiers, nothing is delivered. */
@@ -74,7 +76,12 @@ export class Tocsin extends Context.Service<
           }),
         )
         const clock = new SteeredClock(yield* Clock.clockWith(Effect.succeed), START_MILLIS)
-        const tokens = { uiToken: newToken(), otherUiToken: newToken(), readToken: newToken() }
+        const tokens = {
+          uiToken: newToken(),
+          readToken: newToken(),
+          ...options.tokens,
+          otherUiToken: newToken(),
+        }
         const server = HttpServer.layerWithOperations({
           host: "127.0.0.1",
           port: 0,

@@ -169,7 +169,7 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
   )
 }
 
-/** Keyset paging (docs/rules.md#lists), whatever happens between two pages. */
+/** Keyset paging with any changes between two pages (docs/rules.md#lists). */
 export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("paging", () => {
     describeWalks(subject)

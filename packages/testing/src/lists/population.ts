@@ -75,7 +75,7 @@ const blocked: ReadonlyArray<BlockedKeyRecord> = Array.from({ length: 25 }, (_, 
   blockedKeyRecord(`blocked-${n}`, { blocked_at: at((n * 3) % 5) }),
 )
 
-/** Rows for every list, many of them equal in what lists are sorted by. */
+/** Rows for every list, many with equal sort values. */
 export const population = { agents, checks, history, incidents, members, outbox, blocked }
 
 /** Puts the {@link population} into an empty storage. */

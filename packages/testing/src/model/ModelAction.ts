@@ -30,7 +30,7 @@ export interface EventPlan {
   readonly id: number | "new"
 }
 
-/** Which page of which list to look at, and where to go from there. */
+/** A page of a list, and the direction of the next. */
 export interface Look {
   readonly list: ListName
   readonly agent: AgentName | undefined

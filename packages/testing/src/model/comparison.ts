@@ -39,6 +39,6 @@ const comparable = (value: unknown): unknown => {
   )
 }
 
-/** Compares what two storages said. */
+/** Compares the replies of two storages. */
 export const assertAlike = (found: unknown, expected: unknown, message: string): void =>
   assertSame(comparable(found), comparable(expected), message)

@@ -81,7 +81,7 @@ export const settle = Effect.fnUntraced(function* (replica: Replica, action: Act
   )
 })
 
-/** Sends alerts again, and comes to know what became of some. */
+/** Repeats alerts, and settles some of them. */
 export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"resend">) {
   const claimed = yield* transact(storage, inOrderOfIds(claimAlerts({ limit: ALL, lease: leaseOf(action) })))
   for (const { alert } of claimed.slice(0, action.settled)) yield* transact(storage, settleAlert(alert))
@@ -96,7 +96,7 @@ export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: 
   return yield* transact(replica.storage, replay(item?.id ?? outboxIdOf("nobody's")))
 })
 
-/** Discards what has waited for a day. */
+/** Discards items that have waited for a day. */
 export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
   transact(storage, inOrderOfIds(discardUnclaimed([notifier], ALL)))
 

@@ -24,10 +24,9 @@ const expireEverything = Effect.fnUntraced(function* ({ storage }: Replica) {
 })
 
 /**
- * The parts of a story in which something is decided, with retention in place of looks. Leaves out
- * what refers to rows that may be gone: the replay of a dead letter, an event id that another event
- * has, `reset-clock`, after which late results count again, and repeats to the alert router, which
- * end with their incident.
+ * The decisions of a story, with retention in place of reads. Leaves out references to rows that
+ * may have expired: the replay of a dead letter, a repeated event ID, `reset-clock`, after which
+ * late results count again, and repeats of alerts, which end with their incident.
  */
 const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction | "expire"> => [
   ...story.flatMap((action): ReadonlyArray<ModelAction | "expire"> => {
@@ -88,9 +87,7 @@ const tell = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Random stories: whatever a storage loses by retention, it decides as if it had kept everything.
- */
+/** Random stories: with any retention, a storage decides as if it had kept every row. */
 export const expirySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     it.effect(

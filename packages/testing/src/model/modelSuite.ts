@@ -45,8 +45,7 @@ const tell = Effect.fnUntraced(function* (
 })
 
 /**
- * Random stories, so many of them: the storage answers and holds, action by action, what the memory
- * storage does.
+ * Random stories: after each action, the storage has the replies and rows of the memory storage.
  */
 export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL_RUNS): void => {
   describe("model", () => {

@@ -97,7 +97,7 @@ export const checkRecord: fc.Arbitrary<CheckRecord> = fc
   })
   .map((check) => (check.status === "ok" ? { ...check, incident_id: undefined } : check))
 
-/** A stored result; what an event leaves out is absent. */
+/** A stored result, without the optional fields of its event. */
 export const historyRecord: fc.Arbitrary<HistoryRecord> = fc.record(
   {
     agent_id: agentId,

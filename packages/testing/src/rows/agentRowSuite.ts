@@ -17,7 +17,7 @@ const twice = <A>(rows: fc.Arbitrary<A>) => fc.tuple(rows, rows)
 
 const withoutSeq = ({ seq: _seq, ...row }: StoredHistoryRecord) => row
 
-/** An agent, rewritten, reads as it was written, wherever it is read. */
+/** Every read returns the latest write of an agent. */
 const agentRoundTrip = (replica: Replica) =>
   forAll(twice(arbitrary.agentRecord), { runs: RUNS }, ([first, { agent_id: _, ...changes }]) =>
     Effect.gen(function* () {

@@ -146,10 +146,7 @@ const markRoundTrip = (replica: Replica) =>
     }),
   )
 
-/**
- * Whatever a decision puts is read back the same: every field of incidents and what belongs to
- * them, over its whole range.
- */
+/** Every field of incidents and their rows is read as it was written, over its whole range. */
 export const incidentRowSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const cases = {
     incidents: incidentRoundTrip,

@@ -32,7 +32,7 @@ export const endings = Effect.fnUntraced(function* (transcript: Transcript, agen
   const [row = {}] = items
   expectBody(yield* operate("DELETE", `/api/v1/agents/admission/blacklist/${row["id"]}`), 200, { count: 1 })
   expectBody(yield* operate("DELETE", `/api/v1/agents/admission/blacklist/${row["id"]}`), 200, { count: 0 })
-  // Its only key blocked, an agent is gone with all that it owns; its incidents stay, resolved.
+  // An agent whose only key is blocked is deleted with its rows; its incidents stay resolved.
   yield* block(agent)
   expectCode(yield* operate("GET", agentPath(agent)), "404 not_found")
   expectCode(yield* operate("POST", `${agentPath(agent)}/block`), "404 not_found")
@@ -50,7 +50,7 @@ export const endings = Effect.fnUntraced(function* (transcript: Transcript, agen
   expectCode(yield* push(agent, event()), "403 agent_not_accepted")
   expectBody(yield* heartbeat(agent), 202, { accepted: false })
   yield* accept(agent)
-  // Nothing of the former agent touches it: what would be late, and known, is neither.
+  // The former agent's rows do not count: no event is late or a duplicate.
   const old = event({ check_id: "disk", observed_at: at(0), ...critical })
   expectBody(yield* push(agent, old), 202, { accepted: 1, deduplicated: 0 })
   expectBody(yield* operate("DELETE", agentPath(agent)), 200, { count: 1 })
