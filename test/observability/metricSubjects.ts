@@ -11,7 +11,7 @@ export const metricSubjects: Readonly<Record<string, ReadonlyArray<MetricDefinit
   ...Object.fromEntries(Object.entries(ofCore).map(([title, of]) => [title, Object.values(of)])),
   PostgreSQL: Object.values(poolMetricDefinitions),
   SQLite: Object.values(fileMetricDefinitions),
-  Process: Object.values(processMetricDefinitions),
+  Process: processMetricDefinitions,
 }
 
 /** All metrics. */

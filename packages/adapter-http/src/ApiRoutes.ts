@@ -14,8 +14,6 @@ import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
 import * as everyResponse from "./response/everyResponse.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
-import * as OpsHandlers from "./handlers/OpsHandlers.ts"
-import * as HealthHandlers from "./handlers/HealthHandlers.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
@@ -38,13 +36,13 @@ export type ApiServices = Ingest | Admission | Queries | Ids | Hashing | Readine
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(
-    Layer.provide([AgentHandlers.layer(trustedHops), OperatorHandlers.layer, HealthHandlers.layer]),
+    Layer.provide([AgentHandlers.layer(trustedHops), OperatorHandlers.v1, OperatorHandlers.health]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 
 const opsRoutes = (tokens: OperatorTokens) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide(OpsHandlers.layer),
+    Layer.provide(OperatorHandlers.ops),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 

@@ -6,7 +6,6 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
-import { Arrivals } from "./Arrivals.ts"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
@@ -57,6 +56,35 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string)
 const ANSWER: unique symbol = Symbol("answer")
 interface Connection extends Duplex {
   [ANSWER]?: ServerResponse
+}
+
+/** So many turns of the event loop without an arrival: a connection is accepted in one, and read in the next. */
+const QUIET_TURNS = 4
+
+/** Under load something always arrives; the server has to stop all the same. */
+const MOST_MILLIS = 1_000
+
+/** Connections and requests as they arrive at a server: what has arrived when it stops is still read. */
+class Arrivals {
+  #count = 0
+
+  note(): void {
+    this.#count += 1
+  }
+
+  /** Calls back when all that has arrived is read: no turn of the event loop brings more, or a second has passed. */
+  settle(onSettled: () => void): void {
+    const deadline = performance.now() + MOST_MILLIS
+    let seen = this.#count
+    let quiet = 0
+    const look = (): void => {
+      quiet = seen === this.#count ? quiet + 1 : 0
+      seen = this.#count
+      if (quiet === QUIET_TURNS || performance.now() > deadline) onSettled()
+      else setImmediate(look)
+    }
+    setImmediate(look)
+  }
 }
 
 /** A server of node:http whose front takes each connection first, until it hands it over. */

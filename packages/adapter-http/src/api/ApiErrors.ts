@@ -1,7 +1,11 @@
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { Seconds } from "./Seconds.ts"
+
+/** A whole number of seconds in a header field (RFC 9110, delay-seconds). */
+const Seconds = Schema.String.check(Schema.isPattern(/^[0-9]{1,9}$/u)).pipe(
+  Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })),
+)
 
 /** The status of every error code (docs/rules.md#order-of-checks). */
 export const errorStatus = {

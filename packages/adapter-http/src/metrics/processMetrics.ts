@@ -13,65 +13,149 @@ import {
   counter,
   gauge,
   histogram,
-  type MetricFamily,
+  type MetricDefinition,
   several,
   single,
 } from "@tocsin/core/engine/metrics/Metric"
 import { Effect, type Scope } from "effect"
 
-const GC_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+/** How often the event loop is asked how late it is. */
+const LAG_RESOLUTION_MILLIS = 20
+const NANOS = 1e9
+const MICROS = 1e6
+const MILLIS = 1e3
 
-/** The process, under prom-client's usual names. */
-export const processMetricDefinitions = {
-  buildInfo: gauge("tocsin_build_info", "Always 1; the labels name the version", {
-    labels: ["version", "node"],
-  }),
-  startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
-  cpuUser: counter("process_cpu_user_seconds_total", "Processor time spent in the process's own code"),
-  cpuSystem: counter(
-    "process_cpu_system_seconds_total",
-    "Processor time spent in the system for the process",
-  ),
-  cpu: counter("process_cpu_seconds_total", "Processor time spent by the process"),
-  residentMemory: gauge("process_resident_memory_bytes", "Resident memory of the process"),
-  openFiles: gauge("process_open_fds", "Open file descriptors"),
-  mostFiles: gauge("process_max_fds", "Limit on open file descriptors"),
-  heapTotal: gauge("nodejs_heap_size_total_bytes", "Size of the JavaScript heap"),
-  heapUsed: gauge("nodejs_heap_size_used_bytes", "Memory in use on the JavaScript heap"),
-  externalMemory: gauge(
-    "nodejs_external_memory_bytes",
-    "Memory outside the JavaScript heap that its objects hold",
-  ),
-  gcDuration: histogram("nodejs_gc_duration_seconds", "Duration of garbage collections, by kind", {
-    labels: ["kind"],
-    buckets: GC_SECONDS,
-  }),
-  loopLagMin: gauge("nodejs_eventloop_lag_min_seconds", "Event loop lag since the last scrape, minimum"),
-  loopLagMax: gauge("nodejs_eventloop_lag_max_seconds", "Event loop lag since the last scrape, maximum"),
-  loopLagMean: gauge("nodejs_eventloop_lag_mean_seconds", "Event loop lag since the last scrape, mean"),
-  loopLagP50: gauge("nodejs_eventloop_lag_p50_seconds", "Event loop lag since the last scrape, median"),
-  loopLagP90: gauge(
-    "nodejs_eventloop_lag_p90_seconds",
-    "Event loop lag since the last scrape, 90th percentile",
-  ),
-  loopLagP99: gauge(
-    "nodejs_eventloop_lag_p99_seconds",
-    "Event loop lag since the last scrape, 99th percentile",
-  ),
-  loopActive: counter("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy"),
-  loopIdle: counter("nodejs_eventloop_idle_seconds_total", "Time that the event loop was idle"),
-  versionInfo: gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
-    labels: ["version", "major", "minor", "patch"],
-  }),
+/** A look at the process. */
+interface Look {
+  readonly cpu: NodeJS.CpuUsage
+  readonly memory: NodeJS.MemoryUsage
+  readonly loop: ReturnType<typeof performance.eventLoopUtilization>
+  readonly lag: ReturnType<typeof monitorEventLoopDelay>
+  /** Only where there is a /proc. */
+  readonly files?: { readonly open: number; readonly most: number | undefined }
 }
 
-const metrics = processMetricDefinitions
+/** Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag. */
+const lag = ({ lag: { count } }: Look, nanos: number): number =>
+  count === 0 ? 0 : Math.max(0, nanos / NANOS - LAG_RESOLUTION_MILLIS / MILLIS)
 
-/** How often the event loop is asked how late it is: one timer, whose cost nobody sees. */
-const LAG_RESOLUTION_MILLIS = 20
-const NANOS_PER_SECOND = 1e9
-const MICROS_PER_SECOND = 1e6
-const MILLIS_PER_SECOND = 1e3
+const ofLag = (name: string, what: string) =>
+  gauge(`nodejs_eventloop_lag_${name}_seconds`, `Event loop lag since the last scrape, ${what}`)
+
+/** The metrics with one value, under prom-client's usual names. */
+const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number | undefined]> = [
+  [
+    gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
+    () => performance.timeOrigin / MILLIS,
+  ],
+  [
+    counter("process_cpu_user_seconds_total", "Processor time spent in the process's own code"),
+    ({ cpu }) => cpu.user / MICROS,
+  ],
+  [
+    counter("process_cpu_system_seconds_total", "Processor time spent in the system for the process"),
+    ({ cpu }) => cpu.system / MICROS,
+  ],
+  [
+    counter("process_cpu_seconds_total", "Processor time spent by the process"),
+    ({ cpu }) => (cpu.user + cpu.system) / MICROS,
+  ],
+  [gauge("process_resident_memory_bytes", "Resident memory of the process"), ({ memory }) => memory.rss],
+  [gauge("process_open_fds", "Open file descriptors"), ({ files }) => files?.open],
+  [gauge("process_max_fds", "Limit on open file descriptors"), ({ files }) => files?.most],
+  [gauge("nodejs_heap_size_total_bytes", "Size of the JavaScript heap"), ({ memory }) => memory.heapTotal],
+  [
+    gauge("nodejs_heap_size_used_bytes", "Memory in use on the JavaScript heap"),
+    ({ memory }) => memory.heapUsed,
+  ],
+  [
+    gauge("nodejs_external_memory_bytes", "Memory outside the JavaScript heap that its objects hold"),
+    ({ memory }) => memory.external,
+  ],
+  [ofLag("min", "minimum"), (look) => lag(look, look.lag.min)],
+  [ofLag("max", "maximum"), (look) => lag(look, look.lag.max)],
+  [ofLag("mean", "mean"), (look) => lag(look, look.lag.mean)],
+  [ofLag("p50", "median"), (look) => lag(look, look.lag.percentile(50))],
+  [ofLag("p90", "90th percentile"), (look) => lag(look, look.lag.percentile(90))],
+  [ofLag("p99", "99th percentile"), (look) => lag(look, look.lag.percentile(99))],
+  [
+    counter("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy"),
+    ({ loop }) => loop.active / MILLIS,
+  ],
+  [
+    counter("nodejs_eventloop_idle_seconds_total", "Time that the event loop was idle"),
+    ({ loop }) => loop.idle / MILLIS,
+  ],
+]
+
+const buildInfo = gauge("tocsin_build_info", "Always 1; the labels name the version", {
+  labels: ["version", "node"],
+})
+const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
+  labels: ["version", "major", "minor", "patch"],
+})
+/** Garbage collections. */
+export const gcDuration = histogram(
+  "nodejs_gc_duration_seconds",
+  "Duration of garbage collections, by kind",
+  {
+    labels: ["kind"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+  },
+)
+
+/** Every metric of the process. */
+export const processMetricDefinitions: ReadonlyArray<MetricDefinition> = [
+  buildInfo,
+  ...values.map(([definition]) => definition),
+  gcDuration,
+  versionInfo,
+]
+
+/** Watches the process until the scope closes. */
+export const processMetrics = (version: string): Effect.Effect<MetricSource, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const delay = yield* eventLoopDelay
+    const gc = yield* collections
+    const constant = [
+      several(buildInfo, [[[version, process.version], 1]]),
+      several(versionInfo, [[[process.version, ...process.versions.node.split(".")], 1]]),
+    ]
+    return Effect.map(openFiles, (files) => {
+      const look: Look = {
+        cpu: process.cpuUsage(),
+        memory: process.memoryUsage(),
+        loop: performance.eventLoopUtilization(),
+        lag: delay,
+        ...(files !== undefined && { files }),
+      }
+      const read = values.flatMap(([definition, valueOf]) => {
+        const value = valueOf(look)
+        return value === undefined ? [] : [single(definition, value)]
+      })
+      delay.reset()
+      return [...constant, ...read, gc.read()]
+    })
+  })
+
+const MOST_FILES = /^Max open files\s+(\d+)/m
+
+const openFiles = Effect.gen(function* () {
+  const open = yield* Effect.tryPromise(() => readdir("/proc/self/fd"))
+  const limits = yield* Effect.tryPromise(() => readFile("/proc/self/limits", "utf8"))
+  const most = MOST_FILES.exec(limits)?.[1]
+  // Reading the folder has opened it.
+  return { open: open.length - 1, most: most === undefined ? undefined : Number(most) }
+}).pipe(Effect.orElseSucceed(() => undefined))
+
+const eventLoopDelay = Effect.acquireRelease(
+  Effect.sync(() => {
+    const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MILLIS })
+    delay.enable()
+    return delay
+  }),
+  (delay) => Effect.sync(() => delay.disable()),
+)
 
 const GC_KINDS = new Map([
   [constants.NODE_PERFORMANCE_GC_MAJOR, "major"],
@@ -80,110 +164,21 @@ const GC_KINDS = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, "weakcb"],
 ])
 
-/** Watches the process until the scope closes, and tells of it. */
-export const processMetrics = (version: string): Effect.Effect<MetricSource, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const readLoop = yield* eventLoop
-    const gc = yield* collections
-    const constant = [
-      several(metrics.buildInfo, [[[version, process.version], 1]]),
-      several(metrics.versionInfo, [[[process.version, ...versionParts()], 1]]),
-      single(metrics.startTime, performance.timeOrigin / MILLIS_PER_SECOND),
-    ]
-    return Effect.map(openFiles, (files) => [
-      ...constant,
-      ...processor(),
-      ...memory(),
-      ...files,
-      gc.read(),
-      ...readLoop(),
-    ])
-  })
-
-const versionParts = (): ReadonlyArray<string> => {
-  const [major = "", minor = "", patch = ""] = process.versions.node.split(".")
-  return [major, minor, patch]
-}
-
-const processor = (): ReadonlyArray<MetricFamily> => {
-  const { user, system } = process.cpuUsage()
-  return [
-    single(metrics.cpuUser, user / MICROS_PER_SECOND),
-    single(metrics.cpuSystem, system / MICROS_PER_SECOND),
-    single(metrics.cpu, (user + system) / MICROS_PER_SECOND),
-  ]
-}
-
-const memory = (): ReadonlyArray<MetricFamily> => {
-  const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
-  return [
-    single(metrics.residentMemory, rss),
-    single(metrics.heapTotal, heapTotal),
-    single(metrics.heapUsed, heapUsed),
-    single(metrics.externalMemory, external),
-  ]
-}
-
-const MOST_FILES = /^Max open files\s+(\d+)/m
-
-/** Where there is a /proc. */
-const openFiles: Effect.Effect<ReadonlyArray<MetricFamily>> = Effect.gen(function* () {
-  const open = yield* Effect.tryPromise(() => readdir("/proc/self/fd"))
-  const limits = yield* Effect.tryPromise(() => readFile("/proc/self/limits", "utf8"))
-  const most = MOST_FILES.exec(limits)?.[1]
-  return [
-    // Reading the folder has opened it.
-    single(metrics.openFiles, open.length - 1),
-    ...(most === undefined ? [] : [single(metrics.mostFiles, Number(most))]),
-  ]
-}).pipe(Effect.orElseSucceed(() => []))
-
-/** Lag since the last reading, as prom-client tells it; how busy the loop was, as counters that any reader can compare. */
-const eventLoop = Effect.gen(function* () {
-  const lag = yield* Effect.acquireRelease(
-    Effect.sync(() => monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MILLIS })),
-    (monitor) => Effect.sync(() => monitor.disable()),
-  )
-  lag.enable()
-  // A timer that is punctual counts as its interval.
-  const seconds = (nanos: number): number =>
-    Number.isFinite(nanos)
-      ? Math.max(0, nanos / NANOS_PER_SECOND - LAG_RESOLUTION_MILLIS / MILLIS_PER_SECOND)
-      : 0
-  return (): ReadonlyArray<MetricFamily> => {
-    const isEmpty = lag.count === 0
-    const since = (nanos: number) => (isEmpty ? 0 : seconds(nanos))
-    const { active, idle } = performance.eventLoopUtilization()
-    const families = [
-      single(metrics.loopLagMin, since(lag.min)),
-      single(metrics.loopLagMax, since(lag.max)),
-      single(metrics.loopLagMean, since(lag.mean)),
-      single(metrics.loopLagP50, since(lag.percentile(50))),
-      single(metrics.loopLagP90, since(lag.percentile(90))),
-      single(metrics.loopLagP99, since(lag.percentile(99))),
-      single(metrics.loopActive, active / MILLIS_PER_SECOND),
-      single(metrics.loopIdle, idle / MILLIS_PER_SECOND),
-    ]
-    lag.reset()
-    return families
-  }
-})
-
 const kindOf = (entry: PerformanceEntry): string => {
-  // Node's entries of collections have it (perf_hooks, "Garbage Collection"); those of browsers, whose type this is, have not.
+  // The type is that of browsers; Node's entries of collections have a detail.
   const { detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } }
   return GC_KINDS.get(detail?.kind ?? -1) ?? "other"
 }
 
 const collections = Effect.gen(function* () {
-  const durations = new Histograms(metrics.gcDuration)
-  // A kind that has not happened yet is 0, not absent: rates begin with the first one.
+  const durations = new Histograms(gcDuration)
+  // Kinds that have not happened are 0, so that rates work from the first one.
   for (const kind of GC_KINDS.values()) durations.of(kind)
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       const observer = new PerformanceObserver((list) => {
         for (const entry of list.getEntries()) {
-          durations.of(kindOf(entry)).observe(entry.duration / MILLIS_PER_SECOND)
+          durations.of(kindOf(entry)).observe(entry.duration / MILLIS)
         }
       })
       observer.observe({ entryTypes: ["gc"] })

@@ -6,8 +6,7 @@ import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/h
 import type { KnownRoute } from "../routes.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { firstPage } from "./firstPage.ts"
-import type { About, ServiceState } from "./ServiceState.ts"
-import { stateDocument } from "./stateDocument.ts"
+import { type About, type ServiceState, stateDocument } from "./ServiceState.ts"
 import { stylesheet } from "./stylesheet.ts"
 import { wantsHtml } from "./wantsHtml.ts"
 

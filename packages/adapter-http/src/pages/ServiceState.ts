@@ -1,6 +1,6 @@
-import type { Instant } from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/core/contract/Instant"
 import type { Health } from "@tocsin/core/health/judgeHealth"
-import type { Duration } from "effect"
+import { Duration } from "effect"
 
 /** What a service tells everybody of itself. */
 export interface About {
@@ -11,7 +11,7 @@ export interface About {
 
 /** A service and how it is, as its first page shows it. Nothing in it is a secret, or about what is monitored. */
 export interface ServiceState extends About {
-  readonly startedAt: Instant
+  readonly startedAt: Instant.Instant
   readonly upFor: Duration.Duration
   /** Whether it can do its work (docs/rules.md#health-and-readiness). */
   readonly isReady: boolean
@@ -41,3 +41,21 @@ export const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up"
   if (!holds(state, "delivery_in_time")) return "late"
   return holds(state, "nothing_given_up") ? "in_time" : "given_up"
 }
+
+/** The first page for programs: the same in JSON. */
+export const stateDocument = (state: ServiceState): object => ({
+  service: "tocsin",
+  version: state.version,
+  status: statusOf(state),
+  storage: { kind: state.storage, status: isStorageWell(state) ? "ok" : "failing" },
+  notifications: { status: deliveryOf(state) },
+  started_at: Instant.format(state.startedAt),
+  uptime_seconds: Math.floor(Duration.toSeconds(state.upFor)),
+  links: {
+    documentation: "/docs",
+    openapi: "/openapi.json",
+    health: "/api/v1/health",
+    ready: "/api/v1/ready",
+    metrics: "/metrics",
+  },
+})

@@ -4,7 +4,6 @@ import { ByteSize, Effect, Result } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
 import { fail } from "../response/failures.ts"
-import { Turns } from "./Turns.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -101,6 +100,27 @@ export const parseJson = (
   return Result.flatMap(Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 }), (text) =>
     Result.try({ try: () => JSON.parse(text) as unknown, catch: () => NOT_JSON }),
   )
+}
+
+/** Does one piece of work in each turn of the event loop, in order. What else there is to do gets its time between them. */
+export class Turns {
+  readonly #waiting: Array<() => void> = []
+  readonly #next = () => this.#doNext()
+
+  /** Adds a piece of work, which is done in a later turn. */
+  add(work: () => void): void {
+    if (this.#waiting.push(work) === 1) setImmediate(this.#next)
+  }
+
+  #doNext(): void {
+    const [work] = this.#waiting
+    try {
+      work?.()
+    } finally {
+      this.#waiting.shift()
+      if (this.#waiting.length > 0) setImmediate(this.#next)
+    }
+  }
 }
 
 /** Larger bodies than this take milliseconds to parse and to check. */

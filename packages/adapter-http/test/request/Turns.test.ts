@@ -1,11 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { readJson } from "../../src/request/RequestBody.ts"
+import { readJson, Turns } from "../../src/request/RequestBody.ts"
 import { RequestId } from "../../src/request/RequestId.ts"
 import { heartbeat } from "../http.ts"
 import { REQUEST_ID } from "../TestServer.ts"
-import { Turns } from "../../src/request/Turns.ts"
 
 /** Counts the turns of the event loop until its scope closes. */
 const turnsOfLoop = Effect.map(
