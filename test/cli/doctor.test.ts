@@ -174,7 +174,7 @@ describe.concurrent("the doctor", () => {
   )
 
   it.live.skipIf(cannotProvoke)(
-    `finds a folder that cannot be written${cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""}`,
+    `finds a read-only folder${cannotProvoke ? " (skipped: only root can read this checkout)" : ""}`,
     () =>
       Effect.gen(function* () {
         const place = { cwd: yield* scratchFolder, environment: {} }

@@ -5,7 +5,7 @@ import { StorageFailure } from "@tocsin/core/ports/Storage"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { countOfBullets, entries, rowsOf, sectionOf, titlesBetween } from "./ErrorsPage.ts"
-import { messages, misplaced, NOT_TOLD, PASSED_ON, wordings } from "./sourceMessages.ts"
+import { messages, misplaced, NOT_ON_PAGE, PASSED_ON, wordings } from "./sourceMessages.ts"
 
 /** Less than that explains nothing. */
 const SHORTEST_EXPLANATION = 3
@@ -96,7 +96,7 @@ describe("messages of the source", () => {
   it("are excepted only while they exist", () => {
     const said = new Set(messages.flatMap((message) => message.wordings))
     assert.deepStrictEqual(
-      Object.keys(NOT_TOLD).filter((wording) => !said.has(wording)),
+      Object.keys(NOT_ON_PAGE).filter((wording) => !said.has(wording)),
       [],
     )
     const codes = new Set(messages.map(({ code }) => paragraph(code)))

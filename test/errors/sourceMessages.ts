@@ -19,7 +19,7 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
   .flatMap(messagesIn)
 
 /** Why a message is on no page: no person reads it. */
-export const NOT_TOLD: Readonly<Record<string, string>> = {
+export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   "A parameter could not be written, or a column could not be read":
     "the cause of another message, in the log",
   "Pass the digits as text": "a defect",
@@ -27,10 +27,10 @@ export const NOT_TOLD: Readonly<Record<string, string>> = {
     "the cause of another message, in the log",
   "The agent was registered meanwhile": "the decision is made again",
   "A command of a group needs a transaction of its own": "it gets one",
-  "origins such as https://dashboard.example, or * alone": "told as what the setting takes",
-  "origins such as https://dashboard.example, or * alone; …": "told as what the setting takes",
-  "the storage took too long": "told by its reason",
-  "the storage failed unexpectedly": "told by its reason",
+  "origins such as https://dashboard.example, or * alone": "the page lists it as the value of the setting",
+  "origins such as https://dashboard.example, or * alone; …": "the page lists it as the value of the setting",
+  "the storage took too long": "the page lists its reason",
+  "the storage failed unexpectedly": "the page lists its reason",
 }
 
 /** Expressions that pass on a message of another place, or are not messages. */
@@ -117,6 +117,6 @@ export const misplaced = elsewhere.filter(({ file, code }) => !readFileSync(file
 /** Every message that a person can read, in the wording of the page. */
 export const wordings: ReadonlySet<string> = new Set(
   [...messages.flatMap((message) => message.wordings), ...elsewhere.map(({ wording }) => wording)].filter(
-    (wording) => !(wording in NOT_TOLD),
+    (wording) => !(wording in NOT_ON_PAGE),
   ),
 )

@@ -28,7 +28,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
       yield* use(server)
       const told = yield* untilScraped(
         server,
-        "all is told",
+        "all metrics are there",
         (families) => valueOf(families, "tocsin_notifier_attempts_total", { outcome: "delivered" }) === 1,
       )
       const counts = (name: string, labels: Readonly<Record<string, string>> = {}) =>
@@ -89,7 +89,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
       yield* use(server)
       const told = yield* untilScraped(
         server,
-        "a commit is told",
+        "a commit is counted",
         (families) =>
           (valueOf(families, "tocsin_commit_commands_count", { storage: "postgres", way: "cached" }) ?? 0) >
           0,
@@ -115,7 +115,7 @@ describe("metrics of a server", { timeout: 60_000 }, () => {
       yield* postgres.away
       const told = yield* untilScraped(
         server,
-        "the storage is told to be away",
+        "the storage is reported as unreachable",
         (families) => valueOf(families, "tocsin_storage_up") === 0,
       )
       assert.isFalse(told.has("tocsin_agents"))

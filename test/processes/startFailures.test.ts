@@ -84,7 +84,7 @@ describe.concurrent("a server that cannot start reports the reason in one messag
   )
 
   it.live.skipIf(cannotProvoke)(
-    `where it may not write to its data folder${cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""}`,
+    `its data folder is not writable${cannotProvoke ? " (skipped: only root can read this checkout)" : ""}`,
     () =>
       Effect.gen(function* () {
         const folder = yield* scratchFolder

@@ -79,7 +79,7 @@ const splitBatch = ({ agent_id, key }: Agent) => {
 const untilRead = (server: ServerProcess) =>
   Effect.andThen(statusOf(server, "/api/v1/health"), statusOf(server, "/api/v1/health"))
 
-const untilRefused = ({ port }: ServerProcess) => until("nobody listens any more", isRefused(port))
+const untilRefused = ({ port }: ServerProcess) => until("nothing listens", isRefused(port))
 
 describe.concurrent("a server that shuts down", () => {
   it.live("first is not ready, then finishes its requests and closes every connection", () =>

@@ -39,7 +39,7 @@ const itemFaults = (
       ? ["arrived as something else"]
       : [],
     arrivals.some(({ message }) => message.data.incident.id !== item.incident_id)
-      ? ["told of another incident"]
+      ? ["notified of another incident"]
       : [],
   ].flat()
 }
@@ -76,8 +76,8 @@ const incidentFaults = (
     ends === 0 || told.at(-1)?.event_type === "resolved" ? [] : ["fired after its end"],
     positions.every((at, index) => index === 0 || at >= (positions[index - 1] ?? 0))
       ? []
-      : ["was told out of order"],
-    early.length === 0 ? [] : ["was told something before what comes first was taken"],
+      : ["was notified out of order"],
+    early.length === 0 ? [] : ["was notified before an earlier notification was accepted"],
   ].flat()
 }
 

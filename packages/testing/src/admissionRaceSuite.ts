@@ -12,7 +12,7 @@ const range = (length: number): ReadonlyArray<number> => Array.from({ length }, 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
 
 const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "of two keys for one agent id, one is pending and one is refused" }, (replica) =>
+  race(subject, { name: "of two keys for one agent ID, one is pending and one is refused" }, (replica) =>
     Effect.gen(function* () {
       const agents = agentNames(12)
       const outcomes = yield* Effect.forEach(
@@ -32,7 +32,7 @@ const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
-  race(subject, { name: "of two agent ids for one key, one is pending and one is refused" }, (replica) =>
+  race(subject, { name: "of two agent IDs for one key, one is pending and one is refused" }, (replica) =>
     Effect.gen(function* () {
       const outcomes = yield* Effect.forEach(
         range(12),
@@ -52,7 +52,7 @@ const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
-  race(subject, { name: "one heartbeat sent many times at once registers once" }, (replica) =>
+  race(subject, { name: "one heartbeat sent many times concurrently registers once" }, (replica) =>
     Effect.gen(function* () {
       const replies = yield* Effect.forEach(
         range(20),
@@ -85,7 +85,7 @@ const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void =>
 }
 
 const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "accepting at once counts once" }, (replica) =>
+  race(subject, { name: "concurrent accepts count once" }, (replica) =>
     Effect.gen(function* () {
       const agents = agentNames(8)
       yield* register(replica(0), ...agents)
@@ -98,7 +98,7 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "actions on all at once count each agent once" }, (replica) =>
+  race(subject, { name: "concurrent actions on all agents count each agent once" }, (replica) =>
     Effect.gen(function* () {
       const agents = agentNames(40)
       yield* register(replica(0), ...agents)
@@ -121,7 +121,7 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
 
   race(
     subject,
-    { name: "accepting, blocking and removing all at once deal with each agent once" },
+    { name: "concurrent accept-all, block-all and remove-all act on each agent once" },
     (replica) =>
       Effect.gen(function* () {
         const agents = agentNames(40)
@@ -172,7 +172,7 @@ const describeCrowd = <Place>(subject: StorageUnderTest<Place>): void => {
 const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
   race(
     subject,
-    { name: "a key unblocked while it is used stays unblocked, and is unblocked once" },
+    { name: "a key that is unblocked while in use stays unblocked, and is unblocked once" },
     (replica) =>
       Effect.gen(function* () {
         const agents = agentNames(16)

@@ -50,29 +50,29 @@ const ok = { status: "ok", exit_code: 0 } as const
 
 const cases: ReadonlyArray<Case> = [
   {
-    name: "what was stored before it",
+    name: "rows stored before it",
     together: [[eventOf(1), other], "remove"],
     stored: [eventId(9)],
   },
   {
-    name: "what was stored before it, and not what comes after it",
+    name: "rows stored before it, and not those after it",
     together: [[other, eventOf(1)], "remove", [eventOf(2, ok)]],
     stored: [eventId(2), eventId(9)],
   },
   {
-    name: "what an earlier transaction stored, and not what comes after it",
+    name: "rows of an earlier transaction, and not those after it",
     before: [eventOf(1), other],
     together: ["remove", [eventOf(2, ok)], [eventOf(3)]],
     stored: [eventId(3), eventId(2), eventId(9)],
   },
   {
-    name: "the event that is reported again after it",
+    name: "the event that is sent again after it",
     before: [other, eventOf(1)],
     together: ["remove", [eventOf(1)]],
     stored: [eventId(1), eventId(9)],
   },
   {
-    name: "the event that was looked up before it, and is reported again after it",
+    name: "the event that was looked up before it and is sent again after it",
     before: [other, eventOf(1), eventOf(2, ok)],
     together: [[eventOf(1, { observed_at: eventOf(4).observed_at })], "remove", [eventOf(1)]],
     stored: [eventId(1), eventId(9)],
@@ -84,7 +84,7 @@ const cases: ReadonlyArray<Case> = [
     stored: [eventId(9)],
   },
   {
-    name: "all that was stored, however often it is removed",
+    name: "all rows, however often it is removed",
     before: [eventOf(1)],
     together: ["remove", [eventOf(2)], "remove", [eventOf(1)], "remove"],
     stored: [],
@@ -121,7 +121,7 @@ export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void
     )
 
     for (const { name, before = [], together, stored } of cases) {
-      it.effect(`is removed with its history in one transaction: ${name}`, () =>
+      it.effect(`removes from the history, in one transaction: ${name}`, () =>
         Effect.gen(function* () {
           const replica = yield* openReplica(subject)
           yield* enroll(replica, "a")

@@ -182,7 +182,7 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
 const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "an item is claimed by one, and a resolved after its firing" }, (replica) =>
+  race(subject, { name: "an item is claimed by one client, and a resolved after its firing" }, (replica) =>
     Effect.gen(function* () {
       const incidents = range(30)
       yield* enqueue(
@@ -249,7 +249,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "an alert is claimed by one" }, (replica) =>
+  race(subject, { name: "an alert is claimed by one client" }, (replica) =>
     Effect.gen(function* () {
       const incidents = range(20).map((n) => `incident ${n}`)
       yield* write(replica(0), [], (workspace) => {

@@ -73,7 +73,7 @@ export const historyRetentionSuite = <Place>(subject: StorageUnderTest<Place>): 
       }),
     )
 
-    race(subject, { name: "expired from several sides at once, each row once" }, (replica) =>
+    race(subject, { name: "expired from several clients concurrently, each row once" }, (replica) =>
       Effect.gen(function* () {
         const names = range(8).map((n) => `agent-${n}`)
         yield* Effect.forEach(names, (name) => putHistory(replica(0), name))

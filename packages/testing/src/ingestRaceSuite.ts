@@ -20,7 +20,7 @@ const statusOf = (sender: number, n: number): CheckStatus =>
   STATUSES[(sender * 7 + n * (sender + 1)) % 4] ?? "ok"
 
 const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "a batch sent many times at once counts once" }, (replica) =>
+  race(subject, { name: "a batch sent many times concurrently counts once" }, (replica) =>
     Effect.gen(function* () {
       yield* enroll(replica(0), "a")
       const batch = range(30).map((n) =>
@@ -78,7 +78,7 @@ const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "one incident opens, however many open it" }, (replica) =>
+  race(subject, { name: "concurrent openers open one incident" }, (replica) =>
     Effect.gen(function* () {
       const agents = range(24).map((n) => `agent-${n}`)
       yield* enroll(replica(0), ...agents)
@@ -113,7 +113,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "joins, leaves and changes of many agents on shared incidents add up" }, (replica) =>
+  race(subject, { name: "concurrent joins, leaves and changes of shared incidents add up" }, (replica) =>
     Effect.gen(function* () {
       const agents = range(16).map((n) => `agent-${n}`)
       yield* enroll(replica(0), ...agents)

@@ -145,7 +145,7 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "each dead agent opens one incident, however many look for it" }, (replica) =>
+  race(subject, { name: "each dead agent opens one incident in concurrent sweeps" }, (replica) =>
     Effect.gen(function* () {
       const names = Array.from({ length: 30 }, (_, n) => `agent-${n}`)
       yield* write(replica(0), [], (workspace) => {

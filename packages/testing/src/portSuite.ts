@@ -141,7 +141,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 const describeHints = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "hints: can be watched while things are enqueued, and never end" }, (replica) =>
+  race(subject, { name: "hints: can be subscribed to during commands, and never end" }, (replica) =>
     Effect.gen(function* () {
       const watching = yield* Effect.forkChild(Stream.runDrain(replica(0).storage.hints))
       yield* enroll(replica(1), "a")
@@ -183,7 +183,7 @@ const describeEstablish = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "establish: of values that race, all learn the one that is kept" }, (replica) =>
+  race(subject, { name: "establish: concurrent callers all get the value that is kept" }, (replica) =>
     Effect.gen(function* () {
       const values = Array.from({ length: 20 }, (_, n) => `value ${n}`)
       const kept = yield* Effect.forEach(

@@ -122,7 +122,7 @@ const purgeAll = Effect.fnUntraced(function* ({ storage }: Replica) {
 export const purgeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("purge", () => {
     describeOne(subject)
-    race(subject, { name: "from several sides at once removes each row once" }, (replica) =>
+    race(subject, { name: "from several clients concurrently removes each row once" }, (replica) =>
       Effect.gen(function* () {
         const agents = Array.from({ length: 6 }, (_, n) => `agent-${n}`)
         yield* enroll(replica(0), ...agents)

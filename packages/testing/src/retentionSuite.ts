@@ -136,7 +136,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 const describeReplays = <Place>(subject: StorageUnderTest<Place>): void => {
-  race(subject, { name: "incidents: none goes while a notification of it is replayed" }, (replica) =>
+  race(subject, { name: "incidents: none expires while one of its notifications is replayed" }, (replica) =>
     Effect.gen(function* () {
       const names = range(24).map((n) => `incident ${n}`)
       yield* write(replica(0), [], (workspace) => {

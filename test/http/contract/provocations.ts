@@ -23,7 +23,7 @@ export interface Provocation {
 /** One byte more than the largest body. */
 const TOO_LARGE = " ".repeat(1_048_577)
 
-const unavailable = new StorageError({ reason: "unavailable", message: "the database is away" })
+const unavailable = new StorageError({ reason: "unavailable", message: "the database is unreachable" })
 
 const send = (endpoint: Endpoint, agent: TestAgent) => {
   const json = endpoint.path.endsWith("/heartbeat")

@@ -21,7 +21,7 @@ const untilReadiness = Effect.fnUntraced(function* (status: 200 | 503) {
   }
 })
 
-const unavailable = new StorageError({ reason: "unavailable", message: "the database is away" })
+const unavailable = new StorageError({ reason: "unavailable", message: "the database is unreachable" })
 const full = new StorageError({ reason: "full", message: "no space is left" })
 
 /** What a probe may do instead of answering. */

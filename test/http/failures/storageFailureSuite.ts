@@ -21,7 +21,7 @@ import { Tocsin } from "../service/Tocsin.ts"
 
 type Sound = Storage["Service"]
 const CAUSE = "no route to postgres.internal:5432"
-const MESSAGE = "the server postgres.internal is away"
+const MESSAGE = "the server postgres.internal is down"
 
 /** A storage of which everything that a request may need ends like this. */
 const ending =

@@ -26,5 +26,5 @@ export const nodeServer = Effect.gen(function* () {
     () => call("GET", "/api/v1/health"),
     () => Effect.sync(() => unsubscribe(STARTED, note)),
   )
-  return found ?? assert.fail("no server told of itself")
+  return found ?? assert.fail("no server was found")
 })
