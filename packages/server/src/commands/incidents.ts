@@ -14,6 +14,7 @@ import { Output, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
+import { LAST_ERROR, NOTIFICATION } from "./outbox.ts"
 import { useCases } from "./UseCases.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Incident>> => [
@@ -45,15 +46,6 @@ const TIMELINE: ReadonlyArray<Column<IncidentDetail["timeline"][number]>> = [
   { title: "INCIDENT", cell: (change) => change.incident_severity ?? "resolved", isState: true },
 ]
 
-const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
-  { title: "NOTIFICATION", cell: (item) => item.id },
-  { title: "NOTIFIER", cell: (item) => item.notifier },
-  { title: "EVENT", cell: (item) => item.event_type },
-  { title: "STATE", cell: (item) => item.state, isState: true },
-  { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
-  { title: "LAST ERROR", cell: (item) => item.last_error ?? "", least: 16 },
-]
-
 const FACTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
   { title: "INCIDENT", cell: ([name]) => name },
   { title: "", cell: ([, value]) => value, isState: true },
@@ -78,7 +70,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     section(MEMBERS, detail.members),
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,
-    section(DELIVERIES, detail.deliveries),
+    section([...NOTIFICATION, LAST_ERROR], detail.deliveries),
   ]
     .filter((text) => text !== "")
     .join("\n")

@@ -14,19 +14,34 @@ import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
-const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<NotificationOutboxItem>> => [
+type Item = NotificationOutboxItem
+
+/** The columns of a notification, also in its incident. */
+export const NOTIFICATION: ReadonlyArray<
+  Column<Pick<Item, "id" | "notifier" | "event_type" | "state" | "attempts">>
+> = [
   { title: "NOTIFICATION", cell: (item) => item.id },
   { title: "NOTIFIER", cell: (item) => item.notifier },
   { title: "EVENT", cell: (item) => item.event_type },
   { title: "STATE", cell: (item) => item.state, isState: true },
   { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
+]
+
+export const LAST_ERROR: Column<Pick<Item, "last_error">> = {
+  title: "LAST ERROR",
+  cell: (item) => item.last_error ?? "",
+  least: 16,
+}
+
+const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Item>> => [
+  ...NOTIFICATION,
   { title: "NEXT", cell: (item) => (item.next_attempt_at ? ageText(item.next_attempt_at, now) : "") },
   {
     title: "UPDATED",
     cell: (item) => (item.updated_at ? ageText(item.updated_at, now) : ""),
     align: "right",
   },
-  { title: "LAST ERROR", cell: (item) => item.last_error ?? "", least: 16 },
+  LAST_ERROR,
 ]
 
 interface Outcome {
