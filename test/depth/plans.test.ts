@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { pageStatement, type PageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
+import { pageStatement, type PageStatement } from "@tocsin/adapter-pg/lists/readPage"
 import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/readMetricCounts"
 import {
   type ListName,

@@ -3,10 +3,8 @@ import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { withChanges } from "@tocsin/core/engine/workspace/Decision"
-import { Context, Duration, Effect, Layer } from "effect"
-import type { Stream } from "effect"
-import { SqlClient } from "effect/sql"
-import type { SqlConnection } from "effect/sql"
+import { Context, Duration, Effect, Layer, type Stream } from "effect"
+import { SqlClient, type SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
@@ -14,18 +12,18 @@ import type { Database } from "./Database.ts"
 import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer } from "./hints/Announcer.ts"
 import { hintsOfOthers } from "./hints/hintsOfOthers.ts"
-import { expire } from "./housekeeping/expire.ts"
-import { readRows } from "./lists/readRows.ts"
-import { migrate } from "./migrate.ts"
+import { expire } from "./retention/expire.ts"
+import { readPage } from "./lists/readPage.ts"
+import { migrate } from "./migrations/migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
 import { read } from "./reads/read.ts"
 import { readMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { readIncidentStory } from "./reads/readIncidentStory.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
-import { decodeAgent, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
-import { decodeCheck, findCheck } from "./tables/CheckTable.ts"
-import { decodeMark, findMark } from "./tables/MarkTable.ts"
+import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
+import { checkTable, findCheck } from "./tables/CheckTable.ts"
+import { establish, findMark, markTable } from "./tables/MarkTable.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
@@ -69,13 +67,6 @@ export interface PgStorageOptions extends PgPoolOptions {
   readonly cachedRows?: number
   /** How many groups of commands are under way at a time beside those of cached ones: 2 unless given. */
   readonly lanes?: number
-}
-
-/** Keeps a value unless there is one already, and tells which is kept. */
-const establish: PgStatement = {
-  name: "establish",
-  text: `INSERT INTO established AS kept (name, value) VALUES ($1, $2)
-         ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`,
 }
 
 /** Asks whether the server takes writes. Answers whatever is locked. */
@@ -188,8 +179,8 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
   const silenceScans = makeSilenceScans(systemReads(sql))
   return Storage.of({
     transact: (command) => groups.transact(silenceScans.watch(withChanges(command))),
-    page: (request) => retryTransient(readRows(sql, request)),
-    agent: (agentId) => findOne(findAgent, [agentId], decodeAgent),
+    page: (request) => retryTransient(readPage(sql, request)),
+    agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
     counts: (aliveSince) => retryTransient(silenceScans.counts(aliveSince)),
     metricCounts: retryTransient(readMetricCounts(sql)),
     silentAgents: (seenBefore, limit) => retryTransient(silenceScans.silentAgents(seenBefore, limit)),
@@ -203,9 +194,9 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (notifiers, now) => retryTransient(untilNextDue(groupDatabase.pg, notifiers, now)),
     hints,
-    check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], decodeCheck),
+    check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
     incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
-    mark: findOne(findMark, ["service"], decodeMark),
+    mark: findOne(findMark, ["service"], markTable.decode),
     establish: (name, value) =>
       retryTransient(
         // The statement returns one row with this column, always.

@@ -8,14 +8,15 @@ import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
-import { PageReader } from "./lists/PageReader.ts"
+import { makePageReads } from "./lists/readPage.ts"
 import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { StoredRows } from "./transactions/StoredRows.ts"
 import { makeMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./metrics/fileMetrics.ts"
-import { makeTables } from "./rows/Tables.ts"
+import { makeRetentionTables } from "./retention/retentionTables.ts"
+import { makeTables } from "./tables/makeTables.ts"
 import { isSearch, searchRows } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
@@ -93,12 +94,11 @@ interface Parts {
 
 const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service"] => {
   const { tables } = rows
-  const pages = new PageReader(connection)
+  const readPage = makePageReads(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
-  const silenceScans = makeSilenceScans(
-    systemReads({ tables, read, snapshot: (use) => connection.snapshot(use) }),
-  )
+  const silenceScans = makeSilenceScans(systemReads(connection, read))
   const metricCounts = makeMetricCounts(connection)
+  const retention = makeRetentionTables(connection)
   return Storage.of({
     transact: (asked) => {
       const command = silenceScans.watch(withChanges(asked))
@@ -118,7 +118,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         ),
       )
     },
-    page: (request) => read(() => pages.read(request)),
+    page: (request) => read(() => readPage(request)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),
     incident: (id, limits) =>
@@ -148,7 +148,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       }),
     // One server works on a file; what the command line changes beside it is found by the next look at what is due.
     hints: Stream.never,
-    expire: (piece) => commits.submit(() => expireNow(tables.retention, piece), { isAlone: true }),
+    expire: (piece) => commits.submit(() => expireNow(retention, piece), { isAlone: true }),
     establish: (name, value) =>
       commits.submit(() => tables.established.establish(name, value), { isAlone: true }),
     probe: Effect.suspend(() => {

@@ -2,11 +2,10 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toStorageError } from "../toStorageError.ts"
-import { connectForCopy, inTransaction } from "./connectForCopy.ts"
 import type { CopySource } from "@tocsin/core/ports/Copy"
-import { readRows } from "./readRows.ts"
+import { connectForCopy, inTransaction, readRows } from "./copyConnection.ts"
 
-/** Reads a database as it is now, in one transaction that writes nothing, while `use` runs. */
+/** Reads a database as of now, in one read-only transaction, while `use` runs. */
 export const withCopySource = <A, E, R>(
   url: Redacted.Redacted,
   use: (source: CopySource) => Effect.Effect<A, E, R>,

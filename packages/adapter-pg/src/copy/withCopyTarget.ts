@@ -3,27 +3,23 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Database } from "../Database.ts"
-import { migrate } from "../migrate.ts"
+import { migrate } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
-import { insertionOf, toJson } from "./columnTypes.ts"
-import { connectForCopy, inTransaction } from "./connectForCopy.ts"
-import type { CopiedTable, CopyTarget } from "@tocsin/core/ports/Copy"
-import { readRows } from "./readRows.ts"
-
-interface TargetOptions {
-  readonly url: Redacted.Redacted
-  /** All tables that are going to be written. */
-  readonly tables: ReadonlyArray<CopiedTable>
-}
+import { copiedTables } from "@tocsin/core/ports/StoredTables"
+import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
+import { givenRows, quoted } from "../tables/makeTable.ts"
+import { connectForCopy, inTransaction, readRows } from "./copyConnection.ts"
+import type { CopyTarget } from "@tocsin/core/ports/Copy"
 
 /**
- * Fills a database with what `use` writes, schema included, in one transaction: a run that was broken off leaves nothing,
- * and the next one starts anew. Servers that start on it meanwhile wait for the end. Fails with `in_use` where there is
- * something in it, a server works on it, or another copy into it is under way.
+ * Fills a database with the rows that `use` writes, schema included, in one transaction: an
+ * interrupted run leaves nothing, and the next one starts over. Servers that start on the database
+ * wait for the end. Fails with `in_use` where the database has data, a server uses it, or another
+ * copy into it is running.
  */
 export const withCopyTarget = <A, E, R>(
-  { url, tables }: TargetOptions,
+  url: Redacted.Redacted,
   use: (target: CopyTarget) => Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | StorageError, R> =>
   Effect.scoped(
@@ -32,7 +28,7 @@ export const withCopyTarget = <A, E, R>(
         database,
         "",
         Effect.andThen(
-          prepare(database, tables),
+          prepare(database),
           Effect.suspend(() => use(makeTarget(database))),
         ),
       ),
@@ -44,13 +40,13 @@ const inUse = (message: string): StorageError => new StorageError({ reason: "in_
 // The lock that a migration takes: servers that start wait for it.
 const LOCK = "SELECT pg_try_advisory_xact_lock(7243197000) AS is_free"
 
-/** Servers leave a mark every five seconds; one that is so old was left by a server that ended. */
+/** Servers leave a mark every five seconds. An older one is that of a server that ended. */
 const MARKED_LATELY = Duration.seconds(30)
 
-/** What every first start leaves: no reason to refuse, and replaced by what is copied. */
+/** Every first start fills these tables. They are no reason to refuse, and are overwritten. */
 const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "mark"]
 
-const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database, tables: ReadonlyArray<CopiedTable>) {
+const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
   if (lock?.is_free !== true) {
     return yield* inUse(
@@ -59,12 +55,12 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database, tables: Read
   }
   yield* migrate(sql)
   yield* requireNoServer(sql)
-  yield* sql.unsafe(`LOCK TABLE ${tables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
+  yield* sql.unsafe(`LOCK TABLE ${copiedTables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
   const now = yield* readStorageTime(pg)
   const [mark] = yield* sql<{ marked_at: bigint }>`SELECT marked_at FROM mark`.unprepared
   if (mark !== undefined && mark.marked_at > Instant.minus(now, MARKED_LATELY))
     return yield* inUse(STOP_SERVERS)
-  for (const { name } of tables) {
+  for (const { name } of copiedTables) {
     if (LEFT_BY_STARTS.includes(name)) {
       yield* sql.unsafe(`DELETE FROM ${name}`)
       continue
@@ -79,7 +75,7 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database, tables: Read
 
 const STOP_SERVERS = "a server is using the database: stop it, and start it again after the copy"
 
-/** Servers show themselves by the name of their connections, as far as this user may see them. */
+/** The name of a connection identifies a server, as far as this user may see it. */
 const requireNoServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [servers] = yield* sql<{ count: bigint }>`
     SELECT count(*) AS count FROM pg_stat_activity
@@ -88,10 +84,22 @@ const requireNoServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   if (servers !== undefined && servers.count > 0n) return yield* inUse(STOP_SERVERS)
 })
 
+/** Inserts rows with the numbers that they bring, one array literal a column. */
+const insertionOf = ({ name, columns }: AnyShape): string => {
+  const names = Object.keys(columns).join(", ")
+  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${names} FROM ${givenRows(columns)}`
+}
+
+const arraysOf = ({ columns }: AnyShape, rows: ReadonlyArray<CopiedRow>): ReadonlyArray<string> =>
+  Object.keys(columns).map((_, index) => {
+    const elements = rows.map((row) => (row[index] === null ? "NULL" : quoted(String(row[index]))))
+    return `{${elements.join(",")}}`
+  })
+
 const makeTarget = ({ sql, pg }: Database): CopyTarget => ({
   write: (table, rows) =>
     pg
-      .query({ name: `copy_into_${table.name}`, text: insertionOf(table) }, [toJson(table, rows)])
+      .query({ name: `copy_into_${table.name}`, text: insertionOf(table) }, arraysOf(table, rows))
       .pipe(Effect.asVoid, Effect.mapError(toStorageError)),
   rows: (table) => readRows(sql, table),
   setLastSeq: (seq) =>

@@ -1,33 +1,33 @@
 import * as Instant from "@tocsin/core/contract/Instant"
+import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
-import { checksumOf } from "../checksumOf.ts"
-import { migrations } from "../migrate.ts"
+import { checksumOf, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
 
-/** How a database's schema stands to this code. `foreign`: made by another program, or another form of a migration. */
-export type PgSchemaState = "absent" | "behind" | "current" | "newer" | "foreign"
+/** `foreign`: created by another program, or by another form of a migration. */
+export type PgSchemaState = "absent" | SchemaStanding["state"]
 
-/** What a database tells of itself. */
+/** Facts of a database. */
 export interface PgInspection {
   readonly schema: PgSchemaState
-  /** How many migrations it went through. */
+  /** The number of migrations that the database went through. */
   readonly applied: number
-  /** How many migrations there are. */
+  /** The number of migrations that this code knows. */
   readonly known: number
   /** Such as `18.1`. */
   readonly serverVersion: string
-  /** Whether it takes no changes: a standby, or read-only by its settings. */
+  /** A standby, or read-only by its settings. */
   readonly isReadOnly: boolean
   /** Whether the user of the URL may create tables, which a migration does. */
   readonly mayCreate: boolean
   /** Tables that the user of the URL may not read and write. */
   readonly closedTables: ReadonlyArray<string>
-  /** Settings without which a committed change can be lost, that are off. */
+  /** Settings that are off, without which a committed change can be lost. */
   readonly unsafe: ReadonlyArray<string>
   readonly pepperCheck: string | undefined
   readonly markedAt: Instant.Instant | undefined
@@ -48,10 +48,7 @@ interface Facts {
 
 const READ = { connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(5) }
 
-/**
- * Looks at a database without changing it. Fails, with what to do, where it cannot be reached or does not answer within
- * seconds.
- */
+/** Inspects a database without changing it. Fails where it is unreachable or slow to answer. */
 export const inspectStorage = Effect.fn("inspectStorage")(
   function* (options: PgPoolOptions) {
     const services = yield* Layer.build(PgClient.layer({ ...options, ...READ, maxConnections: 1 }))
@@ -78,7 +75,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
   Effect.mapError((error): StorageError => toStorageError(error)),
 )
 
-/** Facts of the server and the database that need none of the service's tables. */
+/** Facts of the server and the database that need no table of the service. */
 const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [facts] = yield* sql<Facts>`
     SELECT current_setting('server_version') AS version,
@@ -90,28 +87,17 @@ const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
            to_regclass('agent') IS NOT NULL AS has_tables,
            pg_database_size(current_database()) AS bytes
   `.unprepared
-  // One row, always; array_agg of none is NULL.
+  // Always one row; array_agg of no rows is NULL.
   return { ...(facts as Facts), unsafe: facts?.unsafe ?? [] }
 })
 
-/** How the migrations that the database went through stand to those of this code. */
+/** How the schema of the database compares with this code. */
 const readSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, facts: Facts) {
   if (!facts.has_ledger) return { state: facts.has_tables ? "foreign" : "absent", applied: 0 } as const
-  const applied = yield* sql<{ id: number; checksum: string }>`
-    SELECT id, checksum FROM schema_migration ORDER BY id
-  `.unprepared
-  for (const [index, { id, checksum }] of applied.entries()) {
-    const migration = migrations[index]
-    if (migration?.id !== id) return { state: "newer", applied: applied.length } as const
-    if (checksum !== checksumOf(migration)) return { state: "foreign", applied: index } as const
-  }
-  return {
-    state: applied.length < migrations.length ? "behind" : "current",
-    applied: applied.length,
-  } as const
+  return compareSchema(yield* readLedger(sql), migrations, checksumOf)
 })
 
-/** What the service's own tables tell, and which of them are closed to this user. */
+/** Facts in the service's tables, and which of these this user may not use. */
 const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const closed = yield* sql<{ name: string }>`
     SELECT relname AS name FROM pg_class
@@ -131,7 +117,7 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   return { closedTables, pepperCheck: kept?.value, markedAt: mark && Instant.fromMicros(mark.marked_at) }
 })
 
-/** What the database's clock says, against the moment half-way between question and answer. */
+/** The database's clock against the moment half-way between question and answer. */
 const readClockOffset = Effect.fnUntraced(function* (pg: PgClient["Service"]) {
   const asked = yield* Clock.currentTimeNanos
   const storageTime = yield* readStorageTime(pg)

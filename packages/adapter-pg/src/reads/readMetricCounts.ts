@@ -11,7 +11,7 @@ import {
 import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { NOTIFIERS_OF_STATE } from "../lists/listSources.ts"
+import { NOTIFIERS_OF_STATE } from "../lists/selections.ts"
 import { read } from "./read.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`

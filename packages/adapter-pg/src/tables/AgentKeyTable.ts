@@ -1,59 +1,21 @@
-import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AgentKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import {
-  deleteStatement,
-  insertStatement,
-  selectList,
-  type TableShape,
-  updateStatement,
-} from "./TableShape.ts"
+import { makeTable } from "./makeTable.ts"
 
-/** Keys in every state in one table: only blocked ones have the last three columns. */
-interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
-  readonly state: AgentKeyRecord["state"]
-  readonly blacklist_id?: BlockedKeyRecord["blacklist_id"]
-  readonly blocked_at?: BlockedKeyRecord["blocked_at"]
-  readonly hostname?: BlockedKeyRecord["hostname"]
-}
+/** Keys of agents, and blocked keys, which are the blacklist. */
+export const keyTable = makeTable(storedTables.agent_key, { alias: "k", insertOrder: ["key_hash"] })
 
-const shape: TableShape<Required<StoredKey>> = {
-  name: "agent_key",
-  key: ["key_hash"],
-  insertOrder: ["key_hash"],
-  columns: {
-    key_hash: "text",
-    key_fingerprint: "text",
-    agent_id: "text",
-    state: "text",
-    created_at: "int8",
-    last_seen_at: "int8",
-    blacklist_id: "text",
-    blocked_at: "int8",
-    hostname: "text",
-  },
-}
-
-type KeyRow = (AgentsKeyRecord & Record<"blacklist_id" | "blocked_at" | "hostname", null>) | BlockedKeyRecord
-
-/** Columns of a key, of the table alias `k`. */
-export const keyColumns = selectList(shape.columns, "k")
-
-/** Inserts keys; fails where another transaction registered one meanwhile. */
-export const insertKeys = insertStatement(shape)
-
-/** Replaces keys, which must be locked. */
-export const updateKeys = updateStatement(shape)
-
-/** Deletes keys, which must be locked. */
-export const deleteKeys = deleteStatement(shape)
+/** Reads a key. A CHECK of the table requires the columns of a blocked one. */
+export const decodeKey = (row: SqlConnection.Row): AgentKeyRecord => keyTable.decode(row) as AgentKeyRecord
 
 const lockKeysWhere = (condition: string): string =>
-  `SELECT ${keyColumns} FROM agent_key AS k WHERE ${condition} ORDER BY k.key_hash FOR UPDATE`
+  `SELECT ${keyTable.columns} FROM agent_key AS k WHERE ${condition} ORDER BY k.key_hash FOR UPDATE`
 
 /**
- * Locks keys, in the order of their hashes. Those of an agent are guarded by its lock already; blocked keys, and keys of
- * agents other than the one that presents them, are not.
+ * Locks keys in the order of their hashes. The lock of an agent guards its own keys. It guards
+ * neither blocked keys nor a key of another agent that a request presents.
  */
 export const lockKeys: PgStatement = {
   name: "lock_keys",
@@ -70,13 +32,4 @@ export const lockKeysOfAgents: PgStatement = {
 export const lockBlacklist: PgStatement = {
   name: "lock_blacklist",
   text: lockKeysWhere("k.blacklist_id = ANY($1) AND k.state = 'blocked'"),
-}
-
-/** Reads a row that was selected by {@link keyColumns}. */
-export const decodeKey = (found: SqlConnection.Row): AgentKeyRecord => {
-  // The columns and their types are those of the migrations; nobody else writes the table.
-  const row = found as unknown as KeyRow
-  if (row.state === "blocked") return row
-  const { blacklist_id: _id, blocked_at: _at, hostname: _hostname, ...key } = row
-  return key
 }

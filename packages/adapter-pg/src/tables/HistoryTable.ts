@@ -1,50 +1,26 @@
-import type { HistoryRecord } from "@tocsin/core/checks/CheckRecord"
-import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { CheckId, EventId } from "@tocsin/core/contract/Identifiers"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqlConnection } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
-import type { Columns } from "./columnArrays.ts"
-import { givenRows, type RowStatement, selectList, type TableShape, telling } from "./TableShape.ts"
+import { deleteBy, givenRows, insertedColumns, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
-const columns: TableShape<Required<HistoryRecord>>["columns"] = {
-  agent_id: "text",
-  registration_id: "uuid",
-  event_id: "uuid",
-  check_id: "text",
-  observed_at: "int8",
-  received_at: "int8",
-  status: "text",
-  exit_code: "int8",
-  duration_ms: "int8",
-  output: "text",
-  output_truncated: "boolean",
-  notifications_enabled: "boolean",
-  incident_key: "text",
-}
+const { check_event: shape, check_state } = storedTables
 
-type HistoryRow = Omit<Required<HistoryRecord>, "exit_code" | "duration_ms" | "output" | "incident_key"> & {
-  readonly seq: bigint
-  readonly exit_code: bigint
-  readonly duration_ms: bigint
-  readonly output: string | null
-  readonly incident_key: NonNullable<HistoryRecord["incident_key"]> | null
-}
+/** The history of checks. The lock of their agent guards it. */
+export const historyTable = makeTable(shape, { alias: "e" })
 
-/** Columns of a history row, of the table alias `e`. */
-export const historyColumns = `e.seq, ${selectList(columns, "e")}`
-
-const names = Object.keys(columns).join(", ")
+const inserted = insertedColumns(shape)
+const names = Object.keys(inserted).join(", ")
 
 /**
- * Inserts history rows; the database numbers them in the order in which they are given. A row that was kept beyond its
- * retention, because it was the newest of its check, loses that protection.
+ * Inserts history rows; the database numbers them in the given order. The row that retention kept
+ * because it was the newest of its check loses that protection.
  */
 export const insertHistory: RowStatement = {
-  name: "insert_check_event",
-  columns,
-  text: telling(
+  ...historyTable.insert,
+  text: reporting(
     `INSERT INTO check_event (${names}) SELECT ${names} FROM given`,
-    `given AS (SELECT * FROM ${givenRows(columns)}),
+    `given AS (SELECT * FROM ${givenRows(inserted)}),
      replaced AS (
        UPDATE check_event AS stored SET is_kept = false FROM given
        WHERE stored.is_kept AND stored.agent_id = given.agent_id AND stored.check_id = given.check_id
@@ -53,21 +29,16 @@ export const insertHistory: RowStatement = {
   ),
 }
 
-const checkColumns: Columns = { agent_id: "text", registration_id: "uuid", check_id: "text" }
+const { agent_id, check_id, registration_id } = check_state.columns
 
-/** Deletes the history of checks that are deleted; their agents' locks guard them. */
-export const deleteHistoryOfChecks: RowStatement = {
-  name: "delete_history_of_checks",
-  columns: checkColumns,
-  text: telling(
-    `DELETE FROM check_event AS stored
-     USING ${givenRows(checkColumns)}
-     WHERE stored.agent_id = given.agent_id AND stored.check_id = given.check_id
-       AND stored.registration_id = given.registration_id`,
-  ),
-}
+/** Deletes the history of deleted checks. */
+export const deleteHistoryOfChecks = deleteBy("delete_history_of_checks", "check_event", {
+  agent_id,
+  registration_id,
+  check_id,
+})
 
-/** Reads which of these event ids the histories of registrations hold; their agents' locks guard them. */
+/** Finds which of these event ids are in the histories of registrations, and of which checks. */
 export const findKnownEvents: PgStatement = {
   name: "find_known_events",
   text: `SELECT e.registration_id, e.event_id, e.check_id
@@ -77,22 +48,8 @@ export const findKnownEvents: PgStatement = {
           AND e.event_id = ANY(wanted.ids)`,
 }
 
-/** An event of the history and its check; the columns hold nothing but what was an EventId and a CheckId when written. */
+/** An event of the history and its check. The columns hold only valid ids. */
 export const decodeKnown = (row: SqlConnection.Row): readonly [EventId, CheckId] => [
   row["event_id"] as EventId,
   row["check_id"] as CheckId,
 ]
-
-/** Reads a row that was selected by {@link historyColumns}; what an event left out is absent. */
-export const decodeHistory = (found: SqlConnection.Row): StoredHistoryRecord => {
-  // The columns and their types are those of the migrations; nobody else writes the table.
-  const { output, incident_key, ...row } = found as unknown as HistoryRow
-  return {
-    ...row,
-    seq: Number(row.seq),
-    exit_code: Number(row.exit_code),
-    duration_ms: Number(row.duration_ms),
-    ...(output !== null && { output }),
-    ...(incident_key !== null && { incident_key }),
-  }
-}

@@ -1,60 +1,21 @@
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { SqlConnection } from "effect/sql"
+import { FIRST_CHANGES } from "@tocsin/core/incidents/IncidentRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { PgStatement } from "../client/PgConnection.ts"
-import type { Nullable } from "./Nullable.ts"
-import {
-  insertStatement,
-  selectList,
-  type TableShape,
-  updateStatement,
-  upsertStatement,
-} from "./TableShape.ts"
+import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
-const shape: TableShape<IncidentRecord> = {
-  name: "incident",
-  key: ["id"],
+/** Incidents. The lock of an incident guards its members and its story too. */
+export const incidentTable = makeTable(storedTables.incident, {
+  alias: "i",
   insertOrder: ["kind", "incident_key"],
-  columns: {
-    id: "text",
-    kind: "text",
-    incident_key: "text",
-    state: "text",
-    severity: "text",
-    agent_id: "text",
-    check_id: "text",
-    opener_agent_id: "text",
-    opener_check_id: "text",
-    opened_at: "int8",
-    resolved_at: "int8",
-    summary: "text",
-    member_changes: "int4",
-    members_warning: "int4",
-    members_unknown: "int4",
-    members_critical: "int4",
-  },
-}
-
-type IncidentRow = Nullable<IncidentRecord, "agent_id" | "check_id" | "resolved_at" | "summary">
-
-/** Columns of an incident, of the table alias `i`. */
-export const incidentColumns = selectList(shape.columns, "i")
-
-/** Inserts incidents of new ids; fails where another transaction opened one of the same key meanwhile. */
-export const insertIncidents = insertStatement(shape)
-
-/** Inserts or replaces incidents; fails where another transaction opened one of the same key meanwhile. */
-export const upsertIncidents = upsertStatement(shape)
-
-/** Replaces incidents, which must be locked. */
-export const updateIncidents = updateStatement(shape)
+})
 
 /**
- * Locks incidents, by id or as the open one of a key, in the order of their ids, and with them their members and outbox
- * items. One that another transaction resolved while this one waited is among them, now resolved.
+ * Locks incidents, by id or as the open one of a key, in the order of their ids. The result includes
+ * an incident that another transaction resolved while this one waited, now resolved.
  */
 export const lockIncidents: PgStatement = {
   name: "lock_incidents",
-  text: `SELECT ${incidentColumns}
+  text: `SELECT ${incidentTable.columns}
          FROM (
            SELECT unnest($1::text[]) AS id
            UNION
@@ -67,21 +28,66 @@ export const lockIncidents: PgStatement = {
          ORDER BY i.id FOR UPDATE OF i`,
 }
 
-/** Reads incidents as they stand, locked by others or not. */
+/** Reads incidents without locks. */
 export const findIncidents: PgStatement = {
   name: "find_incidents",
-  text: `SELECT ${incidentColumns} FROM incident AS i WHERE i.id = ANY($1)`,
+  text: `SELECT ${incidentTable.columns} FROM incident AS i WHERE i.id = ANY($1)`,
 }
 
-/** Reads a row that was selected by {@link incidentColumns}. */
-export const decodeIncident = (found: SqlConnection.Row): IncidentRecord => {
-  // The columns and their types are those of the migrations; nobody else writes the table.
-  const row = found as unknown as IncidentRow
-  return {
-    ...row,
-    agent_id: row.agent_id ?? undefined,
-    check_id: row.check_id ?? undefined,
-    resolved_at: row.resolved_at ?? undefined,
-    summary: row.summary ?? undefined,
-  }
+/** The members of incidents, past and present. */
+export const memberTable = makeTable(storedTables.incident_member, { alias: "m" })
+
+/** Reads memberships by name. */
+export const findMembers: PgStatement = {
+  name: "find_members",
+  text: `SELECT ${memberTable.columns}
+         FROM json_to_recordset($1) AS wanted (incident_id text, agent_id text, check_id text)
+         JOIN incident_member AS m
+           ON m.incident_id = wanted.incident_id AND m.agent_id = wanted.agent_id AND m.check_id = wanted.check_id`,
+}
+
+/** Reads the present memberships of agents; an index holds only present ones. */
+export const findMembersOfAgents: PgStatement = {
+  name: "find_members_of_agents",
+  text: `SELECT ${memberTable.columns} FROM incident_member AS m
+         WHERE m.agent_id = ANY($1) AND m.left_at IS NULL`,
+}
+
+/** Reads the first present members of an incident in the order of `compareMembers`, by an index. */
+export const findWorstMembers: PgStatement = {
+  name: "find_worst_members",
+  text: `SELECT ${memberTable.columns} FROM incident_member AS m
+         WHERE m.incident_id = $1 AND m.is_present
+         ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
+}
+
+/** Reads the first members of an incident, present ones before past ones. */
+export const findMembersOfIncident: PgStatement = {
+  name: "find_members_of_incident",
+  text: `SELECT ${memberTable.columns} FROM incident_member AS m WHERE m.incident_id = $1
+         ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
+}
+
+const { incident_change: change } = storedTables
+
+/** The stories of incidents: which member changed when. */
+export const incidentChangeTable = makeTable(change, { alias: "h" })
+
+const cutColumns = { incident_id: change.columns.incident_id, up_to: change.columns.seq }
+
+/** Deletes what stories lose: changes after the first ones, up to `up_to`. */
+export const cutStories: RowStatement = {
+  name: "cut_stories",
+  columns: cutColumns,
+  text: reporting(
+    `DELETE FROM incident_change AS stored USING ${givenRows(cutColumns)}
+     WHERE stored.incident_id = given.incident_id AND stored.seq > ${FIRST_CHANGES} AND stored.seq <= given.up_to`,
+  ),
+}
+
+/** Reads the latest changes of an incident. */
+export const findIncidentChanges: PgStatement = {
+  name: "find_incident_changes",
+  text: `SELECT ${incidentChangeTable.columns} FROM incident_change AS h
+         WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2`,
 }

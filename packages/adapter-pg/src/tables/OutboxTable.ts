@@ -1,71 +1,30 @@
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import type { SqlConnection } from "effect/sql"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { STORAGE_TIME } from "../readStorageTime.ts"
-import type { Nullable } from "./Nullable.ts"
-import {
-  insertStatement,
-  selectList,
-  type TableShape,
-  updateStatement,
-  upsertStatement,
-} from "./TableShape.ts"
+import { makeTable } from "./makeTable.ts"
 
-const shape: TableShape<OutboxRecord> = {
-  name: "outbox",
-  key: ["id"],
-  insertOrder: [],
-  columns: {
-    id: "text",
-    notifier: "text",
-    state: "text",
-    incident_id: "text",
-    event_type: "text",
-    incident_seq: "int4",
-    severity: "text",
-    summary: "text",
-    attempts: "int4",
-    next_attempt_at: "int8",
-    last_error: "text",
-    leased_until: "int8",
-    created_at: "int8",
-    counts_from: "int8",
-    updated_at: "int8",
-  },
-}
+/** Notifications on their way. */
+export const outboxTable = makeTable(storedTables.outbox, { alias: "o" })
 
-type OutboxRow = Nullable<OutboxRecord, "summary" | "next_attempt_at" | "last_error" | "leased_until">
-
-/** Columns of an outbox item, of the table alias `o`. */
-export const outboxColumns = selectList(shape.columns, "o")
-
-/** Inserts outbox items of new ids. */
-export const insertOutbox = insertStatement(shape)
-
-/** Inserts or replaces outbox items. */
-export const upsertOutbox = upsertStatement(shape)
-
-/** Replaces outbox items, which must be locked. */
-export const updateOutbox = updateStatement(shape)
-
-/** Locks the outbox items of incidents, but for discarded ones: claims change them without their incident's lock. */
+/** Locks the outbox items of incidents except discarded ones: claims change them without the incident's lock. */
 export const lockOutboxOfIncidents: PgStatement = {
   name: "lock_outbox_of_incidents",
-  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
+  text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
          ORDER BY o.id FOR UPDATE`,
 }
 
 /** Locks outbox items by id. */
 export const lockOutbox: PgStatement = {
   name: "lock_outbox",
-  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`,
+  text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`,
 }
 
 /**
- * Locks what a claim takes, longest due first, passing over locked ones: items that are due by `$2` and behind no other of
- * their incident, and items that are being sent and whose lease has run out by the storage's clock. Each row tells that
- * clock's time; where nothing is found, one row tells nothing else. OFFSET 0 makes PostgreSQL read the clock once, and look
- * for earlier items one incident at a time.
+ * Locks what a claim takes, longest due first, skipping locked items: those that are due by `$2` with
+ * no earlier item of their incident waiting, and those that are being sent and whose lease has
+ * expired by the storage's clock. Each row has that clock's time; a row with nothing else means that
+ * nothing was found. OFFSET 0 makes PostgreSQL read the clock once, and look for earlier items one
+ * incident at a time.
  */
 export const lockClaimableOutbox: PgStatement = {
   name: "lock_claimable_outbox",
@@ -76,7 +35,7 @@ export const lockClaimableOutbox: PgStatement = {
              SELECT claimable.*
              FROM unnest($1::text[]) AS wanted (notifier)
              CROSS JOIN LATERAL (
-               SELECT ${outboxColumns} FROM outbox AS o
+               SELECT ${outboxTable.columns} FROM outbox AS o
                WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
                  AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
                  AND NOT EXISTS (
@@ -92,7 +51,7 @@ export const lockClaimableOutbox: PgStatement = {
            ) AS due
            UNION ALL
            SELECT expired.* FROM (
-             SELECT ${outboxColumns} FROM outbox AS o
+             SELECT ${outboxTable.columns} FROM outbox AS o
              WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
              ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED
            ) AS expired
@@ -100,17 +59,17 @@ export const lockClaimableOutbox: PgStatement = {
          ORDER BY found.next_attempt_at, found.leased_until`,
 }
 
-/** Locks items that wait and were last touched before `$2`, and those whose lease ended before it, passing over locked ones. */
+/** Locks waiting items last updated before `$2`, and items whose lease ended before it, skipping locked ones. */
 export const lockAbandonedOutbox: PgStatement = {
   name: "lock_abandoned_outbox",
   text: `SELECT waiting.* FROM (
-           SELECT ${outboxColumns} FROM outbox AS o
+           SELECT ${outboxTable.columns} FROM outbox AS o
            WHERE o.notifier = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
            LIMIT $3 FOR UPDATE SKIP LOCKED
          ) AS waiting
          UNION ALL
          SELECT leased.* FROM (
-           SELECT ${outboxColumns} FROM outbox AS o
+           SELECT ${outboxTable.columns} FROM outbox AS o
            WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until < $2
            LIMIT $3 FOR UPDATE SKIP LOCKED
          ) AS leased`,
@@ -119,19 +78,37 @@ export const lockAbandonedOutbox: PgStatement = {
 /** Reads the latest outbox items of an incident. */
 export const findOutboxOfIncident: PgStatement = {
   name: "find_outbox_of_incident",
-  text: `SELECT ${outboxColumns} FROM outbox AS o WHERE o.incident_id = $1
+  text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = $1
          ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`,
 }
 
-/** Reads a row that was selected by {@link outboxColumns}. */
-export const decodeOutbox = (found: SqlConnection.Row): OutboxRecord => {
-  // The columns and their types are those of the migrations; nobody else writes the table.
-  const row = found as unknown as OutboxRow
-  return {
-    ...row,
-    summary: row.summary ?? undefined,
-    next_attempt_at: row.next_attempt_at ?? undefined,
-    last_error: row.last_error ?? undefined,
-    leased_until: row.leased_until ?? undefined,
-  }
+/** Label sets that the alert router was sent, and has to be sent again. */
+export const alertTable = makeTable(storedTables.alert, {
+  alias: "l",
+  insertOrder: ["incident_id", "severity"],
+})
+
+/** Locks the alerts of incidents: claims change them without the incident's lock. */
+export const lockAlertsOfIncidents: PgStatement = {
+  name: "lock_alerts_of_incidents",
+  text: `SELECT ${alertTable.columns} FROM alert AS l WHERE l.incident_id = ANY($1)
+         ORDER BY l.incident_id, l.severity FOR UPDATE`,
+}
+
+/** Locks alerts by name. */
+export const lockAlerts: PgStatement = {
+  name: "lock_alerts",
+  text: `SELECT ${alertTable.columns}
+         FROM json_to_recordset($1) AS wanted (incident_id text, severity text)
+         JOIN alert AS l ON l.incident_id = wanted.incident_id AND l.severity = wanted.severity
+         ORDER BY l.incident_id, l.severity FOR UPDATE OF l`,
+}
+
+/** Locks alerts that are due by `$1` and whose lease ended by `$2`, longest due first, skipping locked ones. */
+export const lockClaimableAlerts: PgStatement = {
+  name: "lock_claimable_alerts",
+  text: `SELECT ${alertTable.columns} FROM alert AS l
+         WHERE l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
+           AND EXISTS (SELECT FROM incident AS i WHERE i.id = l.incident_id)
+         ORDER BY l.next_at LIMIT $3 FOR UPDATE OF l SKIP LOCKED`,
 }

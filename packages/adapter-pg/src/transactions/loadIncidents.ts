@@ -2,10 +2,22 @@ import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import { decodeAlert, lockAlerts, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
-import { decodeIncident, lockIncidents } from "../tables/IncidentTable.ts"
-import { decodeMember, findMembers, findMembersOfAgents, findWorstMembers } from "../tables/MemberTable.ts"
-import { decodeOutbox, lockOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
+import {
+  alertTable,
+  lockAlerts,
+  lockAlertsOfIncidents,
+  outboxTable,
+  lockOutbox,
+  lockOutboxOfIncidents,
+} from "../tables/OutboxTable.ts"
+import {
+  incidentTable,
+  lockIncidents,
+  memberTable,
+  findMembers,
+  findMembersOfAgents,
+  findWorstMembers,
+} from "../tables/IncidentTable.ts"
 import { all, type Loading, type Requests } from "./Loading.ts"
 
 const nameOf = ({ kind, incident_key }: IncidentRef): string => `${kind}/${incident_key}`
@@ -25,10 +37,10 @@ export const loadIncidents = Effect.fnUntraced(function* (
   // for its key: look again.
   while (ids.length > 0 || refs.length > 0) {
     const wanted = refs.map(({ kind, incident_key }) => ({ kind, incident_key }))
-    const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(decodeIncident)
+    const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(incidentTable.decode)
     const foundIds = found.map((incident) => incident.id)
-    const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), decodeOutbox)
-    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), decodeAlert)
+    const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), outboxTable.decode)
+    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), alertTable.decode)
     for (const incident of found) {
       workspace.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
     }
@@ -63,7 +75,7 @@ export const loadMembers = Effect.fnUntraced(function* (
   requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const load = (rows: ReadonlyArray<SqlConnection.Row>) => {
-    const members = rows.map(decodeMember)
+    const members = rows.map(memberTable.decode)
     for (const member of members) workspace.members.load(member, member)
     return members
   }
@@ -95,14 +107,14 @@ export const loadOutbox = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const ids = all(requests, ({ outboxItems }) => outboxItems)
   if (ids.length > 0) {
-    for (const item of (yield* pg.query(lockOutbox, [ids])).map(decodeOutbox))
+    for (const item of (yield* pg.query(lockOutbox, [ids])).map(outboxTable.decode))
       workspace.outbox.load(item.id, item)
     for (const id of ids) workspace.outbox.load(id, undefined)
   }
   const refs = all(requests, ({ alerts }) => alerts)
   if (refs.length === 0) return
   const wanted = refs.map(({ incident_id, severity }) => ({ incident_id, severity }))
-  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(decodeAlert))
+  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(alertTable.decode))
     workspace.alerts.load(alert, alert)
   for (const ref of refs) workspace.alerts.load(ref, undefined)
 })

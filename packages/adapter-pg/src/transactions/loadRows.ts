@@ -8,15 +8,15 @@ import { sqlError } from "../client/toSqlError.ts"
 import { decodeKey, lockBlacklist, lockKeys, lockKeysOfAgents } from "../tables/AgentKeyTable.ts"
 import {
   countPendingAgents,
-  decodeAgent,
+  agentTable,
   findAgentIds,
   lockAgents,
   lockFreeAgents,
   lockRegistrations,
 } from "../tables/AgentTable.ts"
-import { decodeCheck, findChecks } from "../tables/CheckTable.ts"
+import { checkTable, findChecks } from "../tables/CheckTable.ts"
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
-import { decodeMark, lockMark } from "../tables/MarkTable.ts"
+import { markTable, lockMark } from "../tables/MarkTable.ts"
 import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
@@ -47,7 +47,7 @@ const loadAgents = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   const { pg, versions, workspace } = loading
   const passesHeld = requests.some((request) => request.passesHeld)
   for (const row of yield* pg.query(passesHeld ? lockFreeAgents : lockAgents, [ids])) {
-    const agent = versioned(row, decodeAgent, versions)
+    const agent = versioned(row, agentTable.decode, versions)
     versions.agents.set(agent.agent_id, Number(row["version"]))
     workspace.agents.load(agent.agent_id, agent)
   }
@@ -61,12 +61,12 @@ const loadAgents = Effect.fnUntraced(function* (loading: Loading, requests: Requ
 })
 
 const versioned = <Row extends AgentRecord | CheckRecord>(
-  { version, ...columns }: SqlConnection.Row,
+  found: SqlConnection.Row,
   decode: (row: SqlConnection.Row) => Row,
   { rows }: RowVersions,
 ): Row => {
-  const row = decode(columns)
-  rows.set(row, Number(version))
+  const row = decode(found)
+  rows.set(row, Number(found["version"]))
   return row
 }
 
@@ -138,7 +138,7 @@ const loadChecks = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   if (wanted.length === 0) return
   const { pg, versions, workspace } = loading
   for (const row of yield* pg.queryJson(findChecks, wanted)) {
-    const check = versioned(row, decodeCheck, versions)
+    const check = versioned(row, checkTable.decode, versions)
     workspace.checks.load(check, check)
   }
   for (const { ids, ...registration } of wanted) {
@@ -161,7 +161,7 @@ const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Req
 
 const loadMark = ({ pg, workspace }: Loading) =>
   Effect.map(pg.query(lockMark, ["service"]), (rows) =>
-    workspace.marks.load("service", rows.map(decodeMark)[0]),
+    workspace.marks.load("service", rows.map(markTable.decode)[0]),
   )
 
 const loadPendingAgents = Effect.fnUntraced(function* ({ pg, workspace }: Loading) {

@@ -5,18 +5,14 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
-import * as agents from "../tables/AgentTable.ts"
-import * as keys from "../tables/AgentKeyTable.ts"
-import * as alerts from "../tables/AlertTable.ts"
-import * as checks from "../tables/CheckTable.ts"
-import { columnArrays } from "../tables/columnArrays.ts"
-import * as history from "../tables/HistoryTable.ts"
-import * as stories from "../tables/IncidentChangeTable.ts"
-import * as incidents from "../tables/IncidentTable.ts"
-import * as marks from "../tables/MarkTable.ts"
-import * as members from "../tables/MemberTable.ts"
-import * as outbox from "../tables/OutboxTable.ts"
-import type { RowStatement } from "../tables/TableShape.ts"
+import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
+import { keyTable } from "../tables/AgentKeyTable.ts"
+import { checkTable } from "../tables/CheckTable.ts"
+import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
+import { cutStories, incidentChangeTable, incidentTable, memberTable } from "../tables/IncidentTable.ts"
+import { columnArrays, type RowStatement } from "../tables/makeTable.ts"
+import { markTable } from "../tables/MarkTable.ts"
+import { alertTable, outboxTable } from "../tables/OutboxTable.ts"
 
 /** A transaction's id and the run of the server that gave it: enough to ask later whether it committed. */
 export interface TransactionMark {
@@ -86,22 +82,22 @@ const agentWrites = (changes: WorkspaceChanges): ReadonlyArray<Write> => {
   const agent = sorted(changes.agents)
   const key = sorted(changes.keys)
   return [
-    each(agents.deleteAgents, agent.deleted),
-    each(agents.updateAgents, agent.updated),
-    each(agents.insertAgents, agent.inserted),
-    each(agents.insertRemovedRegistrations, changes.removedAgents),
-    each(keys.deleteKeys, key.deleted),
-    each(keys.updateKeys, key.updated),
-    each(keys.insertKeys, key.inserted),
+    each(agentTable.delete, agent.deleted),
+    each(agentTable.update, agent.updated),
+    each(agentTable.insert, agent.inserted),
+    each(removedRegistrationTable.insert, changes.removedAgents),
+    each(keyTable.delete, key.deleted),
+    each(keyTable.update, key.updated),
+    each(keyTable.insert, key.inserted),
   ]
 }
 
 const checkWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Write> => {
   const check = sorted(changes.checks)
   return [
-    each(checks.deleteChecks, check.deleted),
-    each(checks.updateChecks, check.updated),
-    each(newRows === "inserted" ? checks.insertChecks : checks.upsertChecks, check.inserted),
+    each(checkTable.delete, check.deleted),
+    each(checkTable.update, check.updated),
+    each(newRows === "inserted" ? checkTable.insert : checkTable.upsert, check.inserted),
   ]
 }
 
@@ -113,16 +109,16 @@ const incidentWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyAr
   const isFirst = ({ incident_id }: MemberRef) => newIncidents.has(incident_id)
   return [
     // One transaction may resolve an incident and open another of its key; only one may be open.
-    each(incidents.updateIncidents, incident.updated),
-    each(newRows === "inserted" ? incidents.insertIncidents : incidents.upsertIncidents, incident.inserted),
-    each(members.updateMembers, member.updated),
-    each(members.insertMembers, member.inserted.filter(isFirst)),
+    each(incidentTable.update, incident.updated),
+    each(newRows === "inserted" ? incidentTable.insert : incidentTable.upsert, incident.inserted),
+    each(memberTable.update, member.updated),
+    each(memberTable.insert, member.inserted.filter(isFirst)),
     each(
-      members.upsertMembers,
+      memberTable.upsert,
       member.inserted.filter((row) => !isFirst(row)),
     ),
-    each(stories.insertIncidentChanges, changes.incidentChanges),
-    { statement: stories.cutStories, rows: changes.storyCuts, writes: "any" },
+    each(incidentChangeTable.insert, changes.incidentChanges),
+    { statement: cutStories, rows: changes.storyCuts, writes: "any" },
   ]
 }
 
@@ -131,19 +127,19 @@ const deliveryWrites = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyAr
   const alert = sorted(changes.alerts)
   const mark = sorted(changes.marks)
   return [
-    each(outbox.updateOutbox, item.updated),
-    each(newRows === "inserted" ? outbox.insertOutbox : outbox.upsertOutbox, item.inserted),
-    each(alerts.deleteAlerts, alert.deleted),
-    each(alerts.upsertAlerts, [...alert.updated, ...alert.inserted]),
-    each(marks.updateMarks, mark.updated),
-    each(marks.insertMarks, mark.inserted),
+    each(outboxTable.update, item.updated),
+    each(newRows === "inserted" ? outboxTable.insert : outboxTable.upsert, item.inserted),
+    each(alertTable.delete, alert.deleted),
+    each(alertTable.upsert, [...alert.updated, ...alert.inserted]),
+    each(markTable.update, mark.updated),
+    each(markTable.insert, mark.inserted),
   ]
 }
 
 const historyWrites = ({ history: stored, removedChecks }: WorkspaceChanges): ReadonlyArray<Write> => [
   // A check that was removed may have been reported again since.
-  { statement: history.deleteHistoryOfChecks, rows: removedChecks, writes: "any" },
-  each(history.insertHistory, stored),
+  { statement: deleteHistoryOfChecks, rows: removedChecks, writes: "any" },
+  each(insertHistory, stored),
 ]
 
 /** Changes, sorted into inserted, updated and deleted rows. */

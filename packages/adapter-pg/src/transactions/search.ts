@@ -3,11 +3,16 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { WithIncident } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
-import type { SqlConnection, SqlError } from "effect/sql"
-import { decodeAgent, lockIdlePendingAgents } from "../tables/AgentTable.ts"
-import { decodeAlert, lockClaimableAlerts } from "../tables/AlertTable.ts"
-import { decodeIncident, findIncidents } from "../tables/IncidentTable.ts"
-import { decodeOutbox, lockAbandonedOutbox, lockClaimableOutbox } from "../tables/OutboxTable.ts"
+import type { SqlError } from "effect/sql"
+import { agentTable, lockIdlePendingAgents } from "../tables/AgentTable.ts"
+import {
+  alertTable,
+  lockClaimableAlerts,
+  outboxTable,
+  lockAbandonedOutbox,
+  lockClaimableOutbox,
+} from "../tables/OutboxTable.ts"
+import { incidentTable, findIncidents } from "../tables/IncidentTable.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import type { Loading } from "./Loading.ts"
 
@@ -26,13 +31,13 @@ export const search = Effect.fnUntraced(function* (
   if (abandonedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = abandonedOutbox
     const rows = yield* pg.query(lockAbandonedOutbox, [notifiers, untouchedSince, limit])
-    found.abandonedOutbox = rows.map(decodeOutbox)
+    found.abandonedOutbox = rows.map(outboxTable.decode)
     for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
   }
   if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts.limit, now)
   if (idlePendingAgents !== undefined) {
     const { seenBefore, limit } = idlePendingAgents
-    const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(decodeAgent)
+    const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(agentTable.decode)
     for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
     found.idlePendingAgents = agents.map((agent) => agent.agent_id)
   }
@@ -45,7 +50,7 @@ const searchOutbox = Effect.fnUntraced(function* (
 ) {
   const { found } = workspace
   const rows = yield* pg.query(lockClaimableOutbox, [notifiers, now, limit])
-  const items = rows.filter((row) => row["id"] !== null).map(decodeFound)
+  const items = rows.filter((row) => row["id"] !== null).map(outboxTable.decode)
   // One row or more, each with the same bigint, always.
   found.storageTime = Instant.fromMicros(rows[0]?.["storage_time"] as bigint)
   found.claimableOutbox = yield* withIncidents(
@@ -56,15 +61,13 @@ const searchOutbox = Effect.fnUntraced(function* (
   for (const item of items) workspace.outbox.load(item.id, item)
 })
 
-const decodeFound = ({ storage_time: _time, ...row }: SqlConnection.Row) => decodeOutbox(row)
-
 const searchAlerts = Effect.fnUntraced(function* (
   { pg, workspace }: Loading,
   limit: number,
   now: Instant.Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
-  const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(decodeAlert)
+  const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(alertTable.decode)
   workspace.found.storageTime = storageTime
   workspace.found.claimableAlerts = yield* withIncidents(pg, alerts)
   for (const alert of alerts) workspace.alerts.load(alert, alert)
@@ -77,7 +80,7 @@ const withIncidents = Effect.fnUntraced(function* <Row extends { readonly incide
 ): Effect.fn.Return<ReadonlyArray<WithIncident<Row>>, SqlError.SqlError> {
   if (rows.length === 0) return []
   const found = yield* pg.query(findIncidents, [rows.map((row) => row.incident_id)])
-  const incidents = new Map(found.map(decodeIncident).map((incident) => [incident.id, incident]))
+  const incidents = new Map(found.map(incidentTable.decode).map((incident) => [incident.id, incident]))
   return rows.flatMap((row) => {
     const incident = incidents.get(row.incident_id)
     return incident === undefined ? [] : [{ row, incident }]

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
 import * as RealTime from "../RealTime.ts"
-import { SERVER_RUN } from "../tables/TableShape.ts"
+import { SERVER_RUN } from "../tables/makeTable.ts"
 import { sqlStateOf } from "../toStorageError.ts"
 import type { TransactionMark } from "./persistChanges.ts"
 

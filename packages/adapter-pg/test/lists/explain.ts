@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { PageStatement } from "../../src/lists/pageStatement.ts"
+import type { PageStatement } from "../../src/lists/readPage.ts"
 
 /** A node of a plan that was run, as EXPLAIN tells it. */
 export interface PlanNode {

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { migrate, migrations } from "../../src/migrate.ts"
+import { migrate, migrations } from "../../src/migrations/migrate.ts"
 
 const insertAgents = (from: number, to: number): string => `
   INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at, registered_at,

@@ -1,8 +1,7 @@
 import { assert, expect, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
-import { checksumOf } from "../../src/checksumOf.ts"
-import { migrate, migrations } from "../../src/migrate.ts"
+import { checksumOf, migrate, migrations } from "../../src/migrations/migrate.ts"
 import { schemaManifest } from "./schemaManifest.ts"
 
 /** Fails unless a text is that of a committed file; `vitest -u` writes the file, whose difference is then to be reviewed. */

@@ -3,7 +3,7 @@ import { startPostgres } from "@tocsin/test/postgres/startPostgres"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
-import { SERVER_RUN } from "../../src/tables/TableShape.ts"
+import { SERVER_RUN } from "../../src/tables/makeTable.ts"
 import type { TransactionMark } from "../../src/transactions/persistChanges.ts"
 import { settleCommit } from "../../src/transactions/settleCommit.ts"
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
 import type { TransactionMark } from "../../src/transactions/persistChanges.ts"
-import { SERVER_RUN } from "../../src/tables/TableShape.ts"
+import { SERVER_RUN } from "../../src/tables/makeTable.ts"
 import { settleCommit } from "../../src/transactions/settleCommit.ts"
 
 layer(ScratchPostgres.layer)("the outcome of a transaction whose COMMIT was lost", (it) => {

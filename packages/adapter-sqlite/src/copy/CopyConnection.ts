@@ -3,7 +3,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Stream } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { CopiedRow, CopiedTable } from "@tocsin/core/ports/Copy"
+import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
 
 /** Rows read at once: between two pieces the process can show how far it is, and be stopped. */
 const PIECE = 1_000
@@ -60,8 +60,8 @@ export class CopyConnection {
   }
 
   /** All rows in the order of the key. */
-  rows(table: CopiedTable): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> {
-    const names = table.columns.map(({ name }) => name).join(", ")
+  rows(table: AnyShape): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> {
+    const names = Object.keys(table.columns).join(", ")
     const sql = `SELECT ${names} FROM ${table.name} ORDER BY ${table.key.join(", ")}`
     return Stream.unwrap(
       Effect.map(
@@ -75,7 +75,7 @@ export class CopyConnection {
     )
   }
 
-  #piece(table: CopiedTable, rows: Iterator<ReadonlyArray<SQLOutputValue>>) {
+  #piece(table: AnyShape, rows: Iterator<ReadonlyArray<SQLOutputValue>>) {
     return this.use(() => {
       const piece: Array<CopiedRow> = []
       while (piece.length < PIECE) {
@@ -97,8 +97,8 @@ const nextOf =
 export const first = (database: DatabaseSync, sql: string): ReadonlyArray<SQLOutputValue> =>
   (database.prepare(sql).get() ?? []) as unknown as ReadonlyArray<SQLOutputValue>
 
-const fromSqlite = ({ columns }: CopiedTable, values: ReadonlyArray<SQLOutputValue>): CopiedRow =>
-  columns.map(({ type }, index) => {
+const fromSqlite = ({ columns }: AnyShape, values: ReadonlyArray<SQLOutputValue>): CopiedRow =>
+  Object.values(columns).map(({ type }, index) => {
     const value = values[index] ?? null
     if (value === null || type !== "boolean") return value as string | bigint | null
     return value === 1n

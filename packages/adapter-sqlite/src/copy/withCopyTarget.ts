@@ -6,7 +6,7 @@ import { removeDatabase } from "../backup/backUp.ts"
 import { syncToDisk } from "../backup/syncToDisk.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import { RECOUNT_OPEN_INCIDENTS } from "../rows/SystemTotalRows.ts"
+import { RECOUNT_OPEN_INCIDENTS } from "../tables/IncidentTable.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
 import type { CopyTarget } from "@tocsin/core/ports/Copy"
 import { CopyConnection, first, toSqlite } from "./CopyConnection.ts"
@@ -90,7 +90,7 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   const result = yield* use({
     write: (table, rows) =>
       connection.use((database) => {
-        const names = table.columns.map(({ name }) => name)
+        const names = Object.keys(table.columns)
         const places = names.map(() => "?").join(", ")
         const insert = database.prepare(`INSERT INTO ${table.name} (${names.join(", ")}) VALUES (${places})`)
         for (const row of rows) insert.run(...toSqlite(row))

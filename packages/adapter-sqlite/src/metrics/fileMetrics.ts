@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { IN_MEMORY } from "../connection/SqliteConnection.ts"
 import type { SyncFile } from "../log/LogFile.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
-import type { RowCache } from "../rows/RowCache.ts"
+import type { RowCache } from "../cache/RowCache.ts"
 
 /** What only SQLite has to report. */
 export const fileMetricDefinitions = {

@@ -1,16 +1,22 @@
+import { hash } from "node:crypto"
 import type { Instant } from "@tocsin/core/contract/Instant"
+import {
+  type AppliedMigration,
+  compareSchema,
+  type Migration,
+  schemaRefusal,
+} from "@tocsin/core/ports/Migration"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import type { Migration } from "@tocsin/core/ports/Migration"
-import { checksumOf } from "./checksumOf.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { migration as initial } from "./0001_initial.ts"
 import { migration as runningTotals } from "./0002_running_totals.ts"
 import { migration as keptHistory } from "./0003_kept_history.ts"
-import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [initial, runningTotals, keptHistory]
 
-type Applied = readonly [id: bigint, checksum: string]
+/** Identifies the very form of a migration: SHA-256 of its statements. */
+export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)
 
 const CREATE_LEDGER = `CREATE TABLE schema_migration (
   id INTEGER PRIMARY KEY,
@@ -19,12 +25,15 @@ const CREATE_LEDGER = `CREATE TABLE schema_migration (
   applied_at INTEGER NOT NULL
 ) STRICT`
 
-/** Which migrations a database went through; `undefined` when it holds no tables at all. Fails for one of another program. */
-const appliedTo = (connection: SqliteConnection): ReadonlyArray<Applied> | undefined => {
+/** The migrations that a database went through; `undefined` if it has no tables. */
+const readLedger = (connection: SqliteConnection): ReadonlyArray<AppliedMigration> | undefined => {
   const tables = connection.query<[name: string]>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   if (tables.length === 0) return undefined
   if (tables.some(([name]) => name === "schema_migration")) {
-    return connection.query<Applied>("SELECT id, checksum FROM schema_migration ORDER BY id").all()
+    return connection
+      .query<[id: bigint, checksum: string]>("SELECT id, checksum FROM schema_migration ORDER BY id")
+      .all()
+      .map(([id, checksum]) => ({ id: Number(id), checksum }))
   }
   throw new StorageError({
     reason: "other",
@@ -32,40 +41,26 @@ const appliedTo = (connection: SqliteConnection): ReadonlyArray<Applied> | undef
   })
 }
 
-const newer = (file: string): StorageError =>
-  new StorageError({
-    reason: "newer",
-    message: `${file} was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade`,
-  })
-
-const foreign = (file: string, { id, name }: Migration): StorageError =>
-  new StorageError({
-    reason: "other",
-    message: `${file} has a different version of migration ${id} (${name}): start the build of Tocsin that created it, or restore a backup`,
-  })
-
 /**
- * How many of the migrations a database went through. Writes nothing. Throws a StorageError for a database that is newer
- * than this code, that went through another form of a migration, or that belongs to another program.
+ * How many migrations a database went through; `undefined` if it has no tables. Writes nothing. Throws
+ * a StorageError for a database that is newer than this code, that went through another form of a
+ * migration, or that belongs to another program.
  */
 export const verifySchema = (
   connection: SqliteConnection,
   known: ReadonlyArray<Migration> = migrations,
 ): number | undefined => {
-  const applied = appliedTo(connection)
-  if (applied === undefined) return undefined
-  if (applied.length > known.length) throw newer(connection.file)
-  for (const [index, [id, checksum]] of applied.entries()) {
-    const migration = known[index]
-    if (migration === undefined || id !== BigInt(migration.id)) throw newer(connection.file)
-    if (checksum !== checksumOf(migration)) throw foreign(connection.file, migration)
-  }
-  return applied.length
+  const ledger = readLedger(connection)
+  if (ledger === undefined) return undefined
+  const standing = compareSchema(ledger, known, checksumOf)
+  const refusal = schemaRefusal(standing, connection.file)
+  if (refusal !== undefined) throw refusal
+  return standing.applied
 }
 
 /**
- * Brings a database to the present schema, in one transaction. A process that starts at the same moment waits for the
- * lock and then finds nothing left to do. A database that is up to date is only read.
+ * Migrates a database to the present schema, in one transaction. A process that starts at the same
+ * time waits for the lock, and then finds nothing left to do. An up-to-date database is only read.
  */
 export const migrate = (
   connection: SqliteConnection,

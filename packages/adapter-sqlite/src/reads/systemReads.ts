@@ -5,36 +5,100 @@ import {
   makePass,
   type Pass,
   QUIET_KEPT,
-  type SilenceScanReads,
   type Seen,
+  type SilenceScanReads,
+  type SystemTotals,
 } from "@tocsin/core/liveness/SilenceScan"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import type { Tables } from "../rows/Tables.ts"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
-/** Runs a read on the connection, waiting where another process has locked the file. */
+/** How many agents one step of a pass reads: half a millisecond in which no request is answered. */
+const STEP = 2_000
+
+/** Sorts after all text. */
+const END = new Uint8Array()
+
+/** The only row of `system_total`. Triggers keep it, except for open incidents. */
+const FIND_TOTALS = `SELECT agents_accepted, agents_dead, acceptances,
+    checks_ok, checks_warning, checks_critical, checks_unknown, incidents_open
+  FROM system_total WHERE writer = 0`
+
+const IS_SILENT = "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?"
+
+/** Runs a read, and waits while another process has locked the file. */
 type Read = <A>(use: () => A) => Effect.Effect<A, StorageError>
 
-interface ReadOptions {
-  readonly tables: Tables
-  readonly read: Read
-  /** Runs several reads so that they see one moment. */
-  readonly snapshot: <A>(use: () => A) => A
+/** The agents of one step of a pass, and after which agent the next one starts; absent at the end. */
+interface Step {
+  readonly quiet: ReadonlyArray<Seen>
+  readonly dead: ReadonlyArray<Seen>
+  readonly next: AgentId | undefined
 }
 
-/** How SQLite reads what the summary and the sweep for silent agents are made of. */
-export const systemReads = ({ tables, read, snapshot }: ReadOptions): SilenceScanReads<StorageError> => ({
-  acceptances: read(() => tables.totals.find().acceptances),
-  pass: (bound) => pass(tables, read, bound),
-  silent: (among, seenBefore, limit) => read(() => tables.totals.silent(among, seenBefore, limit)),
-  look: (among, seenBefore) => read(() => snapshot(() => tables.totals.look(among, seenBefore))),
-  lookAtAll: (aliveSince) => read(() => snapshot(() => tables.totals.lookAtAll(aliveSince))),
-})
+/** Prepares the reads for the summary and the sweep for silent agents. */
+export const systemReads = (connection: SqliteConnection, read: Read): SilenceScanReads<StorageError> => {
+  const totals = connection.query<ReadonlyArray<bigint>>(FIND_TOTALS)
+  const silentAmong = connection.query<[AgentId]>(
+    `SELECT agent_id FROM json_each(?) AS wanted CROSS JOIN agent ON agent_id = wanted.value WHERE ${IS_SILENT} LIMIT ?`,
+  )
+  const offline = connection.query<[bigint]>(
+    "SELECT count(*) FROM agent WHERE admission_state = 'accepted' AND last_seen_at <= ?",
+  )
+  const find = (): SystemTotals => {
+    const row = totals.get()
+    const at = (index: number) => Number(row?.[index] ?? 0n)
+    return {
+      agents_accepted: at(0),
+      agents_dead: at(1),
+      acceptances: at(2),
+      checks_ok: at(3),
+      checks_warning: at(4),
+      checks_critical: at(5),
+      checks_unknown: at(6),
+      open_incidents: at(7),
+    }
+  }
+  const silent = (among: ReadonlyArray<AgentId>, seenBefore: Instant.Instant, limit: number) =>
+    silentAmong
+      .all(JSON.stringify(among), seenBefore, limit)
+      .map(([agentId]) => agentId)
+      .toSorted()
+  const snapshot = <A>(use: () => A) => read(() => connection.snapshot(use))
+  const step = makeStep(connection)
+  return {
+    acceptances: read(() => find().acceptances),
+    pass: (bound) => pass((after, kept) => read(() => step(after, kept)), bound),
+    silent: (among, seenBefore, limit) => read(() => silent(among, seenBefore, limit)),
+    look: (among, seenBefore) =>
+      snapshot(() => ({ ...find(), agents_silent: silent(among, seenBefore, QUIET_KEPT).length })),
+    lookAtAll: (aliveSince) =>
+      snapshot(() => ({ ...find(), agents_offline: Number(offline.get(aliveSince)?.[0] ?? 0) })),
+  }
+}
 
-/** A step at a time: between two of them others are answered. */
+/** Reads the next agents in the order of their ids: the ones last seen by `bound`, and the dead. */
+const makeStep = (connection: SqliteConnection) => {
+  const lastOfStep = connection.query<[AgentId]>(
+    `SELECT agent_id FROM agent WHERE agent_id > ? ORDER BY agent_id LIMIT 1 OFFSET ${STEP - 1}`,
+  )
+  const seenInStep = connection.query<[agent_id: AgentId, last_seen_at: Instant.Instant, isDead: bigint]>(
+    `SELECT agent_id, last_seen_at, heartbeat_incident_id IS NOT NULL FROM agent
+    WHERE agent_id > ? AND agent_id <= ? AND admission_state = 'accepted'
+      AND (last_seen_at <= ? OR heartbeat_incident_id IS NOT NULL)`,
+  )
+  return (after: AgentId | undefined, bound: Instant.Instant): Step => {
+    const next = lastOfStep.get(after ?? "")?.[0]
+    const found = seenInStep.all(after ?? "", next ?? END, bound)
+    const seen = (isDead: bigint) =>
+      found.filter((row) => row[2] === isDead).map(([agent_id, last_seen_at]) => ({ agent_id, last_seen_at }))
+    return { quiet: seen(0n), dead: seen(1n), next }
+  }
+}
+
+/** Runs step by step: between two steps, requests are answered. */
 const pass = Effect.fnUntraced(function* (
-  tables: Tables,
-  read: Read,
+  step: (after: AgentId | undefined, bound: Instant.Instant) => Effect.Effect<Step, StorageError>,
   bound: Instant.Instant,
 ): Effect.fn.Return<Pass, StorageError> {
   let quiet: ReadonlyArray<Seen> = []
@@ -42,10 +106,10 @@ const pass = Effect.fnUntraced(function* (
   let kept = bound
   let after: AgentId | undefined
   do {
-    const { dead, next, ...found } = yield* read(() => tables.totals.step(after, kept))
+    const { dead, next, ...found } = yield* step(after, kept)
     quiet = [...quiet, ...found.quiet]
     if (quiet.length > 2 * QUIET_KEPT) {
-      // One more than is remembered tells that there were more.
+      // One more than is remembered shows that there were more.
       quiet = quiet.toSorted(bySeen).slice(0, QUIET_KEPT + 1)
       kept = quiet.at(-1)?.last_seen_at ?? kept
     }

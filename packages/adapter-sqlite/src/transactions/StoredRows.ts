@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
-import { RowCache } from "../rows/RowCache.ts"
-import type { Tables } from "../rows/Tables.ts"
+import { RowCache } from "../cache/RowCache.ts"
+import type { Tables } from "../tables/makeTables.ts"
 import { persistChanges } from "./persistChanges.ts"
 
 /** What transactions read rows from and write them to: the tables, and the rows of them that are remembered. */

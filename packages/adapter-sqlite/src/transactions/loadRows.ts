@@ -2,7 +2,7 @@ import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
-import type { Tables } from "../rows/Tables.ts"
+import type { Tables } from "../tables/makeTables.ts"
 import type { StoredRows } from "./StoredRows.ts"
 
 /** Brings the rows that a request names from the tables into a workspace; searches are `searchRows`'s. */

@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
-import type { Tables } from "../rows/Tables.ts"
+import type { Tables } from "../tables/makeTables.ts"
 
 /**
  * Writes what a transaction changed, and nothing else; incidents before the rows that refer to them. Returns what it wrote.
@@ -11,7 +11,6 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.keys) tables.keys.write(change)
   for (const change of changes.checks) tables.checks.write(change)
   tables.incidents.write(changes.incidents)
-  tables.totals.countIncidents(changes.incidents)
   tables.members.write(changes.members)
   tables.outbox.write(changes.outbox)
   for (const change of changes.alerts) tables.alerts.write(change)

@@ -3,7 +3,7 @@ import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { WithIncident, Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
-import type { Tables } from "../rows/Tables.ts"
+import type { Tables } from "../tables/makeTables.ts"
 
 /** Whether a request looks for rows in the tables, which know nothing of what a workspace has made of them. */
 export const isSearch = (request: RowRequest): boolean =>

@@ -5,19 +5,18 @@ import { agentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate, migrations } from "../../src/migrations/migrate.ts"
-import { makeTables, type Tables } from "../../src/rows/Tables.ts"
+import { makeRetentionTables } from "../../src/retention/retentionTables.ts"
+import { makeTables, type Tables } from "../../src/tables/makeTables.ts"
 
 const { agent_id, registration_id } = agentRecord("a")
 const LATER = Instant.fromMicros(start + 1_000n)
 
 const rowOf = (n: number) => ({ ...eventOf(n), agent_id, registration_id, received_at: start })
 
-const expire = (tables: Tables, before: Instant.Instant) => {
+const expire = (connection: SqliteConnection, before: Instant.Instant) => {
   const piece = { rule: "history", before, after: undefined, limit: 10 } as const
-  return {
-    found: tables.retention.look.history(piece).length,
-    removed: expireNow(tables.retention, piece).removed,
-  }
+  const retention = makeRetentionTables(connection)
+  return { found: retention.look.history(piece).length, removed: expireNow(retention, piece).removed }
 }
 
 const add = (tables: Tables, n: number): void => tables.history.add([rowOf(n)])
@@ -34,11 +33,11 @@ describe("history that retention keeps", () => {
     migrate(connection, start)
     const tables = makeTables(connection)
     for (const n of [1, 2]) add(tables, n)
-    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 1 })
-    assert.deepStrictEqual(expire(tables, LATER), { found: 0, removed: 0 })
+    assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 1 })
+    assert.deepStrictEqual(expire(connection, LATER), { found: 0, removed: 0 })
     add(tables, 3)
-    assert.deepStrictEqual(expire(tables, start), { found: 0, removed: 0 })
-    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 1 })
+    assert.deepStrictEqual(expire(connection, start), { found: 0, removed: 0 })
+    assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 1 })
     assert.deepStrictEqual(seqs(connection), [3n])
     connection.close()
   })
@@ -55,10 +54,10 @@ describe("history that retention keeps", () => {
     )
     migrate(connection, start)
     const tables = makeTables(connection)
-    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 2 })
+    assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 2 })
     assert.deepStrictEqual(seqs(connection), [3n])
     add(tables, 4)
-    assert.deepStrictEqual(expire(tables, LATER), { found: 2, removed: 1 })
+    assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 1 })
     assert.deepStrictEqual(seqs(connection), [4n])
     connection.close()
   })

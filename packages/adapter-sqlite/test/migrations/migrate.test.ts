@@ -5,8 +5,7 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import type { Migration } from "@tocsin/core/ports/Migration"
-import { checksumOf } from "../../src/migrations/checksumOf.ts"
-import { migrate, migrations, verifySchema } from "../../src/migrations/migrate.ts"
+import { checksumOf, migrate, migrations, verifySchema } from "../../src/migrations/migrate.ts"
 
 const MANIFEST = join(import.meta.dirname, "../../schema.sql")
 

@@ -4,8 +4,8 @@ import { incidentRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate, migrations } from "../../src/migrations/migrate.ts"
-import { RECOUNT_OPEN_INCIDENTS } from "../../src/rows/SystemTotalRows.ts"
-import { makeTables } from "../../src/rows/Tables.ts"
+import { RECOUNT_OPEN_INCIDENTS } from "../../src/tables/IncidentTable.ts"
+import { makeTables } from "../../src/tables/makeTables.ts"
 
 const insertAgents = (from: number, to: number): string => `
   INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at, registered_at,
@@ -79,21 +79,21 @@ describe("running totals", () => {
   it("follow the incidents that a transaction opens and resolves, whatever else it changes", () => {
     const connection = SqliteConnection.open(IN_MEMORY)
     migrate(connection, start)
-    const { totals } = makeTables(connection)
+    const { incidents } = makeTables(connection)
     const open = incidentRecord("one")
     const resolved: IncidentRecord = { ...open, state: "resolved" }
-    totals.countIncidents([
+    incidents.write([
       { before: undefined, after: open },
       { before: undefined, after: incidentRecord("two") },
       { before: undefined, after: resolved },
     ])
     assert.strictEqual(openIncidents(connection), 2n)
-    totals.countIncidents([
+    incidents.write([
       { before: open, after: { ...open, member_changes: 7 } },
       { before: open, after: resolved },
     ])
     assert.strictEqual(openIncidents(connection), 1n)
-    totals.countIncidents([
+    incidents.write([
       { before: open, after: resolved },
       { before: undefined, after: open },
     ])

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { StorageError } from "./Storage.ts"
 
 /**
  * One step of a storage's schema. Never edit a released one: databases remember its checksum, and
@@ -15,6 +16,51 @@ export interface Migration {
   readonly compatibility: "compatible" | "breaking"
   /** Its statements, run in one transaction with all other missing migrations. */
   readonly sql: string
+}
+
+/** A migration that a database went through, as the database recorded it. */
+export interface AppliedMigration {
+  readonly id: number
+  /** SHA-256 of its statements. */
+  readonly checksum: string
+}
+
+/**
+ * How the schema of a database compares with the migrations that this code knows. `foreign`: it
+ * went through another form of a migration. `applied` counts those that are the same.
+ */
+export type SchemaStanding =
+  | { readonly state: "behind" | "current" | "newer"; readonly applied: number }
+  | { readonly state: "foreign"; readonly applied: number; readonly migration: Migration }
+
+/** Compares what a database went through with the known migrations. */
+export const compareSchema = (
+  applied: ReadonlyArray<AppliedMigration>,
+  known: ReadonlyArray<Migration>,
+  checksumOf: (migration: Migration) => string,
+): SchemaStanding => {
+  for (const [index, { id, checksum }] of applied.entries()) {
+    const migration = known[index]
+    if (migration?.id !== id) return { state: "newer", applied: applied.length }
+    if (checksum !== checksumOf(migration)) return { state: "foreign", applied: index, migration }
+  }
+  return { state: applied.length < known.length ? "behind" : "current", applied: applied.length }
+}
+
+/** Why a database must not be opened; `undefined` if it may. `database` is its name for people. */
+export const schemaRefusal = (standing: SchemaStanding, database: string): StorageError | undefined => {
+  if (standing.state === "newer") {
+    return new StorageError({
+      reason: "newer",
+      message: `${database} was written by a newer version of Tocsin: start that version or a later one, or restore the backup from before its upgrade`,
+    })
+  }
+  if (standing.state !== "foreign") return undefined
+  const { id, name } = standing.migration
+  return new StorageError({
+    reason: "other",
+    message: `${database} has a different version of migration ${id} (${name}): start the build of Tocsin that created it, or restore a backup`,
+  })
 }
 
 /** Logs, before a database in use is migrated, what to do with its other servers. */

@@ -13,7 +13,6 @@ import { Effect, Redacted } from "effect"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
-import { copiedTables } from "./copiedTables.ts"
 
 /** The state of a storage. */
 export interface PlaceState {
@@ -51,7 +50,7 @@ const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
   name: "PostgreSQL",
   state: PgInspection.inspectStorage({ url }),
   withSource: (use) => PgSource.withCopySource(url, use),
-  withTarget: (use) => PgTarget.withCopyTarget({ url, tables: copiedTables }, use),
+  withTarget: (use) => PgTarget.withCopyTarget(url, use),
 })
 
 /** The storage of the settings; nothing for memory, which no other process can open. */

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto"
-import type { CopiedRow, CopiedTable, CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
+import type { CopiedRow, AnyShape } from "@tocsin/core/ports/TableShape"
+import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
-import { copiedTables } from "./copiedTables.ts"
+import { copiedTables } from "@tocsin/core/ports/StoredTables"
 import type { StoragePlace } from "./StoragePlace.ts"
 
 /** A copied table; both sides have the same values. */
@@ -48,7 +49,7 @@ interface Sides {
 
 /** Reads a table in pieces, and yields to other fibers after each. */
 const digestOf = Effect.fnUntraced(function* (
-  table: CopiedTable,
+  table: AnyShape,
   rows: CopySource["rows"],
   onRows: (rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>,
 ) {
@@ -63,9 +64,9 @@ const digestOf = Effect.fnUntraced(function* (
 })
 
 /** The sign of life is not copied: no server has run on the copy. */
-const withoutSignOfLife = ({ name, columns }: CopiedTable, rows: ReadonlyArray<CopiedRow>) => {
+const withoutSignOfLife = ({ name, columns }: AnyShape, rows: ReadonlyArray<CopiedRow>) => {
   if (name !== "mark") return rows
-  const at = columns.findIndex((column) => column.name === "marked_at")
+  const at = Object.keys(columns).indexOf("marked_at")
   return rows.map((row) => row.with(at, NEVER_MARKED))
 }
 

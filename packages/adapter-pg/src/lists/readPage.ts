@@ -1,0 +1,128 @@
+import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import {
+  type ListName,
+  type ListRows,
+  orderColumns,
+  type SortColumn,
+  type PageRequest,
+} from "@tocsin/core/engine/lists/ListDefinitions"
+import { Effect } from "effect"
+import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
+import { read } from "../reads/read.ts"
+import { agentTable } from "../tables/AgentTable.ts"
+import { decodeKey, keyTable } from "../tables/AgentKeyTable.ts"
+import { checkTable } from "../tables/CheckTable.ts"
+import { historyTable } from "../tables/HistoryTable.ts"
+import { incidentTable } from "../tables/IncidentTable.ts"
+import type { Table } from "../tables/makeTable.ts"
+import { outboxTable } from "../tables/OutboxTable.ts"
+import { Parameters, type Selection, selections } from "./selections.ts"
+
+/** The table of each list, and how its rows are read. */
+type Listed<Row> = Pick<Table<Row>, "name" | "alias" | "columns" | "decode">
+
+const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
+  agents: agentTable,
+  checks: checkTable,
+  history: historyTable,
+  incidents: incidentTable,
+  outbox: outboxTable,
+  // The list selects blocked keys only.
+  blacklist: { ...keyTable, decode: (row) => decodeKey(row) as BlockedKeyRecord },
+}
+
+/** Reads one page of a list; see `Storage.page`. */
+export const readPage = <L extends ListName>(
+  sql: SqlClient.SqlClient,
+  request: PageRequest<L>,
+): Effect.Effect<ReadonlyArray<ListRows[L]>, SqlError.SqlError> => {
+  const statement = pageStatement(request)
+  const decode: (row: SqlConnection.Row) => ListRows[L] = tables[request.list].decode
+  return Effect.map(read(sql, statement, statement.values), (rows) => rows.map(decode))
+}
+
+/** A statement that reads one page, made of constant fragments; every value is a parameter. */
+export interface PageStatement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+/** The direction and start of a page, by the columns in which rows still differ. */
+interface Reading {
+  readonly columns: ReadonlyArray<string>
+  readonly isDescending: boolean
+  /** Placeholders of the position to start from, one a column. */
+  readonly from: ReadonlyArray<string> | undefined
+  readonly isInclusive: boolean
+}
+
+type Source = Selection & Pick<Table<unknown>, "name" | "alias" | "columns">
+
+/** The statement of a page: a range of an index, whatever the page's depth. */
+export const pageStatement = <L extends ListName>(request: PageRequest<L>): PageStatement => {
+  const parameters = new Parameters()
+  const { alias, columns, name } = tables[request.list]
+  const selection = selections[request.list](request.filter, parameters, request.sort)
+  const source = { alias, columns, name, ...selection }
+  const reading = readingOf(request, source, parameters)
+  const limit = parameters.add(request.limit, "int8")
+  const text = source.spread === undefined ? plain(source, reading, limit) : spread(source, reading, limit)
+  return { text, values: parameters.values }
+}
+
+const readingOf = <L extends ListName>(
+  { list, sort, direction, isBackward, from }: PageRequest<L>,
+  { alias, expressions, first, fixed }: Source,
+  parameters: Parameters,
+): Reading => {
+  const isFirst = (column: string) => Number(column === first?.name)
+  const varying = Array.from(orderColumns(list, sort).entries())
+    .filter(([, { name }]) => !fixed?.has(name))
+    .toSorted(([, a], [, b]) => isFirst(b.name) - isFirst(a.name))
+  return {
+    columns: varying.map(([, { name }]) => expressions?.[name] ?? `${alias}.${name}`),
+    isDescending: (direction === "desc") !== isBackward,
+    from: from && varying.map(([index, column]) => parameters.add(from.values[index], sqlType(column))),
+    isInclusive: from?.isInclusive ?? false,
+  }
+}
+
+const sqlType = ({ type }: SortColumn<never>): "text" | "int8" => (type === "text" ? "text" : "int8")
+
+/** The rows beyond a position, by row comparison: one range of an index over these columns. */
+const beyond = ({ columns, from, isDescending, isInclusive }: Reading): ReadonlyArray<string> => {
+  if (from === undefined) return []
+  const operator = `${isDescending ? "<" : ">"}${isInclusive ? "=" : ""}`
+  return [`(${columns.join(", ")}) ${operator} (${from.join(", ")})`]
+}
+
+/** The condition on {@link Selection.first}. */
+const ofFirst = ({ alias, first }: Source, { from, isDescending }: Reading): ReadonlyArray<string> => {
+  if (first === undefined) return []
+  const otherSide = isDescending ? ">=" : "<="
+  return [`${alias}.${first.name} ${from === undefined ? "=" : otherSide} ${first.value}`]
+}
+
+const inOrder = ({ columns, isDescending }: Reading, limit: string): string => {
+  const order = columns.map((column) => `${column} ${isDescending ? "DESC" : "ASC"}`)
+  return `ORDER BY ${order.join(", ")} LIMIT ${limit}`
+}
+
+const where = (conditions: ReadonlyArray<string>): string =>
+  conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
+
+const plain = (source: Source, reading: Reading, limit: string): string => {
+  const { alias, columns, conditions = [], from, name } = source
+  return `SELECT ${columns} FROM ${from ?? `${name} AS ${alias}`}
+    ${where([...conditions, ...ofFirst(source, reading), ...beyond(reading)])} ${inOrder(reading, limit)}`
+}
+
+const spread = ({ alias, columns, name, ...source }: Source, reading: Reading, limit: string): string => {
+  const leading = source.spread ?? []
+  const sets = leading.map((column) => `LATERAL ${column.values} AS of_${column.name} (${column.name})`)
+  const isOf = leading.map((column) => `${alias}.${column.name} = of_${column.name}.${column.name}`)
+  return `SELECT ${columns} FROM ${sets.join(" CROSS JOIN ")} CROSS JOIN LATERAL (
+      SELECT ${alias}.* FROM ${name} AS ${alias}
+      ${where([...(source.conditions ?? []), ...isOf, ...beyond(reading)])} ${inOrder(reading, limit)}
+    ) AS ${alias} ${inOrder(reading, limit)}`
+}

@@ -1,0 +1,261 @@
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import { reportPassedOver } from "@tocsin/core/admission/heldAgents"
+import {
+  expireEffect,
+  type RetentionPiece,
+  type RetentionResult,
+  type RetentionTables,
+} from "@tocsin/core/retention/retentionPiece"
+import { type RemovedRows, type RetentionFacts, RetentionRules } from "@tocsin/core/retention/RetentionRules"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { Duration, Effect } from "effect"
+import type { SqlConnection, SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
+import type { PgStatement } from "../client/PgConnection.ts"
+import type { Database } from "../Database.ts"
+import * as RealTime from "../RealTime.ts"
+import { findAgentIds } from "../tables/AgentTable.ts"
+import { indexedTransaction } from "../transactions/indexedTransaction.ts"
+
+type Pg = PgClient["Service"]
+type Tables = RetentionTables<"effect", SqlError.SqlError>
+
+/** Storing results locks an agent for milliseconds. A session that locks it for a second hangs. */
+const LOOKS = 5
+const BETWEEN_LOOKS = Duration.millis(200)
+
+/**
+ * Runs a piece of retention; see `Storage.expire`. The last piece of a rule returns for a second to
+ * agents that another session has locked, and then reports them.
+ */
+export const expire = Effect.fnUntraced(function* (
+  database: Database,
+  piece: RetentionPiece,
+): Effect.fn.Return<RetentionResult, SqlError.SqlError> {
+  let removed = 0
+  for (let look = 1; ; look++) {
+    const locked = new Set<AgentId>()
+    const rest = { ...piece, limit: piece.limit - removed }
+    const result = yield* indexedTransaction(database, expireEffect(tablesOf(database.pg, locked), rest))
+    removed += result.removed
+    if (locked.size === 0 || result.isMore) return { ...result, removed }
+    if (look > LOOKS) {
+      yield* reportPassedOver("history", Array.from(locked))
+      return { ...result, removed }
+    }
+    yield* RealTime.pause(BETWEEN_LOOKS)
+  }
+})
+
+/** Retention in PostgreSQL, within a transaction. Adds agents that another session locks to `held`. */
+const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
+  look: {
+    deleted_agents: ({ limit }) => read(pg, lockRemovedRegistrations, [limit]),
+    history: (piece) => history(pg, piece, held),
+    outbox: ({ after = "", limit }) => Effect.map(read<OutboxRow>(pg, findOutbox, [after, limit]), toOutbox),
+    incidents: (piece) => incidents(pg, piece),
+  },
+  setAside: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
+  remove: (rows, keys, limit) =>
+    Effect.map(pg.query({ name: `expire_${rows}`, text: removals[rows] }, [keys, limit]), ([row]) =>
+      Number(row?.["removed"]),
+    ),
+})
+
+// The columns of a row are those of its statement.
+const read = <Row>(pg: Pg, statement: PgStatement, parameters: ReadonlyArray<unknown>) =>
+  Effect.map(
+    pg.query(statement, parameters),
+    (rows: ReadonlyArray<SqlConnection.Row>) => rows as unknown as ReadonlyArray<Row>,
+  )
+
+/** Locks registrations of deleted agents, skipping those that another process removes. */
+const lockRemovedRegistrations: PgStatement = {
+  name: "lock_removed_registrations",
+  text: `SELECT registration_id AS key FROM removed_registration
+         ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
+}
+
+/** Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`. */
+const findOldHistory: PgStatement = {
+  name: "find_old_history",
+  text: `SELECT seq, agent_id FROM check_event
+         WHERE NOT is_kept AND received_at < $1 AND agent_id <> ALL($3) ORDER BY received_at LIMIT $2`,
+}
+
+/** Locks agents against new results, except agents that another session has locked. */
+const lockFreeAgentsForShare: PgStatement = {
+  name: "lock_free_agents_for_share",
+  text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1) ORDER BY agent_id FOR SHARE SKIP LOCKED",
+}
+
+/** Finds out which results are the newest of their checks. */
+const findNewest: PgStatement = {
+  name: "find_newest_history",
+  text: `SELECT e.seq::text AS key, NOT EXISTS (
+           SELECT FROM check_event AS newer
+           WHERE newer.agent_id = e.agent_id AND newer.check_id = e.check_id
+             AND newer.registration_id = e.registration_id AND newer.seq + 0 > e.seq
+         ) AS "isNewest"
+         FROM check_event AS e WHERE e.seq = ANY($1)`,
+}
+
+/** Leaves results out of every later look. */
+const keepHistory: PgStatement = {
+  name: "keep_history",
+  text: "UPDATE check_event SET is_kept = true WHERE seq = ANY($1::bigint[])",
+}
+
+interface OldResult {
+  readonly seq: bigint
+  readonly agent_id: AgentId
+}
+
+/** Finds old results of agents that no other session has locked; adds the others to `held`. */
+const history = Effect.fnUntraced(function* (
+  pg: Pg,
+  { before, limit }: RetentionPiece,
+  held: Set<AgentId>,
+): Effect.fn.Return<ReadonlyArray<RetentionFacts["history"]>, SqlError.SqlError> {
+  for (;;) {
+    const old = yield* read<OldResult>(pg, findOldHistory, [before, limit, Array.from(held)])
+    if (old.length === 0) return []
+    const agents = Array.from(new Set(old.map((row) => row.agent_id)))
+    const locked = yield* idsOf(pg, lockFreeAgentsForShare, agents)
+    // A deleted agent stores no more results, so it needs no lock.
+    const missing = agents.filter((agentId) => !locked.has(agentId))
+    const others = missing.length === 0 ? NONE : yield* idsOf(pg, findAgentIds, missing)
+    if (others.size === 0) {
+      return yield* read<RetentionFacts["history"]>(pg, findNewest, [old.map((row) => row.seq)])
+    }
+    // Results of other agents take the places of theirs in the next round.
+    for (const agentId of others) held.add(agentId)
+  }
+})
+
+const NONE: ReadonlySet<AgentId> = new Set()
+
+const idsOf = (pg: Pg, statement: PgStatement, agents: ReadonlyArray<AgentId>) =>
+  Effect.map(
+    read<Pick<OldResult, "agent_id">>(pg, statement, [agents]),
+    (rows): ReadonlySet<AgentId> => new Set(rows.map((row) => row.agent_id)),
+  )
+
+/** Whether a notification of an incident has not ended. */
+const hasOpenNotification = (incidentId: string): string =>
+  `EXISTS (
+     SELECT FROM outbox AS other
+     WHERE other.incident_id = ${incidentId} AND other.state IN ('pending', 'sending', 'retry')
+   )`
+
+/** Reads outbox items after `$1` in the order of their ids, with facts of their incidents. */
+const findOutbox: PgStatement = {
+  name: "find_outbox_in_order",
+  text: `SELECT o.id AS key, o.created_at, o.updated_at, i.id AS incident_id, i.resolved_at,
+                ${hasOpenNotification("o.incident_id")} AS is_held
+         FROM (SELECT * FROM outbox WHERE id > $1 ORDER BY id LIMIT $2) AS o
+         LEFT JOIN incident AS i ON i.id = o.incident_id
+         ORDER BY o.id`,
+}
+
+interface OutboxRow extends Omit<RetentionFacts["outbox"], "incident"> {
+  readonly incident_id: string | null
+  readonly resolved_at: Instant | null
+  readonly is_held: boolean
+}
+
+const toOutbox = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<RetentionFacts["outbox"]> =>
+  rows.map(({ incident_id, is_held, resolved_at, ...row }) => ({
+    ...row,
+    incident: incident_id === null ? undefined : { resolved_at: resolved_at ?? undefined, isHeld: is_held },
+  }))
+
+/** Reads incidents after `$1` in the order of their ids. */
+const findIncidents: PgStatement = {
+  name: "find_incidents_in_order",
+  text: "SELECT id AS key, opened_at, resolved_at FROM incident WHERE id > $1 ORDER BY id LIMIT $2",
+}
+
+/** Locks incidents, skipping those that another transaction has locked. */
+const lockFreeIncidents: PgStatement = {
+  name: "lock_free_incidents",
+  text: "SELECT id FROM incident WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED",
+}
+
+/** Finds incidents whose notifications have all ended. */
+const findSettledIncidents: PgStatement = {
+  name: "find_settled_incidents",
+  text: `SELECT given.id FROM unnest($1::text[]) AS given (id) WHERE NOT ${hasOpenNotification("given.id")}`,
+}
+
+interface IncidentRow extends Pick<RetentionFacts["incidents"], "key" | "opened_at"> {
+  readonly resolved_at: Instant | null
+}
+
+interface Id {
+  readonly id: string
+}
+
+/**
+ * Locks incidents that are old enough before it looks at their notifications: no notification of a
+ * locked incident can be replayed.
+ */
+const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", limit }: RetentionPiece) {
+  const found = yield* read<IncidentRow>(pg, findIncidents, [after, limit])
+  const rows = found.map((row) => ({ ...row, resolved_at: row.resolved_at ?? undefined }))
+  const old = rows.filter(
+    (row) => RetentionRules.incidents.judge({ ...row, isHeld: false }, before) === "expired",
+  )
+  const free = new Set<string>()
+  if (old.length > 0) {
+    const locked = yield* read<Id>(pg, lockFreeIncidents, [old.map(({ key }) => key)])
+    const settled = yield* read<Id>(pg, findSettledIncidents, [locked.map(({ id }) => id)])
+    for (const { id } of settled) free.add(id)
+  }
+  return rows.map((row) => ({ ...row, isHeld: !free.has(row.key) }))
+})
+
+/** Deletes at most `$2` rows by their primary key; `from` finds them, as `doomed`, for the keys `$1`. */
+const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
+  const key: ReadonlyArray<string> = storedTables[table].key
+  return `WITH doomed AS MATERIALIZED (
+            SELECT ${key.map((column) => `doomed.${column}`).join(", ")} FROM ${from} LIMIT $2 ${lock}
+          ),
+          removed AS (
+            DELETE FROM ${table} AS stored USING doomed
+            WHERE ${key.map((column) => `stored.${column} = doomed.${column}`).join(" AND ")} RETURNING 1
+          )
+          SELECT count(*)::int4 AS removed FROM removed`
+}
+
+const ofAgents = (table: "check_state" | "check_event") =>
+  removal(
+    table,
+    `removed_registration AS r JOIN ${table} AS doomed
+       ON doomed.agent_id = r.agent_id AND doomed.registration_id = r.registration_id
+     WHERE r.registration_id = ANY($1::uuid[])`,
+  )
+
+const by = (column: string, table: keyof typeof storedTables, type = "text") =>
+  removal(table, `${table} AS doomed WHERE doomed.${column} = ANY($1::${type}[])`)
+
+const removals: Readonly<Record<RemovedRows, string>> = {
+  checks_of_agents: ofAgents("check_state"),
+  results_of_agents: ofAgents("check_event"),
+  agents: by("registration_id", "removed_registration", "uuid"),
+  results: by("seq", "check_event", "bigint"),
+  notifications: removal(
+    "outbox",
+    // One that was replayed since it was found must still be sent.
+    `outbox AS doomed WHERE doomed.id = ANY($1) AND (
+       doomed.state IN ('sent', 'failed', 'discarded')
+       OR NOT EXISTS (SELECT FROM incident AS i WHERE i.id = doomed.incident_id)
+     )`,
+    "FOR UPDATE OF doomed SKIP LOCKED",
+  ),
+  members: by("incident_id", "incident_member"),
+  changes: by("incident_id", "incident_change"),
+  alerts: by("incident_id", "alert"),
+  incidents: by("id", "incident"),
+}

@@ -1,0 +1,177 @@
+import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/ports/TableShape"
+import type { SqlConnection } from "effect/sql"
+import type { PgStatement } from "../client/PgConnection.ts"
+
+type Columns = AnyShape["columns"]
+
+/** A statement that writes rows: its parameters are the {@link columnArrays} of its columns. */
+export interface RowStatement extends PgStatement {
+  readonly columns: Columns
+}
+
+/** What every table has; statements of one table alone are beside it in its file. */
+export interface Table<Row> {
+  readonly name: string
+  /** The name of the table in statements. */
+  readonly alias: string
+  /** The columns of a record, for SELECT lists, by the table's alias. */
+  readonly columns: string
+  /** Fails where another transaction has inserted a row of the same key or unique index. */
+  readonly insert: RowStatement
+  /** Inserts rows, or replaces those of the same key. */
+  readonly upsert: RowStatement
+  /** Replaces rows. Locks must guard them. */
+  readonly update: RowStatement
+  /** Deletes rows by key. Locks must guard them. */
+  readonly delete: RowStatement
+  /** Reads a row that has at least `columns`. */
+  readonly decode: (row: SqlConnection.Row) => Row
+}
+
+/** The types of columns in migrations. */
+const SQL_TYPES = {
+  text: "text",
+  uuid: "uuid",
+  instant: "int8",
+  integer: "int4",
+  long: "int8",
+  boolean: "boolean",
+  json: "json",
+  uuids: "json",
+} as const satisfies Record<ColumnType, string>
+
+/** The driver reads `int8` as a bigint. */
+const READERS = { long: Number }
+
+/** The columns of a record, for SELECT lists. */
+const selectList = (columns: Columns, alias: string): string =>
+  Object.keys(columns)
+    .map((column) => `${alias}.${column}`)
+    .join(", ")
+
+/** The rows that a {@link RowStatement} is given. */
+export const givenRows = (columns: Columns): string => {
+  const arrays = Object.values(columns).map(({ type }, index) => `$${index + 1}::${SQL_TYPES[type]}[]`)
+  return `unnest(${arrays.join(", ")}) AS given (${Object.keys(columns).join(", ")})`
+}
+
+const microsOf = (moment: string): string => `(extract(epoch FROM ${moment}) * 1000000)::int8`
+
+/**
+ * Names the run of the server, as a text: no transaction id occurs twice within a run. A start, a
+ * failover and a recovery from a crash, which resets statistics, begin a new run.
+ */
+export const SERVER_RUN = `(SELECT concat_ws('/', ${microsOf("pg_postmaster_start_time()")},
+  CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,
+  ${microsOf("pg_stat_get_bgwriter_stat_reset_time()")}))`
+
+/**
+ * Makes a write return how many rows it wrote, its transaction id and the server's run: enough to
+ * find out later whether that transaction committed. `preparation` is CTEs that run with the write.
+ */
+export const reporting = (write: string, preparation = ""): string =>
+  `WITH ${preparation} written AS (${write} RETURNING 1)
+   SELECT count(*)::int4 AS written, pg_current_xact_id() AS transaction_id,
+          ${SERVER_RUN} AS server_run
+   FROM written`
+
+const pick = (columns: Columns, names: ReadonlyArray<string>): Columns =>
+  Object.fromEntries(Object.entries(columns).filter(([name]) => names.includes(name)))
+
+/** The columns that an INSERT names: all but the one that the database numbers. */
+export const insertedColumns = ({ columns, numbered }: AnyShape): Columns =>
+  pick(
+    columns,
+    Object.keys(columns).filter((name) => name !== numbered),
+  )
+
+/** Deletes rows by some of their columns. */
+export const deleteBy = (name: string, table: string, columns: Columns): RowStatement => ({
+  name,
+  columns,
+  text: reporting(
+    `DELETE FROM ${table} AS stored USING ${givenRows(columns)} WHERE ${isGiven(Object.keys(columns))}`,
+  ),
+})
+
+const isGiven = (names: ReadonlyArray<string>): string =>
+  names.map((name) => `stored.${name} = given.${name}`).join(" AND ")
+
+interface TableOptions<Row> {
+  readonly alias: string
+  /**
+   * The order in which rows are inserted: that of the unique index in which two transactions may
+   * meet, so that they never wait for each other. The given order unless named.
+   */
+  readonly insertOrder?: ReadonlyArray<keyof Row & string>
+}
+
+/** Derives from a shape what every table has. */
+export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row>): Table<Row> => {
+  const { name, key, columns }: AnyShape = shape
+  const inserted = insertedColumns(shape)
+  const names = Object.keys(inserted).join(", ")
+  const order = options.insertOrder === undefined ? "" : `ORDER BY ${options.insertOrder.join(", ")}`
+  const insertion = `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${givenRows(inserted)} ${order}`
+  const assignments = (source: string): string =>
+    Object.keys(columns)
+      .filter((column) => !key.includes(column))
+      .map((column) => `${column} = ${source}.${column}`)
+      .join(", ")
+  const statement = (verb: string, write: string): RowStatement => ({
+    name: `${verb}_${name}`,
+    text: reporting(write),
+    columns: inserted,
+  })
+  return {
+    name,
+    alias: options.alias,
+    columns: selectList(columns, options.alias),
+    insert: statement("insert", insertion),
+    upsert: statement(
+      "upsert",
+      `${insertion} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${assignments("EXCLUDED")}`,
+    ),
+    update: statement(
+      "update",
+      `UPDATE ${name} AS stored SET ${assignments("given")} FROM ${givenRows(inserted)} WHERE ${isGiven(key)}`,
+    ),
+    delete: deleteBy(`delete_${name}`, name, pick(columns, key)),
+    decode: decoderOf(shape, READERS, (column) => column),
+  }
+}
+
+const SPECIAL = /["\\]/
+const EVERY_SPECIAL = /["\\]/g
+
+/** A text as an element of an array literal. */
+export const quoted = (text: string): string =>
+  `"${SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, String.raw`\$&`) : text}"`
+
+/** The element of an array literal for a value of each type. */
+const ELEMENTS = {
+  text: (value) => quoted(String(value)),
+  uuid: String,
+  instant: String,
+  integer: String,
+  long: String,
+  boolean: String,
+  json: (value) => quoted(JSON.stringify(value)),
+  // Nothing in a UUID needs an escape. The type of the column says that there are no other values.
+  uuids: (value) => `"[${(value as ReadonlyArray<string>).map((id) => `\\"${id}\\"`).join(",")}]"`,
+} satisfies Record<ColumnType, (value: unknown) => string>
+
+/**
+ * Rows as one array literal a column, for `unnest`; absent values are NULL. This takes half the
+ * bytes of JSON and less parsing. The driver's own encoding of arrays is several times as slow.
+ */
+export const columnArrays = (columns: Columns, rows: ReadonlyArray<object>): Array<string> =>
+  Object.entries(columns).map(([column, { type }]) => {
+    const toElement: (value: unknown) => string = ELEMENTS[type]
+    let literal = ""
+    for (const row of rows as ReadonlyArray<Readonly<Record<string, unknown>>>) {
+      const value = row[column]
+      literal += value === undefined ? ",NULL" : `,${toElement(value)}`
+    }
+    return `{${literal.slice(1)}}`
+  })

@@ -1,0 +1,139 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Tables } from "../tables/makeTables.ts"
+
+/** The size of a row and its place in the maps, without its longest text. */
+const ROW_BYTES = 500
+
+/** An agent with those of its checks that were requested. */
+interface CachedAgent {
+  agent: AgentRecord | undefined
+  registration_id: RegistrationId | undefined
+  readonly checks: Map<CheckId, CheckRecord>
+}
+
+/**
+ * The agents and checks that were read or written last, as committed: the usual heartbeat and the
+ * usual result read no table. It is valid from transaction to transaction until another connection
+ * commits. Rows age by generations: those not used while a new generation fills are dropped.
+ */
+export class RowCache {
+  readonly #tables: Tables
+  readonly #generationBytes: number
+  #young = new Map<AgentId, CachedAgent>()
+  #old = new Map<AgentId, CachedAgent>()
+  #youngBytes = 0
+  #version: bigint | undefined
+  /** How many lookups of agents found one here, and how many did not. */
+  hits = 0
+  misses = 0
+
+  /** Holds about `bytes`; with 0, nothing beyond a transaction. */
+  constructor(tables: Tables, { bytes }: { readonly bytes: number }) {
+    this.#tables = tables
+    this.#generationBytes = bytes / 2
+  }
+
+  /** Begins a transaction with its data version: drops rows that another connection may have changed. */
+  begin(version: bigint): void {
+    if (version === this.#version && this.#generationBytes > 0) return
+    this.clear()
+    this.#version = version
+  }
+
+  /** Drops all rows. */
+  clear(): void {
+    this.#young.clear()
+    this.#old.clear()
+    this.#youngBytes = 0
+  }
+
+  /** An agent, read from the table if it is not here. */
+  agent(agentId: AgentId): AgentRecord | undefined {
+    const known = this.#find(agentId)?.agent
+    if (known !== undefined) {
+      this.hits += 1
+      return known
+    }
+    this.misses += 1
+    const agent = this.#tables.agents.find(agentId)
+    if (agent !== undefined) this.#keepAgent(agent)
+    return agent
+  }
+
+  /** A check, read from the table if it is not here. */
+  check(ref: CheckRef): CheckRecord | undefined {
+    const cached = this.#find(ref.agent_id)
+    const known =
+      cached?.registration_id === ref.registration_id ? cached.checks.get(ref.check_id) : undefined
+    if (known !== undefined) return known
+    const check = this.#tables.checks.find(ref)
+    if (check !== undefined) this.#keepCheck(check)
+    return check
+  }
+
+  /** Takes over the changes of a commit. */
+  apply({ agents, checks }: Pick<WorkspaceChanges, "agents" | "checks">): void {
+    for (const { before, after } of agents) {
+      if (after !== undefined) this.#keepAgent(after)
+      else if (before !== undefined) this.#forget(before.agent_id)
+    }
+    for (const { before, after } of checks) {
+      if (after !== undefined) this.#keepCheck(after)
+      else if (before !== undefined) this.#find(before.agent_id)?.checks.delete(before.check_id)
+    }
+  }
+
+  #find(agentId: AgentId): CachedAgent | undefined {
+    const young = this.#young.get(agentId)
+    if (young !== undefined) return young
+    const old = this.#old.get(agentId)
+    if (old === undefined) return undefined
+    this.#old.delete(agentId)
+    this.#young.set(agentId, old)
+    for (const check of old.checks.values()) this.#youngBytes += bytesOf(check)
+    this.#add(ROW_BYTES)
+    return old
+  }
+
+  #keepAgent(agent: AgentRecord): void {
+    this.#cached(agent.agent_id).agent = agent
+  }
+
+  #keepCheck(check: CheckRecord): void {
+    const cached = this.#cached(check.agent_id)
+    if (cached.registration_id !== check.registration_id) {
+      cached.checks.clear()
+      cached.registration_id = check.registration_id
+    }
+    const former = cached.checks.get(check.check_id)
+    cached.checks.set(check.check_id, check)
+    this.#add(bytesOf(check) - (former === undefined ? 0 : bytesOf(former)))
+  }
+
+  #cached(agentId: AgentId): CachedAgent {
+    const found = this.#find(agentId)
+    if (found !== undefined) return found
+    const created: CachedAgent = { agent: undefined, registration_id: undefined, checks: new Map() }
+    this.#young.set(agentId, created)
+    this.#add(ROW_BYTES)
+    return created
+  }
+
+  #forget(agentId: AgentId): void {
+    this.#young.delete(agentId)
+    this.#old.delete(agentId)
+  }
+
+  #add(bytes: number): void {
+    this.#youngBytes += bytes
+    if (this.#youngBytes <= this.#generationBytes) return
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngBytes = 0
+  }
+}
+
+const bytesOf = (check: CheckRecord): number => ROW_BYTES + (check.summary?.length ?? 0)

@@ -1,0 +1,114 @@
+import { NotificationType, OutboxState } from "@tocsin/core/contract/Status"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+import type { ListFilters, ListName } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { SQLInputValue } from "node:sqlite"
+
+/** A constant piece of a statement with the values of its parameters. */
+export interface Fragment {
+  readonly sql: string
+  readonly values: ReadonlyArray<SQLInputValue>
+}
+
+/** A column that has one value in all rows that are selected. */
+export interface Fixed {
+  readonly column: string
+  readonly value: string | number
+}
+
+/** A leading column of a list's indexes, with the few values that it can have. */
+interface Partition {
+  readonly column: string
+  readonly values: ReadonlyArray<string | number>
+}
+
+/** What a filter leaves of the table of a list, and how an index serves its orders. */
+export interface Selection {
+  /** The tables. That of the list is `r`. */
+  readonly from: Fragment
+  readonly conditions: ReadonlyArray<Fragment>
+  readonly fixed: ReadonlyArray<Fixed>
+  /**
+   * The columns before the order in the index that serves it. Where a filter leaves such a column
+   * open, each of its values is read separately and SQLite merges them. Thus one index for each
+   * order serves every filter.
+   */
+  readonly partitions: ReadonlyArray<Partition>
+}
+
+/** Values that occur in a table, and are not known before. */
+export interface Occurring {
+  /** The notifiers of outbox items. */
+  readonly notifiers: ReadonlyArray<string>
+}
+
+type Select<L extends ListName> = (filter: ListFilters[L], occurring: Occurring) => Selection
+
+const STATE_RANK = { open: 1, resolved: 0 } as const
+
+/** Hides rows of deleted agents. The rows come first, in their order, each with a lookup of its agent. */
+const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id"
+
+const fixed = (column: string, value: string | number | undefined): ReadonlyArray<Fixed> =>
+  value === undefined ? [] : [{ column, value }]
+
+const plain = (from: string, parts: Partial<Selection> = {}): Selection => ({
+  from: { sql: from, values: [] },
+  conditions: [],
+  fixed: [],
+  partitions: [],
+  ...parts,
+})
+
+const history: Select<"history"> = ({ agent_id, check_id }) => {
+  const ofCheck = fixed("check_id", check_id)
+  if (agent_id === undefined) return plain(`check_event AS r ${PRESENT}`, { fixed: ofCheck })
+  const isOfAgent = {
+    sql: "r.registration_id = (SELECT registration_id FROM agent WHERE agent_id = ?)",
+    values: [agent_id],
+  }
+  return plain("check_event AS r", { conditions: [isOfAgent], fixed: ofCheck })
+}
+
+const incidents: Select<"incidents"> = ({ state, severity, agent_id, check_id }) => {
+  const ranks = [
+    ...fixed("state_rank", state && STATE_RANK[state]),
+    ...fixed("severity_rank", severity && SEVERITY_RANK[severity]),
+  ]
+  const member = [...fixed("agent_id", agent_id), ...fixed("check_id", check_id)]
+  if (member.length > 0) return plain("", { from: incidentsOf(member), fixed: ranks })
+  return plain("incident AS r", {
+    fixed: ranks,
+    partitions: [
+      { column: "state_rank", values: Object.values(STATE_RANK) },
+      { column: "severity_rank", values: Object.values(SEVERITY_RANK) },
+    ],
+  })
+}
+
+/** The incidents in which such a check is or was a member. Only these are sorted. */
+const incidentsOf = (member: ReadonlyArray<Fixed>): Fragment => ({
+  sql: `(SELECT DISTINCT incident_id FROM incident_member
+    WHERE ${member.map(({ column }) => `${column} = ?`).join(" AND ")}) AS m
+    CROSS JOIN incident AS r ON r.id = m.incident_id`,
+  values: member.map(({ value }) => value),
+})
+
+const outbox: Select<"outbox"> = ({ state, notifier, event_type }, { notifiers }) =>
+  plain("outbox AS r", {
+    fixed: [...fixed("state", state), ...fixed("notifier", notifier), ...fixed("event_type", event_type)],
+    partitions: [
+      { column: "state", values: OutboxState.literals },
+      { column: "notifier", values: notifiers },
+      { column: "event_type", values: NotificationType.literals },
+    ],
+  })
+
+/** How each list is selected from its table. */
+export const selections: { readonly [L in ListName]: Select<L> } = {
+  agents: () => plain("agent AS r"),
+  checks: ({ agent_id }) => plain(`check_state AS r ${PRESENT}`, { fixed: fixed("agent_id", agent_id) }),
+  history,
+  incidents,
+  outbox,
+  blacklist: () => plain("agent_key AS r", { conditions: [{ sql: "r.state = 'blocked'", values: [] }] }),
+}

@@ -1,0 +1,105 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { RetentionTables } from "@tocsin/core/retention/retentionPiece"
+import type { RemovedRows } from "@tocsin/core/retention/RetentionRules"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
+
+type Tables = RetentionTables<"now">
+
+type OutboxFacts = readonly [
+  id: string,
+  created_at: Instant,
+  updated_at: Instant,
+  incident_id: string | null,
+  resolved_at: Instant | null,
+  isHeld: bigint,
+]
+
+type IncidentFacts = readonly [id: string, opened_at: Instant, resolved_at: Instant | null, isHeld: bigint]
+
+/** Whether a notification of an incident has not ended. */
+const isHeld = (incidentId: string): string =>
+  `EXISTS (
+    SELECT 1 FROM outbox AS other
+    WHERE other.incident_id = ${incidentId} AND other.state IN ('pending', 'sending', 'retry')
+  )`
+
+const makeLooks = (connection: SqliteConnection): Tables["look"] => {
+  const agents = connection.query<[registration_id: string]>(
+    "SELECT registration_id FROM removed_registration ORDER BY registration_id LIMIT ?",
+  )
+  const history = connection.query<[seq: bigint, isNewest: bigint]>(
+    `SELECT old.seq, NOT EXISTS (
+      SELECT 1 FROM check_event AS newer WHERE newer.registration_id = old.registration_id
+        AND newer.check_id = old.check_id AND newer.seq > old.seq
+    ) FROM check_event AS old WHERE old.is_kept = 0 AND old.received_at < ? ORDER BY old.received_at LIMIT ?`,
+  )
+  const outbox = connection.query<OutboxFacts>(
+    `SELECT item.id, item.created_at, item.updated_at, incident.id, incident.resolved_at, ${isHeld("item.incident_id")}
+    FROM outbox AS item LEFT JOIN incident ON incident.id = item.incident_id
+    WHERE item.id > ? ORDER BY item.id LIMIT ?`,
+  )
+  const incidents = connection.query<IncidentFacts>(
+    `SELECT id, opened_at, resolved_at, ${isHeld("incident.id")} FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
+  )
+  return {
+    deleted_agents: ({ limit }) => agents.all(limit).map(([key]) => ({ key })),
+    history: ({ before, limit }) =>
+      history.all(before, limit).map(([seq, isNewest]) => ({ key: String(seq), isNewest: isNewest === 1n })),
+    outbox: ({ after = "", limit }) =>
+      outbox.all(after, limit).map(([key, created_at, updated_at, incident, resolved_at, held]) => ({
+        key,
+        created_at,
+        updated_at,
+        incident:
+          incident === null ? undefined : { resolved_at: resolved_at ?? undefined, isHeld: held === 1n },
+      })),
+    incidents: ({ after = "", limit }) =>
+      incidents.all(after, limit).map(([key, opened_at, resolved_at, held]) => ({
+        key,
+        opened_at,
+        resolved_at: resolved_at ?? undefined,
+        isHeld: held === 1n,
+      })),
+  }
+}
+
+const GIVEN = "(SELECT value FROM json_each(?))"
+const GIVEN_NUMBERS = "(SELECT CAST(value AS INTEGER) FROM json_each(?))"
+
+const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
+  const removal = (table: keyof typeof storedTables, source: string) => {
+    const key = storedTables[table].key.join(", ")
+    return connection.query(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${source} LIMIT ?)`)
+  }
+  const by = (column: string, table: keyof typeof storedTables, given = GIVEN) =>
+    removal(table, `${table} WHERE ${column} IN ${given}`)
+  const removals: Readonly<Record<RemovedRows, Query<never>>> = {
+    checks_of_agents: removal(
+      "check_state",
+      `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
+      CROSS JOIN check_state USING (agent_id, registration_id)`,
+    ),
+    results_of_agents: by("registration_id", "check_event"),
+    agents: by("registration_id", "removed_registration"),
+    results: by("seq", "check_event", GIVEN_NUMBERS),
+    notifications: by("id", "outbox"),
+    members: by("incident_id", "incident_member"),
+    changes: by("incident_id", "incident_change"),
+    alerts: by("incident_id", "alert"),
+    incidents: by("id", "incident"),
+  }
+  return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
+}
+
+/** Retention in SQLite. An index finds all rows. */
+export const makeRetentionTables = (connection: SqliteConnection): Tables => {
+  const keep = connection.query(`UPDATE check_event SET is_kept = 1 WHERE seq IN ${GIVEN_NUMBERS}`)
+  return {
+    look: makeLooks(connection),
+    setAside: (keys) => {
+      keep.run(JSON.stringify(keys))
+    },
+    remove: makeRemovals(connection),
+  }
+}

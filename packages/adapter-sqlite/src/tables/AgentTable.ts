@@ -1,0 +1,40 @@
+import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTable } from "./makeTable.ts"
+
+/** Table `agent`. */
+export const makeAgentTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.agent)
+  const countPending = connection.query<[bigint]>(
+    "SELECT count(*) FROM agent WHERE admission_state = 'pending'",
+  )
+  const withPendingKey = connection.query<[AgentId]>(
+    "SELECT agent_id FROM agent WHERE pending_key_hash IS NOT NULL AND agent_id > ? ORDER BY agent_id LIMIT ?",
+  )
+  return {
+    find: table.one<[AgentId]>("WHERE agent_id = ?"),
+    countPending: (): number => Number(countPending.get()?.[0] ?? 0),
+    withPendingKey: (after: AgentId | undefined, limit: number): ReadonlyArray<AgentId> =>
+      withPendingKey.all(after ?? "", limit).map(([agentId]) => agentId),
+    /** Pending agents that were last seen by a moment. */
+    idlePending: table.all<[seenBefore: Instant, limit: number]>(
+      "WHERE admission_state = 'pending' AND last_seen_at <= ? LIMIT ?",
+    ),
+    write: table.write,
+  }
+}
+
+/** Table `removed_registration`: deleted agents, whose checks and history are removed in pieces. */
+export const makeRemovedRegistrationTable = (connection: SqliteConnection) => {
+  const add = connection.query(
+    "INSERT INTO removed_registration (registration_id, agent_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  )
+  return {
+    add: (agent: AgentRecord): void => {
+      add.run(agent.registration_id, agent.agent_id)
+    },
+  }
+}

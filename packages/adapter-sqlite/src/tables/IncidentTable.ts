@@ -1,0 +1,78 @@
+import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
+import {
+  type IncidentRecord,
+  type IncidentRef,
+  FIRST_CHANGES,
+  type StoryCut,
+} from "@tocsin/core/incidents/IncidentRecord"
+import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTable } from "./makeTable.ts"
+
+/** Counts open incidents again, for writers of incidents that do not use this table. */
+export const RECOUNT_OPEN_INCIDENTS =
+  "UPDATE system_total SET incidents_open = (SELECT count(*) FROM incident WHERE state = 'open')"
+
+const openCount = (incident: IncidentRecord | undefined): number => (incident?.state === "open" ? 1 : 0)
+
+/** Table `incident`, and the number of open ones in `system_total`. */
+export const makeIncidentTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.incident)
+  const findOpen = table.one("WHERE kind = ? AND incident_key = ? AND state = 'open'")
+  const addOpenIncidents = connection.query<never>(
+    "UPDATE system_total SET incidents_open = incidents_open + ? WHERE writer = 0",
+  )
+  return {
+    find: table.one<[IncidentId]>("WHERE id = ?"),
+    findOpen: (ref: IncidentRef): IncidentRecord | undefined => findOpen(ref.kind, ref.incident_key),
+    /** Writes resolved incidents first: one of the same key may have opened. */
+    write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {
+      table.writeAll(changes.filter(({ after }) => after?.state === "resolved"))
+      table.writeAll(changes.filter(({ after }) => after?.state === "open"))
+      let opened = 0
+      for (const { before, after } of changes) opened += openCount(after) - openCount(before)
+      if (opened !== 0) addOpenIncidents.get(opened)
+    },
+  }
+}
+
+/** Table `incident_member`. */
+export const makeMemberTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.incident_member)
+  const byRef = table.one("WHERE incident_id = ? AND agent_id = ? AND check_id = ?")
+  return {
+    find: (ref: MemberRef): MemberRecord | undefined => byRef(ref.incident_id, ref.agent_id, ref.check_id),
+    /** The present memberships of an agent. */
+    ofAgent: table.all<[AgentId]>(
+      // Named: SQLite might choose the index of past memberships too.
+      "INDEXED BY incident_member_of_agent WHERE agent_id = ? AND left_at IS NULL",
+    ),
+    /** The first present members in the order of `compareMembers`. */
+    worst: table.all<[IncidentId, limit: number]>(
+      "WHERE incident_id = ? AND is_present = 1 ORDER BY severity_rank DESC, change_seq DESC LIMIT ?",
+    ),
+    /** The first members, present ones before past ones, both in that order. */
+    ranked: table.all<[IncidentId, limit: number]>(
+      "WHERE incident_id = ? ORDER BY is_present DESC, severity_rank DESC, change_seq DESC LIMIT ?",
+    ),
+    write: table.writeAll,
+  }
+}
+
+/** Table `incident_change`: the stories of incidents. */
+export const makeIncidentChangeTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.incident_change)
+  const cut = connection.query<never>(
+    `DELETE FROM incident_change WHERE incident_id = ? AND seq > ${FIRST_CHANGES} AND seq <= ?`,
+  )
+  return {
+    add: table.insert,
+    cut: ({ incident_id, up_to }: StoryCut): void => {
+      cut.get(incident_id, up_to)
+    },
+    /** The latest changes of an incident, newest first. */
+    latest: table.all<[IncidentId, limit: number]>("WHERE incident_id = ? ORDER BY seq DESC LIMIT ?"),
+  }
+}

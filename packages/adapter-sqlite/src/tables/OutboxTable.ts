@@ -1,0 +1,103 @@
+import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { NotifierName } from "@tocsin/core/contract/Status"
+import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTable, type Table } from "./makeTable.ts"
+
+type Notifiers = ReadonlyArray<NotifierName>
+type Items = ReadonlyArray<OutboxRecord>
+
+const OF_NOTIFIERS = "notifier IN (SELECT value FROM json_each(?))"
+
+const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
+  (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
+
+const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) => {
+  const due = table.all<[NotifierName, Instant, limit: number]>(
+    `AS item WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
+    AND EXISTS (SELECT 1 FROM incident WHERE incident.id = item.incident_id) AND NOT EXISTS (
+      SELECT 1 FROM outbox AS earlier
+      WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
+        AND earlier.notifier = item.notifier AND earlier.state IN ('pending', 'sending', 'retry')
+    ) ORDER BY next_attempt_at LIMIT ?`,
+  )
+  const expired = table.all<[Instant, notifiers: string, limit: number]>(
+    `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_NOTIFIERS}
+    ORDER BY leased_until LIMIT ?`,
+  )
+  const abandoned = table.all<[notifiers: string, Instant, limit: number]>(
+    `WHERE state IN ('pending', 'retry') AND ${OF_NOTIFIERS}
+      AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?`,
+  )
+  const nextDue = connection.query<[Instant | null]>(
+    "SELECT min(next_attempt_at) FROM outbox WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
+  )
+  const nextExpiry = connection.query<[Instant]>(
+    `SELECT leased_until FROM outbox INDEXED BY outbox_leased
+    WHERE state = 'sending' AND leased_until > ? AND ${OF_NOTIFIERS} ORDER BY leased_until LIMIT 1`,
+  )
+  return {
+    /** Due items with no earlier item of their incident and notifier waiting, longest due first. */
+    due: (notifiers: Notifiers, now: Instant, limit: number): Items =>
+      Array.from(new Set(notifiers))
+        .flatMap((notifier) => due(notifier, now, limit))
+        .toSorted(compareDue)
+        .slice(0, limit),
+    /** Items whose lease has expired, the earliest first. */
+    expired: (notifiers: Notifiers, now: Instant, limit: number): Items =>
+      expired(now, JSON.stringify(notifiers), limit),
+    /** Waiting items last updated before a moment, and items whose lease ended before it. */
+    abandoned: (notifiers: Notifiers, untouchedSince: Instant, limit: number): Items => {
+      const wanted = JSON.stringify(notifiers)
+      const waiting = abandoned(wanted, untouchedSince, limit)
+      // The moment itself is not before it. Instants are bigints; their brand allows no arithmetic.
+      const leased = expired((untouchedSince - 1n) as Instant, wanted, limit)
+      return [...waiting, ...leased]
+    },
+    /** The next moments after `now` at which an item is due or a lease expires. */
+    nextMoments: (notifiers: Notifiers, now: Instant): ReadonlyArray<Instant> => [
+      ...notifiers.flatMap((notifier) => nextDue.get(notifier, now)?.[0] ?? []),
+      ...(nextExpiry.get(now, JSON.stringify(notifiers)) ?? []),
+    ],
+  }
+}
+
+/** Table `outbox`. */
+export const makeOutboxTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.outbox)
+  return {
+    find: table.one<[OutboxId]>("WHERE id = ?"),
+    /** The items of an incident except discarded ones. */
+    ofIncident: table.all<[IncidentId]>("WHERE incident_id = ? AND state <> 'discarded'"),
+    /** The latest items of an incident, newest first. */
+    latest: table.all<[IncidentId, limit: number]>(
+      "WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?",
+    ),
+    ...makeSearches(connection, table),
+    write: table.writeAll,
+  }
+}
+
+/** Table `alert`. An alert can be claimed from its `claimable_order` on: when it is due and not leased. */
+export const makeAlertTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.alert)
+  const byRef = table.one("WHERE incident_id = ? AND severity = ?")
+  const next = connection.query<[Instant | null]>(
+    "SELECT min(claimable_order) FROM alert WHERE claimable_order > ?",
+  )
+  return {
+    find: (ref: AlertRef): AlertRecord | undefined => byRef(ref.incident_id, ref.severity),
+    ofIncident: table.all<[IncidentId]>("WHERE incident_id = ?"),
+    claimable: table.all<[now: Instant, limit: number]>(
+      "WHERE claimable_order <= ? ORDER BY claimable_order LIMIT ?",
+    ),
+    /** The next moment after `now` at which an alert can be claimed, if there is one. */
+    nextMoments: (now: Instant): ReadonlyArray<Instant> => {
+      const moment = next.get(now)?.[0]
+      return moment === null || moment === undefined ? [] : [moment]
+    },
+    write: table.write,
+  }
+}

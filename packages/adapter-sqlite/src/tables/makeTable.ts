@@ -1,0 +1,195 @@
+import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/ports/TableShape"
+import type { Change } from "@tocsin/core/engine/workspace/Table"
+import type { SQLInputValue } from "node:sqlite"
+import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
+import { isKeyTaken } from "../connection/SqliteFailures.ts"
+
+/** The columns of a record, in the order in which {@link decoder} expects them. */
+export const columnsOf = ({ columns }: AnyShape): ReadonlyArray<string> => Object.keys(columns)
+
+/** Reads rows of {@link columnsOf}: arrays, with integers as bigint. */
+export const decoder = <Row>(shape: TableShape<Row>): ((row: object) => Row) =>
+  decoderOf(
+    shape,
+    {
+      integer: Number,
+      long: Number,
+      boolean: (value: bigint) => value === 1n,
+      // JSON.parse makes own properties of all keys, `__proto__` too.
+      json: JSON.parse,
+      uuids: JSON.parse,
+    },
+    (_, index) => index,
+  )
+
+/** How values of a type are stored, where not as they are. */
+const WRITERS: { readonly [Type in ColumnType]?: (value: unknown) => SQLInputValue } = {
+  boolean: Number,
+  json: JSON.stringify,
+  uuids: JSON.stringify,
+}
+
+interface WrittenColumn {
+  readonly name: string
+  readonly write: ((value: unknown) => SQLInputValue) | undefined
+}
+
+const valueOf = ({ name, write }: WrittenColumn, row: object): SQLInputValue => {
+  // A column of a type without a writer holds a text, a number or a bigint.
+  const value = (row as Readonly<Record<string, SQLInputValue | undefined>>)[name]
+  if (value === undefined) return null
+  return write === undefined ? value : write(value)
+}
+
+/** Reads and writes the rows of one table. */
+export interface Table<Row> {
+  /** Prepares a query for one row; `rest` follows the name of the table. */
+  readonly one: <P extends ReadonlyArray<SQLInputValue>>(rest: string) => (...given: P) => Row | undefined
+  /** Prepares a query for any number of rows. */
+  readonly all: <P extends ReadonlyArray<SQLInputValue>>(rest: string) => (...given: P) => ReadonlyArray<Row>
+  /** Inserts, updates or deletes a row. A new row overwrites one of its key. */
+  readonly write: (change: Change<Row>) => void
+  /** Does the same for many rows, new ones last. */
+  readonly writeAll: (changes: ReadonlyArray<Change<Row>>) => void
+  /** Inserts rows of new keys, in their order. */
+  readonly insert: (rows: ReadonlyArray<Row>) => void
+}
+
+/** Prepares the statements that every table has. */
+export const makeTable = <Row extends object>(
+  connection: SqliteConnection,
+  shape: TableShape<Row>,
+): Table<Row> => {
+  const select = `SELECT ${columnsOf(shape).join(", ")} FROM ${shape.name}`
+  const decode = decoder(shape)
+  const writes = makeWrites<Row>(connection, shape)
+  return {
+    one: (rest) => {
+      const query = connection.query<object>(`${select} ${rest}`)
+      return (...given) => {
+        const row = query.get(...given)
+        return row && decode(row)
+      }
+    },
+    all: (rest) => {
+      const query = connection.query<object>(`${select} ${rest}`)
+      return (...given) => query.all(...given).map(decode)
+    },
+    ...writes,
+  }
+}
+
+/** What the statements of a table are made of. */
+const partsOf = <Row extends object>({ name, columns, key, kept = [], numbered }: AnyShape) => {
+  const all = Object.entries(columns).map(([column, { type }]): WrittenColumn => ({
+    name: column,
+    write: WRITERS[type],
+  }))
+  const written = all.filter((column) => column.name !== numbered)
+  const keys = all.filter((column) => key.includes(column.name))
+  return {
+    name,
+    others: written.filter((column) => !key.includes(column.name)),
+    isKey: `WHERE ${keys.map((column) => `${column.name} = ?`).join(" AND ")}`,
+    keyOf: (row: Row): ReadonlyArray<SQLInputValue> => keys.map((column) => valueOf(column, row)),
+    // Columns that a storage keeps for itself begin as 0.
+    into: `${name} (${[...written.map((column) => column.name), ...kept].join(", ")})`,
+    places: `(${[...written.map(() => "?"), ...kept.map(() => "0")].join(", ")})`,
+    valuesOf: (row: Row): ReadonlyArray<SQLInputValue> => written.map((column) => valueOf(column, row)),
+  }
+}
+type Parts<Row extends object> = ReturnType<typeof partsOf<Row>>
+
+const makeWrites = <Row extends object>(connection: SqliteConnection, shape: AnyShape) => {
+  const parts = partsOf<Row>(shape)
+  const { name, others, isKey, keyOf, valuesOf } = parts
+  const assignments = others.map((column) => `${column.name} = excluded.${column.name}`).join(", ")
+  const upsert = connection.query(
+    `INSERT INTO ${parts.into} VALUES ${parts.places}
+    ON CONFLICT (${shape.key.join(", ")}) DO UPDATE SET ${assignments}`,
+  )
+  const remove = connection.query(`DELETE FROM ${name} ${isKey}`)
+  const update = makeUpdate(connection, parts)
+  const insert = makeInsert(connection, parts)
+  const write = ({ before, after }: Change<Row>): void => {
+    if (after !== undefined) {
+      if (before === undefined) upsert.get(...valuesOf(after))
+      else update(before, after)
+    } else if (before !== undefined) remove.get(...keyOf(before))
+  }
+  return {
+    write,
+    writeAll: (changes: ReadonlyArray<Change<Row>>): void => {
+      const added: Array<Row> = []
+      for (const change of changes) {
+        if (change.before === undefined && change.after !== undefined) added.push(change.after)
+        else write(change)
+      }
+      insert(added, (piece) => {
+        for (const after of piece) write({ before: undefined, after })
+      })
+    },
+    insert: (rows: ReadonlyArray<Row>): void => insert(rows),
+  }
+}
+
+/** An index is written when a statement names a column of it, so an update names only changed columns. */
+const makeUpdate = <Row extends object>(
+  connection: SqliteConnection,
+  { name, others, isKey, keyOf }: Parts<Row>,
+) => {
+  /** By the columns that they name, a bit for each of `others`. */
+  const updates = new Map<number, Query<never>>()
+  const updateOf = (changed: number): Query<never> => {
+    const prepared = updates.get(changed)
+    if (prepared !== undefined) return prepared
+    const set = others.filter((_, index) => (changed & (1 << index)) !== 0)
+    const query = connection.query(
+      `UPDATE ${name} SET ${set.map((column) => `${column.name} = ?`).join(", ")} ${isKey}`,
+    )
+    updates.set(changed, query)
+    return query
+  }
+  return (before: Row, after: Row): void => {
+    const values: Array<SQLInputValue> = []
+    let changed = 0
+    for (const [index, column] of others.entries()) {
+      const field = column.name as keyof Row
+      if (before[field] === after[field]) continue
+      changed |= 1 << index
+      values.push(valueOf(column, after))
+    }
+    if (changed !== 0) updateOf(changed).get(...values, ...keyOf(after))
+  }
+}
+
+/** Rows that one statement inserts: it opens the table and its indexes once for all of them. */
+const AT_ONCE = 10
+
+/** Inserts rows in their order. `replace` writes rows of which one exists; without it that is an error. */
+const makeInsert = <Row extends object>(
+  connection: SqliteConnection,
+  { into, places, valuesOf }: Parts<Row>,
+) => {
+  // OR FAIL: otherwise SQLite copies each page that the statement changes, to undo that statement
+  // alone. This storage undoes whole transactions.
+  const insertion = (rows: number): Query<never> =>
+    connection.query(
+      `INSERT OR FAIL INTO ${into} VALUES ${Array.from({ length: rows }, () => places).join(", ")}`,
+    )
+  const insertOne = insertion(1)
+  const insertSome = insertion(AT_ONCE)
+  return (rows: ReadonlyArray<Row>, replace?: (rows: ReadonlyArray<Row>) => void): void => {
+    const run = (statement: Query<never>, piece: ReadonlyArray<Row>): void => {
+      try {
+        statement.get(...piece.flatMap(valuesOf))
+      } catch (cause) {
+        if (replace === undefined || !isKeyTaken(cause)) throw cause
+        replace(piece)
+      }
+    }
+    const alone = rows.length - (rows.length % AT_ONCE)
+    for (let from = 0; from < alone; from += AT_ONCE) run(insertSome, rows.slice(from, from + AT_ONCE))
+    for (const row of rows.slice(alone)) run(insertOne, [row])
+  }
+}

@@ -1,0 +1,27 @@
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeAgentKeyTable } from "./AgentKeyTable.ts"
+import { makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
+import { makeCheckTable } from "./CheckTable.ts"
+import { makeHistoryTable } from "./HistoryTable.ts"
+import { makeIncidentChangeTable, makeIncidentTable, makeMemberTable } from "./IncidentTable.ts"
+import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
+import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
+
+/** The prepared statements of every table, over one connection. */
+export const makeTables = (connection: SqliteConnection) => ({
+  agents: makeAgentTable(connection),
+  removedRegistrations: makeRemovedRegistrationTable(connection),
+  keys: makeAgentKeyTable(connection),
+  checks: makeCheckTable(connection),
+  history: makeHistoryTable(connection),
+  incidents: makeIncidentTable(connection),
+  members: makeMemberTable(connection),
+  incidentChanges: makeIncidentChangeTable(connection),
+  outbox: makeOutboxTable(connection),
+  alerts: makeAlertTable(connection),
+  marks: makeMarkTable(connection),
+  established: makeEstablishedTable(connection),
+})
+
+/** See {@link makeTables}. */
+export type Tables = ReturnType<typeof makeTables>

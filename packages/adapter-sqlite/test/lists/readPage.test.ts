@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { NotifierKind } from "@tocsin/core/contract/Status"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import {
+  type ListFilters,
+  type ListName,
+  ListOrders,
+  type ListQuery,
+  orderColumns,
+  type PageRequest,
+  type Position,
+} from "@tocsin/core/engine/lists/ListDefinitions"
+import { incidentRecord } from "@tocsin/testing/records"
+import { start } from "@tocsin/testing/samples"
+import { Effect } from "effect"
+import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
+import { pageStatement } from "../../src/lists/readPage.ts"
+import { migrate } from "../../src/migrations/migrate.ts"
+import { openStorage, scratchFile } from "../ScratchFile.ts"
+
+/** One value for each thing that a list can be filtered by. */
+const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
+  agents: {},
+  checks: { agent_id: AgentId.make("a") },
+  history: { agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
+  incidents: { state: "open", severity: "unknown", agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
+  outbox: { state: "retry", notifier: "webhook", event_type: "firing" },
+  blacklist: {},
+}
+
+/** Every set of filters of a list. */
+const filtersOf = <L extends ListName>(list: L): ReadonlyArray<ListFilters[L]> =>
+  Object.entries(filterValues[list]).reduce<ReadonlyArray<object>>(
+    (filters, [name, value]) => filters.flatMap((filter) => [filter, { ...filter, [name]: value }]),
+    [{}],
+    // The fields of a list's filters, each there or not: what ListFilters allows.
+  ) as ReadonlyArray<ListFilters[L]>
+
+const queriesOf = <L extends ListName>(list: L): ReadonlyArray<ListQuery<L>> =>
+  // The keys of a list's orders are its sorts; Object.keys does not say so.
+  (Object.keys(ListOrders[list]) as unknown as ReadonlyArray<ListQuery<L>["sort"]>).flatMap((sort) =>
+    filtersOf(list).flatMap((filter) =>
+      (["asc", "desc"] as const).map((direction) => ({ list, filter, sort, direction })),
+    ),
+  )
+
+/** A position in an order, at a row that `filterValues` leaves. */
+const positionIn = <L extends ListName>({ list, sort }: ListQuery<L>): Position => ({
+  values: orderColumns(list, sort).map(({ name, type }) =>
+    type === "text" ? "a" : type === "bigint" ? 5n : name === "severity_rank" ? SEVERITY_RANK.unknown : 1,
+  ),
+  isInclusive: false,
+})
+
+const planOf = (connection: SqliteConnection, request: PageRequest<ListName>): ReadonlyArray<string> => {
+  const statement = pageStatement(request, { notifiers: NotifierKind.literals })
+  if (statement === undefined) return []
+  const rows = connection.query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${statement.sql}`)
+  return rows.all(...statement.values).map(([, , , detail]) => detail)
+}
+
+const isByMember = (filter: object): boolean => "agent_id" in filter || "check_id" in filter
+
+describe("plans of list pages", () => {
+  const lists = Object.keys(ListOrders) as ReadonlyArray<ListName>
+
+  it.each(lists)(
+    "%s: an index finds the page and holds its order, whatever the filter, sort and direction",
+    (list) => {
+      const connection = SqliteConnection.open(IN_MEMORY)
+      migrate(connection, start)
+      for (const query of queriesOf(list)) {
+        for (const isBackward of [false, true]) {
+          const plan = planOf(connection, { ...query, from: positionIn(query), isBackward, limit: 100 })
+          const first = planOf(connection, { ...query, from: undefined, isBackward, limit: 100 })
+          // Only the incidents of one agent or check are found by their members and sorted.
+          const isSorted = list === "incidents" && isByMember(query.filter)
+          const name = JSON.stringify(query, (_, value) => (typeof value === "bigint" ? `${value}` : value))
+          assert.isAbove(plan.length, 0, name)
+          if (isSorted) {
+            assert.isFalse(
+              plan.some((line) => line.startsWith("SCAN") && line !== "SCAN m"),
+              `${name}: ${plan}`,
+            )
+            continue
+          }
+          assert.isFalse(
+            plan.some((line) => line.startsWith("SCAN")),
+            `${name}: ${plan}`,
+          )
+          // Without a position the page is at an end of the index: a scan that stops after as many rows as are asked for.
+          assert.isFalse(
+            Object.keys(query.filter).length > 0 && first.some((line) => line.startsWith("SCAN")),
+            `${name}: ${first}`,
+          )
+          assert.isFalse(
+            [...plan, ...first].some((line) => line.includes("TEMP B-TREE")),
+            `${name}: ${first}`,
+          )
+        }
+      }
+    },
+  )
+})
+
+const SEVERITIES = ["warning", "unknown", "critical"] as const
+
+/** Incidents of every state and severity, many of them opened or resolved at the same moment. */
+const population: ReadonlyArray<IncidentRecord> = Array.from({ length: 48 }, (_, n) => {
+  const moment = Instant.fromMicros(start + BigInt((n * 7) % 5))
+  const severity = SEVERITIES[n % 3] ?? "warning"
+  return n % 4 === 0
+    ? incidentRecord(`i${n}`, { severity, opened_at: moment })
+    : incidentRecord(`i${n}`, { severity, opened_at: moment, state: "resolved", resolved_at: moment })
+})
+
+const compare = (a: Position["values"], b: Position["values"]): number => {
+  for (const [index, value] of a.entries()) {
+    const other = b[index]
+    if (other !== undefined && value !== other) return value < other ? -1 : 1
+  }
+  return 0
+}
+
+/** The page by the words of PageRequest, from all rows. */
+const expected = (request: PageRequest<"incidents">): ReadonlyArray<string> => {
+  const { filter, from } = request
+  const columns = orderColumns("incidents", request.sort)
+  const valuesOf = (row: IncidentRecord) => columns.map((column) => column.of(row))
+  const sign = (request.direction === "asc") === request.isBackward ? -1 : 1
+  return population
+    .filter((row) => filter.state === undefined || row.state === filter.state)
+    .filter((row) => filter.severity === undefined || row.severity === filter.severity)
+    .filter((row) => {
+      const order = from === undefined ? 1 : sign * compare(valuesOf(row), from.values)
+      return order > 0 || (order === 0 && from?.isInclusive === true)
+    })
+    .toSorted((a, b) => sign * compare(valuesOf(a), valuesOf(b)))
+    .slice(0, request.limit)
+    .map((row) => row.id)
+}
+
+describe("pages of partitioned lists", () => {
+  it.effect("start at any position, also at one of a row that the filter leaves out", () =>
+    Effect.gen(function* () {
+      const storage = yield* openStorage(yield* scratchFile)
+      // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
+      yield* storage.transact(function* (workspace) {
+        for (const row of population) workspace.incidents.put(row)
+      })
+      const queries = queriesOf("incidents").filter(({ filter }) => !isByMember(filter))
+      for (const query of queries) {
+        for (const [n, row] of population.entries()) {
+          const values = orderColumns("incidents", query.sort).map((column) => column.of(row))
+          for (const isBackward of [false, true]) {
+            const from = { values, isInclusive: n % 2 === 0 }
+            const request = { ...query, from, isBackward, limit: 7 }
+            const found = yield* storage.page(request)
+            assert.deepStrictEqual(
+              found.map((one) => `${one.id}`),
+              expected(request),
+            )
+          }
+        }
+      }
+    }),
+  )
+})

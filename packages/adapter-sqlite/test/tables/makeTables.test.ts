@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { start } from "@tocsin/testing/samples"
+import { vi } from "vitest"
+import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
+import { migrate } from "../../src/migrations/migrate.ts"
+import { systemReads } from "../../src/reads/systemReads.ts"
+import { makeRetentionTables } from "../../src/retention/retentionTables.ts"
+import { makeTables } from "../../src/tables/makeTables.ts"
+
+/** Steps that read all of something, and why they may. */
+const allowedScans: ReadonlyArray<RegExp> = [
+  // The values of parameters.
+  /^SCAN (json_each|wanted) /,
+  /^SCAN \d+-ROW VALUES CLAUSE$/,
+  // The summary while more agents are silent than are remembered: a pass over agents, never over checks.
+  /^SCAN agent$/,
+  // Indexes that hold nothing but what is looked for: pending agents, open incidents.
+  /^SCAN agent USING (COVERING )?INDEX agent_pending$/,
+  /^SCAN incident USING COVERING INDEX incident_open$/,
+  // The first row of a table of few.
+  /^SCAN removed_registration$/,
+]
+
+describe("statements of the tables", () => {
+  const connection = SqliteConnection.open(IN_MEMORY)
+  migrate(connection, start)
+  const prepare = vi.spyOn(connection, "query")
+  makeTables(connection)
+  makeRetentionTables(connection)
+  systemReads(connection, Effect.sync)
+  const statements = prepare.mock.calls.map(([sql]) => sql)
+  prepare.mockRestore()
+
+  it.each(statements)("an index serves %s", (sql) => {
+    const parameters = Array.from(sql.matchAll(/\?(?!\d)|\?1/g), () => 1)
+    const query = connection.query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${sql}`)
+    const plan = query.all(...(sql.includes("?1") ? [1] : parameters)).map(([, , , detail]) => detail)
+    const scans = plan.filter(
+      (step) => step.startsWith("SCAN") && !allowedScans.some((allowed) => allowed.test(step)),
+    )
+    assert.deepStrictEqual(scans, [])
+    assert.isFalse(
+      plan.some((step) => step.includes("TEMP B-TREE")),
+      plan.join("; "),
+    )
+  })
+
+  it("cover every table", () => {
+    const names = connection
+      .query<[string]>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all()
+      .flat()
+    const unused = names.filter((name) => !statements.some((sql) => new RegExp(`\\b${name}\\b`).test(sql)))
+    assert.deepStrictEqual(unused, ["schema_migration"])
+  })
+})

@@ -1,0 +1,252 @@
+import type {
+  AgentKeyRecord,
+  AgentsKeyRecord,
+  BlockedKeyRecord,
+  AgentRecord,
+} from "../admission/AgentRecord.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { MarkRecord } from "../liveness/MarkRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { EstablishedName } from "./Storage.ts"
+import type { AnyShape, Column, TableShape } from "./TableShape.ts"
+
+/** Keys in every state share a table: only blocked ones have the last three columns. */
+export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
+  readonly state: AgentKeyRecord["state"]
+  readonly blacklist_id?: BlockedKeyRecord["blacklist_id"]
+  readonly blocked_at?: BlockedKeyRecord["blocked_at"]
+  readonly hostname?: BlockedKeyRecord["hostname"]
+}
+
+/** A registration whose agent is deleted; its checks and history are removed later. */
+export type RemovedRegistration = Pick<AgentRecord, "agent_id" | "registration_id">
+
+/** A value that the first writer sets for good. */
+interface Established {
+  readonly name: EstablishedName
+  readonly value: string
+}
+
+const text = { type: "text" } as const
+const uuid = { type: "uuid" } as const
+const instant = { type: "instant" } as const
+const integer = { type: "integer" } as const
+const long = { type: "long" } as const
+const boolean = { type: "boolean" } as const
+const json = { type: "json" } as const
+const uuids = { type: "uuids" } as const
+
+const orUndefined = <C extends Column>(column: C) => ({ ...column, whenNull: "undefined" as const })
+const orAbsent = <C extends Column>(column: C) => ({ ...column, whenNull: "absent" as const })
+const moving = <C extends Column>(column: C) => ({ ...column, moves: true as const })
+
+const agent: TableShape<AgentRecord> = {
+  name: "agent",
+  key: ["agent_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    admission_state: text,
+    hostname: text,
+    features: json,
+    labels: orUndefined(json),
+    observed_at: moving(instant),
+    last_seen_at: moving(instant),
+    registered_at: instant,
+    accepted_key_hash: orUndefined(text),
+    pending_key_hash: orUndefined(text),
+    key_fingerprint: text,
+    heartbeat_incident_id: orUndefined(text),
+    checks_ok: integer,
+    checks_warning: integer,
+    checks_critical: integer,
+    checks_unknown: integer,
+  },
+}
+
+const agent_key: TableShape<StoredKey> = {
+  name: "agent_key",
+  key: ["key_hash"],
+  columns: {
+    key_hash: text,
+    key_fingerprint: text,
+    agent_id: text,
+    state: text,
+    created_at: instant,
+    last_seen_at: instant,
+    blacklist_id: orAbsent(text),
+    blocked_at: orAbsent(instant),
+    hostname: orAbsent(text),
+  },
+}
+
+const check_state: TableShape<CheckRecord> = {
+  name: "check_state",
+  key: ["agent_id", "check_id", "registration_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    check_id: text,
+    status: text,
+    exit_code: long,
+    last_observed_at: moving(instant),
+    received_at: moving(instant),
+    incident_key: orUndefined(text),
+    summary: moving(orUndefined(text)),
+    seen_event_ids: moving(uuids),
+    incident_id: orUndefined(text),
+  },
+}
+
+const check_event: TableShape<StoredHistoryRecord> = {
+  name: "check_event",
+  key: ["seq"],
+  columns: {
+    seq: long,
+    agent_id: text,
+    registration_id: uuid,
+    event_id: uuid,
+    check_id: text,
+    observed_at: instant,
+    received_at: instant,
+    status: text,
+    exit_code: long,
+    duration_ms: long,
+    output: orAbsent(text),
+    output_truncated: boolean,
+    notifications_enabled: boolean,
+    incident_key: orAbsent(text),
+  },
+  numbered: "seq",
+  kept: ["is_kept"],
+}
+
+const incident: TableShape<IncidentRecord> = {
+  name: "incident",
+  key: ["id"],
+  columns: {
+    id: text,
+    kind: text,
+    incident_key: text,
+    state: text,
+    severity: text,
+    agent_id: orUndefined(text),
+    check_id: orUndefined(text),
+    opener_agent_id: text,
+    opener_check_id: text,
+    opened_at: instant,
+    resolved_at: orUndefined(instant),
+    summary: orUndefined(text),
+    member_changes: integer,
+    members_warning: integer,
+    members_unknown: integer,
+    members_critical: integer,
+  },
+}
+
+const incident_member: TableShape<MemberRecord> = {
+  name: "incident_member",
+  key: ["incident_id", "agent_id", "check_id"],
+  columns: {
+    incident_id: text,
+    agent_id: text,
+    check_id: text,
+    severity: text,
+    change_seq: integer,
+    summary: orUndefined(text),
+    joined_at: instant,
+    left_at: orUndefined(instant),
+  },
+}
+
+const incident_change: TableShape<IncidentChangeRecord> = {
+  name: "incident_change",
+  key: ["incident_id", "seq"],
+  columns: {
+    incident_id: text,
+    seq: integer,
+    changed_at: instant,
+    change: text,
+    agent_id: text,
+    check_id: text,
+    severity: text,
+    incident_severity: orUndefined(text),
+  },
+}
+
+const outbox: TableShape<OutboxRecord> = {
+  name: "outbox",
+  key: ["id"],
+  columns: {
+    id: text,
+    notifier: text,
+    state: text,
+    incident_id: text,
+    event_type: text,
+    incident_seq: integer,
+    severity: text,
+    summary: orUndefined(text),
+    attempts: integer,
+    next_attempt_at: orUndefined(instant),
+    last_error: orUndefined(text),
+    leased_until: orUndefined(instant),
+    created_at: instant,
+    counts_from: instant,
+    updated_at: instant,
+  },
+}
+
+const alert: TableShape<AlertRecord> = {
+  name: "alert",
+  key: ["incident_id", "severity"],
+  columns: {
+    incident_id: text,
+    severity: text,
+    next_at: instant,
+    ended_at: orUndefined(instant),
+    leased_until: orUndefined(instant),
+  },
+}
+
+const mark: TableShape<MarkRecord> = {
+  name: "mark",
+  key: ["name"],
+  columns: { name: text, marked_at: instant, outage_ended_at: orUndefined(instant) },
+}
+
+const removed_registration: TableShape<RemovedRegistration> = {
+  name: "removed_registration",
+  key: ["registration_id"],
+  columns: { agent_id: text, registration_id: uuid },
+}
+
+const established: TableShape<Established> = {
+  name: "established",
+  key: ["name"],
+  columns: { name: text, value: text },
+}
+
+/**
+ * The tables that SQLite and PostgreSQL share, those that others refer to first. Further columns
+ * are generated or kept by the storage for itself.
+ */
+export const storedTables = {
+  established,
+  mark,
+  agent,
+  agent_key,
+  check_state,
+  check_event,
+  incident,
+  incident_member,
+  incident_change,
+  outbox,
+  alert,
+  removed_registration,
+}
+
+/** All tables in the order in which they are copied. */
+export const copiedTables: ReadonlyArray<AnyShape> = Object.values(storedTables)
