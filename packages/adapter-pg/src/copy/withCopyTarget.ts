@@ -37,7 +37,7 @@ export const withCopyTarget = <A, E, R>(
 
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
-// The lock that a migration takes: servers that start wait for it.
+// The lock of migrations: servers that start wait for it.
 const LOCK = "SELECT pg_try_advisory_xact_lock(7243197000) AS is_free"
 
 /** Servers leave a mark every five seconds. An older one is that of a server that ended. */

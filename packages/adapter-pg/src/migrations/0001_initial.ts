@@ -1,14 +1,16 @@
 import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
- * All tables of the first release. Names and columns are those of the other storages; here alone are columns that PostgreSQL
- * derives itself (`…_rank`, `resolved_order`, `is_present`), and `check_event.is_kept`.
+ * All tables of the first release. SQLite has the same tables and columns, except for columns that
+ * PostgreSQL derives (`…_rank`, `resolved_order`, `is_present`) and `check_event.is_kept`.
  *
- * Each order of a list has one index that can serve it, so that no estimate decides how a page is read.
+ * Each order of a list has one index that can serve it, so that no estimate decides how a page is
+ * read.
  *
- * Times are microseconds since 1970. Text is compared bytewise. Tables that every heartbeat or result updates are filled
- * by half, and none of the columns that it moves is in an index, so that the new version of a row stays in its page (HOT).
- * There are no foreign keys: locks on agents and incidents guard what belongs to them, and tables can be distributed.
+ * Times are microseconds since 1970. Text is compared bytewise. Tables that every heartbeat or
+ * result updates are filled by half, and no index contains a column that these change, so that the
+ * new version of a row stays in its page (HOT). There are no foreign keys: the locks of agents and
+ * incidents guard their rows, and tables can be distributed.
  */
 export const migration: Migration = {
   id: 1,

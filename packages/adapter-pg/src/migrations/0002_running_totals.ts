@@ -1,13 +1,13 @@
 import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
- * Running totals for the summary, which then need not pass over all agents; and one index less for each membership: the
- * order that finds the incidents of a check can be that of the primary key, too.
+ * Running totals, so that the summary need not read all agents, and one index less for each
+ * membership: the primary key in another order finds the incidents of a check too.
  *
- * Triggers keep them, so that every writer counts: replicas of the former release too, which run beside newer ones during an
- * upgrade. They fire where what is counted changes, and let heartbeats and results that change no status pass. Each server
- * process of PostgreSQL has a row of its own, as good as always, so that no transaction waits for another one's; rows may be
- * negative, only their sum means something. Creating the triggers keeps writers out until the present rows are counted.
+ * Triggers keep the totals for every writer, including replicas of the previous release during an
+ * upgrade. They do nothing for heartbeats and results that change no status. Each server process of
+ * PostgreSQL has its own row, so that transactions rarely wait for each other. A row may be
+ * negative; only the sum counts. Creating the triggers blocks writers until the totals are counted.
  */
 export const migration: Migration = {
   id: 2,

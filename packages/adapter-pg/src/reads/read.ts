@@ -3,8 +3,8 @@ import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import type { PgStatement } from "../client/PgConnection.ts"
 
 /**
- * Runs a query outside of a transaction. Not prepared: the plan is made for the very parameters and the table as it is now,
- * finds partial indexes, and costs little beside what a person waits for.
+ * Runs a query outside of a transaction. It is not prepared, so that PostgreSQL plans it for these
+ * parameters and the present table, and finds partial indexes.
  */
 export const read = (
   sql: SqlClient.SqlClient,

@@ -13,10 +13,10 @@ import {
 import { outboxTable, findOutboxOfIncident } from "../tables/OutboxTable.ts"
 import { read } from "./read.ts"
 
-/** All parts of a story are of one moment. */
+/** All parts of a story are read in one snapshot. */
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-/** Reads one incident with all that belongs to it; see `Storage.incident`. */
+/** Reads one incident with its members, changes and notifications; see `Storage.incident`. */
 export const readIncidentStory = (
   sql: SqlClient.SqlClient,
   id: IncidentId,

@@ -20,7 +20,7 @@ const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
   `(SELECT count(*) FROM (SELECT FROM incident
       WHERE state_rank = 1 AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
 
-/** Counts agents, keys and incidents, each by a part of an index, or adds up a running total. */
+/** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
 export const findMetricCounts = {
   text: `SELECT
     (SELECT count(*) FROM agent WHERE admission_state = 'pending') AS agents_pending,
@@ -29,7 +29,7 @@ export const findMetricCounts = {
     ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`,
 }
 
-/** Counts the items that each notifier has in some states, and finds the oldest: heads and bounded parts of one index. */
+/** Counts each notifier's items by state, and finds the oldest: bounded parts of one index. */
 export const findBacklog = {
   text: `SELECT of_state.state, of_notifier.notifier,
       (SELECT count(*) FROM (SELECT FROM outbox AS o
@@ -48,7 +48,7 @@ interface BacklogRow {
   readonly state: BacklogState
   readonly notifier: NotifierName
   readonly items: bigint
-  /** NULL where the item was sent between two looks. */
+  /** NULL if the item was sent between two reads. */
   readonly oldest_created_at: Instant | null
 }
 
@@ -57,7 +57,7 @@ const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
   return oldest_created_at === null ? [] : [{ ...of, items: Number(items), oldest_created_at }]
 }
 
-/** Takes the metricCounts; see `Storage.metricCounts`. */
+/** Counts for metrics; see `Storage.metricCounts`. */
 export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
 ): Effect.fn.Return<MetricCounts, SqlError.SqlError> {

@@ -20,7 +20,7 @@ const findAcceptances: PgStatement = {
   text: "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total",
 }
 
-/** Goes through all agents once, and finds those that were last seen by `$1`, longest silent first, and the dead. */
+/** Reads all agents once: those last seen by `$1`, longest silent first, and the dead. */
 const findQuietAgents: PgStatement = {
   name: "find_quiet_agents",
   text: `WITH seen AS MATERIALIZED (
@@ -31,7 +31,7 @@ const findQuietAgents: PgStatement = {
          UNION ALL SELECT NULL, max(last_seen_at) FROM seen WHERE is_dead`,
 }
 
-/** Finds those of some agents that are silent since `$2`. */
+/** Finds which of these agents are silent since `$2`. */
 const findSilentAgents: PgStatement = {
   name: "find_silent_agents",
   text: `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`,
@@ -60,14 +60,14 @@ const findTotalsOfAll: PgStatement = {
   text: totalsWith("admission_state = 'accepted' AND last_seen_at <= $1"),
 }
 
-/** How PostgreSQL reads what the summary and the sweep for silent agents are made of. */
+/** The reads for the summary and the sweep for silent agents. */
 export const systemReads = (sql: SqlClient.SqlClient): SilenceScanReads<SqlError.SqlError> => ({
   acceptances: Effect.map(read(sql, findAcceptances, []), ([row]) => Number(row?.["acceptances"])),
   pass: (bound) =>
     Effect.map(read(sql, findQuietAgents, [bound, QUIET_KEPT + 1]), (rows) => toPass(rows, bound)),
   silent: (among, seenBefore, limit) =>
     Effect.map(read(sql, findSilentAgents, [among, seenBefore, limit]), (rows) =>
-      // The column holds nothing but what was an AgentId when it was written.
+      // The column holds only valid ids.
       rows.map((row) => row["agent_id"] as AgentId),
     ),
   look: (among, seenBefore) =>
@@ -83,7 +83,7 @@ export const systemReads = (sql: SqlClient.SqlClient): SilenceScanReads<SqlError
 })
 
 const toPass = (rows: ReadonlyArray<SqlConnection.Row>, bound: Instant): Pass => {
-  // The columns are those of the statement; the row without an agent is that of the dead.
+  // The columns are those of the statement. The row without an agent is for the dead.
   const found = rows as unknown as ReadonlyArray<
     Seen | { readonly agent_id: null; readonly last_seen_at: Instant | null }
   >

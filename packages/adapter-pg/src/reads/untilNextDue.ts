@@ -6,7 +6,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import type { PgStatement } from "../client/PgConnection.ts"
 import { STORAGE_TIME } from "../readStorageTime.ts"
 
-/** Tells how many microseconds it is until the first of several things happens, each the head of an index. */
+/** The microseconds until the first of several moments, each the head of an index. */
 const findUntilNextDue: PgStatement = {
   name: "find_until_next_due",
   text: `SELECT least(
@@ -29,8 +29,8 @@ const findUntilNextDue: PgStatement = {
 }
 
 /**
- * How long until something can be claimed; see `Storage.untilNextDue`. Prepared, on connections whose plans use indexes: it is
- * asked after each claim, and planning it takes several times as long as running it.
+ * The time until a claim may find something; see `Storage.untilNextDue`. It runs after each claim, so
+ * it is prepared, on connections whose plans use indexes: planning takes longer than running it.
  */
 export const untilNextDue = (
   pg: PgClient["Service"],
@@ -38,7 +38,7 @@ export const untilNextDue = (
   now: Instant,
 ): Effect.Effect<Duration.Duration | undefined, SqlError.SqlError> =>
   Effect.map(pg.query(findUntilNextDue, [notifiers, now]), ([row]) => {
-    // int8, which the client reads as a bigint; NULL where nothing waits.
+    // int8, which the client reads as a bigint; NULL if nothing waits.
     const micros = row?.["micros"] as bigint | null | undefined
     return micros === null || micros === undefined ? undefined : Duration.nanos(micros * 1_000n)
   })

@@ -5,10 +5,10 @@ import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
 
-/** Rows read at once: between two pieces the process can show how far it is, and be stopped. */
+/** Rows of a piece. Between two pieces the process can report its progress, and be stopped. */
 const PIECE = 1_000
 
-/** A connection that rows are copied through; everything is synchronous, in pieces. */
+/** A connection for copying rows, synchronously, in pieces. */
 export class CopyConnection {
   readonly #database: DatabaseSync
   readonly #failures: SqliteFailures
@@ -41,7 +41,7 @@ export class CopyConnection {
 
   readonly close = (): void => this.#database.close()
 
-  /** Uses the connection; what SQLite throws is the storage's failure. */
+  /** Uses the connection. Exceptions of SQLite become failures of the storage. */
   use<A>(work: (database: DatabaseSync) => A): Effect.Effect<A, StorageError> {
     return Effect.suspend(() => {
       try {
@@ -65,7 +65,7 @@ export class CopyConnection {
     const sql = `SELECT ${names} FROM ${table.name} ORDER BY ${table.key.join(", ")}`
     return Stream.unwrap(
       Effect.map(
-        // With `returnArrays` rows are arrays, which the declarations do not know.
+        // With `returnArrays` rows are arrays, which the declarations leave out.
         this.use(
           (database) => database.prepare(sql).iterate() as unknown as Iterator<ReadonlyArray<SQLOutputValue>>,
         ),
@@ -104,6 +104,6 @@ const fromSqlite = ({ columns }: AnyShape, values: ReadonlyArray<SQLOutputValue>
     return value === 1n
   })
 
-/** A row as SQLite takes it. */
+/** A row as parameters for SQLite. */
 export const toSqlite = (row: CopiedRow): Array<SQLInputValue> =>
   row.map((value) => (typeof value === "boolean" ? Number(value) : value))

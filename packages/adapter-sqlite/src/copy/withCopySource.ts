@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { CopySource } from "@tocsin/core/ports/Copy"
 import { CopyConnection, first } from "./CopyConnection.ts"
 
-/** Opens a database file for reading as it is now, and closes it after `use`. Its log grows while that takes. */
+/** Opens a snapshot of a database file for `use`. The file's log grows until `use` ends. */
 export const withCopySource = <A, E, R>(
   file: string,
   use: (source: CopySource) => Effect.Effect<A, E, R>,
@@ -11,7 +11,7 @@ export const withCopySource = <A, E, R>(
   Effect.scoped(
     Effect.gen(function* () {
       const connection = yield* CopyConnection.open(file, { readOnly: true })
-      // What is read first fixes the moment.
+      // The first read fixes the moment of the snapshot.
       yield* connection.use((database) => {
         database.exec("BEGIN")
         first(database, "SELECT 1 FROM sqlite_schema")

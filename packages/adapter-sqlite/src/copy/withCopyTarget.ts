@@ -14,9 +14,9 @@ import { CopyConnection, first, toSqlite } from "./CopyConnection.ts"
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
 /**
- * Makes a new database file of what `use` writes. It is written under another name, which it keeps until all is there,
- * checked and on the disk: a run that was broken off leaves nothing behind that could be taken for the whole, and the
- * next one starts anew. Fails with `in_use` where the file exists, or another copy into it is under way.
+ * Fills a new database file with the rows that `use` writes. The file has another name until it is
+ * complete, checked and synced, so that nobody takes an interrupted copy for a whole one. The next
+ * run starts over. Fails with `in_use` if the file exists, or another copy into it is running.
  */
 export const withCopyTarget = <A, E, R>(
   file: string,
@@ -55,13 +55,13 @@ const requireNothing = Effect.fnUntraced(function* (file: string) {
   yield* inFileSystem(file, () => inspectFile(file))
 })
 
-/** Removes what a copy that was broken off has left; fails where its process is still at work. */
+/** Removes the file of an interrupted copy. Fails if that copy is still running. */
 const removeLeftover = Effect.fnUntraced(function* (unfinished: string) {
   if (!existsSync(unfinished)) return
   yield* CopyConnection.open(unfinished, { readOnly: false }).pipe(
     Effect.flatMap((connection) => connection.use((database) => database.exec(LOCK))),
     Effect.catch((error) =>
-      // Anything else is what a file looks like whose writer was killed.
+      // Any other error is that of a file whose writer was killed.
       error.reason === "in_use"
         ? inUse(`another copy is being written to ${unfinished}: wait until it finishes, or stop it`)
         : Effect.void,
@@ -72,7 +72,7 @@ const removeLeftover = Effect.fnUntraced(function* (unfinished: string) {
 
 const LOCK = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"
 
-// Nothing of an unfinished copy is of use after a crash, so it is synced once, at its end.
+// An unfinished copy is useless after a crash, so it is synced once, at its end.
 const FAST = "PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"
 
 const fill = Effect.fnUntraced(function* <A, E, R>(
@@ -84,7 +84,7 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   yield* connection.use((database) => {
     database.exec(FAST)
     database.exec(LOCK)
-    // What the schema's own creation may have left in tables that are copied.
+    // The first start on a new file may write to these tables.
     database.exec("DELETE FROM established; DELETE FROM mark")
   })
   const result = yield* use({
@@ -116,6 +116,6 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   return result
 })
 
-/** Which rows of the history retention keeps, for they are the newest of their checks: derived, and not copied. */
+/** Derives which history rows retention keeps: the newest of each check. */
 const MARK_REPLACED = `UPDATE check_event SET is_kept = 0
   WHERE seq NOT IN (SELECT max(seq) FROM check_event GROUP BY registration_id, check_id)`

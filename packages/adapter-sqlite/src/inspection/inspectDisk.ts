@@ -4,16 +4,16 @@ import process from "node:process"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 
-/** What the disk of a database can do. */
+/** Facts of the disk under a database. */
 export interface DiskInspection {
   readonly freeBytes: number
-  /** How long it takes until 4 KiB are on the disk, which every commit waits for; the median of some tries. */
+  /** The time to sync 4 KiB, which every commit waits for: the median of several tries. */
   readonly syncTime: Duration.Duration
-  /** `network`: locks and syncs of SQLite are not safe there. `memory`: gone with the machine. */
+  /** `network`: SQLite's locks and syncs are not safe. `memory`: lost with the machine. */
   readonly kind: "local" | "network" | "memory"
 }
 
-// statfs(2), linux/magic.h. Elsewhere the numbers mean something else, and none of them is met.
+// statfs(2), linux/magic.h. Other systems use none of these numbers.
 const NETWORK_TYPES: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0xc36400,
 ])
@@ -22,7 +22,7 @@ const MEMORY_TYPES: ReadonlySet<number> = new Set([0x01021994, 0x858458f6])
 const TRIES = 11
 const BLOCK_BYTES = 4_096
 
-/** Looks at the disk under a folder; for a moment there is a small file of its own. */
+/** Inspects the disk under a folder, with a small temporary file. */
 export const inspectDisk = (folder: string): Effect.Effect<DiskInspection, StorageError> =>
   Effect.try({
     try: () => {

@@ -10,25 +10,25 @@ import { whileLocked } from "../connection/whileLocked.ts"
 import { verifyOpened } from "../log/verifyOpened.ts"
 import { migrations, verifySchema } from "../migrations/migrate.ts"
 
-/** What a database file tells of itself. */
+/** Facts of a database file. */
 export interface SqliteInspection {
-  /** How many migrations it went through; `undefined` where there is no database yet. */
+  /** The number of migrations it went through; `undefined` without a database. */
   readonly applied: number | undefined
-  /** How many migrations there are. */
+  /** The number of migrations that this code knows. */
   readonly known: number
-  /** The kept check value of the pepper; `undefined` before the first start. */
+  /** The stored check value of the pepper; `undefined` before the first start. */
   readonly pepperCheck: string | undefined
-  /** When a server on it last gave a sign of life. */
+  /** The last sign of life of a server on it. */
   readonly markedAt: Instant | undefined
-  /** Size of the file; its write-ahead log not counted. */
+  /** The size of the file without its write-ahead log. */
   readonly bytes: number
 }
 
 const LOCK_TIMEOUT = Duration.seconds(2)
 
 /**
- * Looks at a database file without writing to it or creating it. Fails, with what to do, for what a server must not open
- * either: damaged, not writable, newer than this code, or another program's.
+ * Inspects a database file without writing to it or creating it. Fails for files that a server must
+ * not open: damaged, not writable, newer than this code, or another program's.
  */
 export const inspectStorage = Effect.fn("inspectStorage")((
   path: string,

@@ -2,12 +2,12 @@ import type { Migration } from "@tocsin/core/ports/Migration"
 
 const COUNTED = ["checks_ok", "checks_warning", "checks_critical", "checks_unknown"]
 
-/** 1 where an agent is counted so, else 0; `row` is NEW or OLD. */
+/** 1 for an agent that counts as such, otherwise 0; `row` is NEW or OLD. */
 const isAccepted = (row: string): string => `(${row}.admission_state = 'accepted')`
 const isDead = (row: string): string =>
   `(${row}.admission_state = 'accepted' AND ${row}.heartbeat_incident_id IS NOT NULL)`
 
-/** Adds an agent to the totals, or takes it out of them. */
+/** Adds an agent to the totals, or removes it. */
 const count = (row: "NEW" | "OLD", sign: "+" | "-"): ReadonlyArray<string> => [
   `agents_accepted = agents_accepted ${sign} ${isAccepted(row)}`,
   `agents_dead = agents_dead ${sign} ${isDead(row)}`,
@@ -17,9 +17,9 @@ const count = (row: "NEW" | "OLD", sign: "+" | "-"): ReadonlyArray<string> => [
 const COMPARED = [...COUNTED, "admission_state", "heartbeat_incident_id"]
 
 /**
- * Running totals for the summary, which then need not pass over all agents. Triggers keep those of agents, so that every
- * writer counts: a process of the former release too, which has the file open. They fire where what is counted changes.
- * Open incidents are counted by whoever writes them: a trigger costs each statement on them a journal of its own.
+ * Running totals, so that the summary need not read all agents. Triggers keep those of agents for
+ * every writer, including a process of the previous release that has the file open. The adapter
+ * counts open incidents itself: a trigger would add a journal to each statement on incidents.
  */
 export const migration: Migration = {
   id: 2,

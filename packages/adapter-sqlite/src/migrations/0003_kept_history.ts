@@ -1,9 +1,9 @@
 import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
- * Retention finds old history by its age and sets the newest row of a check aside when it meets it. Until now each row was
- * noted as replaced when the next one came: an update for each changed result. What the column holds stays right: the
- * newest rows are all set aside.
+ * Retention finds old history by its age and sets aside the newest row of a check when it reads it.
+ * Before, each changed result updated the row before it. The values of the column stay right: the
+ * newest rows are set aside.
  */
 export const migration: Migration = {
   id: 3,

@@ -13,7 +13,7 @@ import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
-/** Statements of the metricCounts: each walks a part of an index that is bounded. */
+/** Prepares the counts for metrics. Each statement reads a bounded part of an index. */
 export const makeMetricCounts = (connection: SqliteConnection) => {
   const agents = connection.query<[pending: bigint, dead: bigint, blocked: bigint]>(
     `SELECT (SELECT count(*) FROM agent INDEXED BY agent_pending WHERE admission_state = 'pending'),
@@ -43,7 +43,7 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
       .toSorted((a, b) => (a < b ? -1 : 1))[0]
 
   function* backlogOf(state: BacklogState): Generator<Backlog> {
-    // No name is empty, so all come after it.
+    // Names are not empty, so all sort after this.
     let notifier = nextNotifier.get(state, "")?.[0]
     while (notifier !== undefined) {
       const oldest_created_at = oldestOf(state, notifier)
