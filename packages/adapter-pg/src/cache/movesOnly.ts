@@ -1,49 +1,17 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { AnyShape, TableShape } from "@tocsin/core/ports/TableShape"
 
-/** What becomes of a column in a change that the verifying statement can write. */
-type ColumnFate = "moves" | "stays"
-
-const agentColumns: Readonly<Record<keyof AgentRecord, ColumnFate>> = {
-  agent_id: "stays",
-  registration_id: "stays",
-  admission_state: "stays",
-  hostname: "stays",
-  features: "stays",
-  labels: "stays",
-  observed_at: "moves",
-  last_seen_at: "moves",
-  registered_at: "stays",
-  accepted_key_hash: "stays",
-  pending_key_hash: "stays",
-  key_fingerprint: "stays",
-  heartbeat_incident_id: "stays",
-  checks_ok: "stays",
-  checks_warning: "stays",
-  checks_critical: "stays",
-  checks_unknown: "stays",
+/** The columns that the verifying statement cannot write. */
+const staying = <Row>(shape: TableShape<Row>): ReadonlyArray<keyof Row> => {
+  const { columns }: AnyShape = shape
+  // Object.keys loses the type; a shape has no other columns.
+  return Object.keys(columns).filter((name) => columns[name]?.moves !== true) as Array<keyof Row & string>
 }
 
-const checkColumns: Readonly<Record<keyof CheckRecord, ColumnFate>> = {
-  agent_id: "stays",
-  registration_id: "stays",
-  check_id: "stays",
-  status: "stays",
-  exit_code: "stays",
-  last_observed_at: "moves",
-  received_at: "moves",
-  incident_key: "stays",
-  summary: "moves",
-  seen_event_ids: "moves",
-  incident_id: "stays",
-}
-
-const staying = <Row>(columns: Readonly<Record<keyof Row, ColumnFate>>): ReadonlyArray<keyof Row> =>
-  // Object.keys forgets which names the type has; it has no others.
-  (Object.keys(columns) as Array<keyof Row>).filter((column) => columns[column] === "stays")
-
-const stayingOfAgent = staying(agentColumns)
-const stayingOfCheck = staying(checkColumns)
+const stayingOfAgent = staying(storedTables.agent)
+const stayingOfCheck = staying(storedTables.check_state)
 
 /** Features and labels: flat objects of texts and booleans. */
 const isSameObject = (a: unknown, b: unknown): boolean => {

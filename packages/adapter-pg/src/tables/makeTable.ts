@@ -49,11 +49,21 @@ const selectList = (columns: Columns, alias: string): string =>
     .map((column) => `${alias}.${column}`)
     .join(", ")
 
+/** Placeholders of the {@link columnArrays} of these columns, from the parameter `first` on. */
+export const arrayParameters = (columns: Columns, first: number): string =>
+  Object.values(columns)
+    .map(({ type }, index) => `$${first + index}::${SQL_TYPES[type]}[]`)
+    .join(", ")
+
 /** The rows that a {@link RowStatement} is given. */
-export const givenRows = (columns: Columns): string => {
-  const arrays = Object.values(columns).map(({ type }, index) => `$${index + 1}::${SQL_TYPES[type]}[]`)
-  return `unnest(${arrays.join(", ")}) AS given (${Object.keys(columns).join(", ")})`
-}
+export const givenRows = (columns: Columns): string =>
+  `unnest(${arrayParameters(columns, 1)}) AS given (${Object.keys(columns).join(", ")})`
+
+/** The assignments of an UPDATE that takes these columns from `source`. */
+export const assignments = (columns: Columns, source: string): string =>
+  Object.keys(columns)
+    .map((column) => `${column} = ${source}.${column}`)
+    .join(", ")
 
 const microsOf = (moment: string): string => `(extract(epoch FROM ${moment}) * 1000000)::int8`
 
@@ -85,6 +95,10 @@ export const insertedColumns = ({ columns, numbered }: AnyShape): Columns =>
     Object.keys(columns).filter((name) => name !== numbered),
   )
 
+/** The columns that an unchanged heartbeat or result may change. */
+export const movingColumns = ({ columns }: AnyShape): Columns =>
+  Object.fromEntries(Object.entries(columns).filter(([, { moves }]) => moves))
+
 /** Deletes rows by some of their columns. */
 export const deleteBy = (name: string, table: string, columns: Columns): RowStatement => ({
   name,
@@ -113,11 +127,10 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
   const names = Object.keys(inserted).join(", ")
   const order = options.insertOrder === undefined ? "" : `ORDER BY ${options.insertOrder.join(", ")}`
   const insertion = `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${givenRows(inserted)} ${order}`
-  const assignments = (source: string): string =>
-    Object.keys(columns)
-      .filter((column) => !key.includes(column))
-      .map((column) => `${column} = ${source}.${column}`)
-      .join(", ")
+  const others = pick(
+    columns,
+    Object.keys(columns).filter((column) => !key.includes(column)),
+  )
   const statement = (verb: string, write: string): RowStatement => ({
     name: `${verb}_${name}`,
     text: reporting(write),
@@ -130,11 +143,11 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
     insert: statement("insert", insertion),
     upsert: statement(
       "upsert",
-      `${insertion} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${assignments("EXCLUDED")}`,
+      `${insertion} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${assignments(others, "EXCLUDED")}`,
     ),
     update: statement(
       "update",
-      `UPDATE ${name} AS stored SET ${assignments("given")} FROM ${givenRows(inserted)} WHERE ${isGiven(key)}`,
+      `UPDATE ${name} AS stored SET ${assignments(others, "given")} FROM ${givenRows(inserted)} WHERE ${isGiven(key)}`,
     ),
     delete: deleteBy(`delete_${name}`, name, pick(columns, key)),
     decode: decoderOf(shape, READERS, (column) => column),
