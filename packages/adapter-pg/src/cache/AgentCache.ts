@@ -81,7 +81,7 @@ export class AgentCache {
     const { agent_id } = agent.row
     const former = this.#entries.get(agent_id)
     if (former === undefined && this.#contested.isShunned(agent_id)) return
-    this.#remove(agent_id)
+    this.drop(agent_id)
     const entry: Entry = {
       agent: agent.row,
       version: agent.version,
@@ -125,7 +125,10 @@ export class AgentCache {
 
   /** Drops an agent. */
   drop(agentId: AgentId): void {
-    this.#remove(agentId)
+    const entry = this.#entries.get(agentId)
+    if (entry === undefined) return
+    this.#entries.delete(agentId)
+    this.#rows -= 1 + entry.checks.size
   }
 
   /** Drops all agents. */
@@ -134,17 +137,10 @@ export class AgentCache {
     this.#rows = 0
   }
 
-  #remove(agentId: AgentId): void {
-    const entry = this.#entries.get(agentId)
-    if (entry === undefined) return
-    this.#entries.delete(agentId)
-    this.#rows -= 1 + entry.checks.size
-  }
-
   #makeRoom(): void {
     for (const agentId of this.#entries.keys()) {
       if (this.#rows <= this.#maxRows) return
-      this.#remove(agentId)
+      this.drop(agentId)
     }
   }
 }

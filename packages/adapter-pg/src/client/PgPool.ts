@@ -73,8 +73,7 @@ const countIn = (open: Opened): Effect.Effect<void, never, Scope.Scope> =>
     ),
   )
 
-// PostgreSQL takes whole milliseconds, and 0 for none: a bound below one millisecond must not
-// become none.
+// PostgreSQL takes whole milliseconds, and 0 for no limit: round up.
 const millis = (duration: Duration.Input): string => String(Math.ceil(Duration.toMillis(duration)))
 
 const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> => {
@@ -263,20 +262,16 @@ export class PgPool {
     return lease
   }
 
-  readonly #empty = Effect.suspend(() =>
-    Effect.andThen(
-      this.#leases.size === 0
-        ? Effect.void
-        : Effect.callback<void>((resume) => {
-            const late = setTimeout(() => resume(Effect.void), this.#replyMillis)
-            this.#onAllReturned = () => {
-              clearTimeout(late)
-              resume(Effect.void)
-            }
-          }),
-      Effect.suspend(() => Effect.forEach(Array.from(this.#leases), ({ close }) => close, { discard: true })),
-    ),
-  )
+  readonly #allReturned = Effect.callback<void>((resume) => {
+    this.#onAllReturned = () => resume(Effect.void)
+  })
+
+  readonly #empty = Effect.gen({ self: this }, function* () {
+    if (this.#leases.size > 0) {
+      yield* Effect.raceFirst(this.#allReturned, pause(Duration.millis(this.#replyMillis)))
+    }
+    for (const lease of Array.from(this.#leases)) yield* lease.close
+  })
 }
 
 const noneFree = Effect.fail(
