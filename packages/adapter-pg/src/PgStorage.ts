@@ -28,12 +28,15 @@ import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
-/** What a single statement does is a transaction, too; see `indexedTransaction` for those of several. */
+/**
+ * What a single statement does is a transaction, too; see `indexedTransaction` for those of
+ * several.
+ */
 const isolation = { default_transaction_isolation: "read committed" }
 
 /**
- * About as long as callers wait: what takes longer has nobody to answer to, and holds locks. Compiling a plan takes longer
- * than reading a page of any list.
+ * About as long as callers wait: what takes longer has nobody to answer to, and holds locks.
+ * Compiling a plan takes longer than reading a page of any list.
  */
 const defaults = {
   statementTimeout: Duration.seconds(10),
@@ -41,7 +44,10 @@ const defaults = {
   settings: { ...isolation, jit: "off" },
 }
 
-/** The probe has a connection of its own, since all others may wait for a lock; and it is not worth a long wait. */
+/**
+ * The probe has a connection of its own, since all others may wait for a lock; and it is not worth
+ * a long wait.
+ */
 const probeOptions = {
   maxConnections: 1,
   connectTimeout: Duration.seconds(1),
@@ -50,8 +56,8 @@ const probeOptions = {
 }
 
 /**
- * Group commit has connections of its own. A lock that is not free within this time lets its group fail, and each member
- * wait for its own locks.
+ * Group commit has connections of its own. A lock that is not free within this time lets its group
+ * fail, and each member wait for its own locks.
  */
 const groupOptions = {
   lockTimeout: Duration.seconds(1),
@@ -61,11 +67,14 @@ const groupOptions = {
 /** How a storage on PostgreSQL is reached, and how it commits. */
 export interface PgStorageOptions extends PgPoolOptions {
   /**
-   * Agents and checks that are kept in memory at most, some 600 bytes each: decisions on them take one verifying statement
-   * instead of a transaction. 0 for none; 50,000 unless given.
+   * Agents and checks that are kept in memory at most, some 600 bytes each: decisions on them take
+   * one verifying statement instead of a transaction. 0 for none; 50,000 unless given.
    */
   readonly cachedRows?: number
-  /** How many groups of commands are under way at a time beside those of cached ones: 2 unless given. */
+  /**
+   * How many groups of commands are under way at a time beside those of cached ones: 2 unless
+   * given.
+   */
   readonly lanes?: number
 }
 
@@ -82,8 +91,8 @@ const writeNothing: PgStatement = {
 }
 
 /**
- * A lock that is not free ends a statement of a group after a second. One that waits for longer has a server that is gone,
- * or does not write.
+ * A lock that is not free ends a statement of a group after a second. One that waits for longer has
+ * a server that is gone, or does not write.
  */
 const LONGEST_GROUP_WAIT_MILLIS = 2_000
 
@@ -98,14 +107,16 @@ const probeOf = (prober: Database, groups: Database): Effect.Effect<void, Storag
     if (waitedMillis > LONGEST_GROUP_WAIT_MILLIS) return yield* groupsWait
     const [row] = yield* prober.pg.query(probe, [])
     if (row?.["is_read_only"] === true) yield* prober.pg.query(writeNothing, [])
-    // Their host may be gone while the prober's answers; who has not asked it anything would not notice before they do.
+    // Their host may be gone while the prober's answers; who has not asked it anything would not
+    // notice before they do.
     if (idle > 0) yield* groups.pg.sound
   }).pipe(Effect.mapError((error) => (error._tag === "SqlError" ? toStorageError(error) : error)))
 
 /**
- * Storage on PostgreSQL 15 or later, for any number of processes at once. Brings the database to the present schema when it
- * is built; fails then when it cannot be reached, or is newer than this code. Afterwards it survives losses of the
- * database without a restart. Statements take 10 seconds at most unless the options say otherwise.
+ * Storage on PostgreSQL 15 or later, for any number of processes at once. Brings the database to
+ * the present schema when it is built; fails then when it cannot be reached, or is newer than this
+ * code. Afterwards it survives losses of the database without a restart. Statements take 10 seconds
+ * at most unless the options say otherwise.
  */
 export const layer = ({
   cachedRows = 50_000,
@@ -123,7 +134,8 @@ export const layer = ({
         ...options,
         ...groupOptions,
         host,
-        // One for each lane of agents, for each group of cached decisions, for the outbox, and for looking what is due.
+        // One for each lane of agents, for each group of cached decisions, for the outbox, and for
+        // looking what is due.
         maxConnections: lanes + CACHED_GROUPS.groups + 2,
       })
       // On a connection of its own, since it may take longer than an answer to a caller.
@@ -186,7 +198,8 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     silentAgents: (seenBefore, limit) => retryTransient(silenceScans.silentAgents(seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(
-        // No id is empty, so all of them come after it. The column holds nothing but what was an AgentId when written.
+        // No id is empty, so all of them come after it. The column holds nothing but what was an
+        // AgentId when written.
         Effect.map(read(sql, findAgentsWithPendingKey, [after ?? "", limit]), (rows) =>
           rows.map((row) => row["agent_id"] as AgentId),
         ),

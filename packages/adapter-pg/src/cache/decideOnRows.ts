@@ -5,9 +5,10 @@ import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { AnyShape } from "@tocsin/core/ports/TableShape"
 import { Result } from "effect"
 import { type AgentScope, type CommandScope, commandScopeOf, mayShare } from "./CommandScope.ts"
-import { isOnlyRefreshed, isOnlySeen } from "./movesOnly.ts"
 
 /** Rows of one agent that a command may be decided on. */
 export interface KnownRows {
@@ -99,12 +100,39 @@ const changedRows = (workspace: Workspace, scope: AgentScope) => {
   for (const changes of Object.values(others)) if (changes.length > 0) return undefined
   const [change] = agents
   if (change?.before === undefined || change.after === undefined) return undefined
-  if (!isOnlySeen(change.before, change.after)) return undefined
+  if (!isSame(stayingOfAgent, change.before, change.after)) return undefined
   const refreshed: Array<CheckRecord> = []
   for (const { before, after } of checks) {
-    if (before === undefined || after === undefined || !isOnlyRefreshed(before, after)) return undefined
+    if (before === undefined || after === undefined || !isSame(stayingOfCheck, before, after))
+      return undefined
     refreshed.push(after)
   }
   const isAllWritten = refreshed.length === new Set(checkIdsOf(scope)).size
   return isAllWritten ? { agent: change.after, checks: refreshed } : undefined
+}
+
+/** The columns that a change must leave alone for the verifying statement to write it. */
+const staying = <Row>({ columns }: AnyShape): ReadonlyArray<keyof Row> =>
+  // The names of the shape's columns are those of its records.
+  Object.keys(columns).filter(
+    (name) => columns[name]?.moves !== true,
+  ) as ReadonlyArray<string> as ReadonlyArray<keyof Row>
+
+const stayingOfAgent = staying<AgentRecord>(storedTables.agent)
+const stayingOfCheck = staying<CheckRecord>(storedTables.check_state)
+
+const isSame = <Row>(columns: ReadonlyArray<keyof Row>, before: Row, after: Row): boolean => {
+  for (const column of columns) {
+    if (before[column] !== after[column] && !isSameObject(before[column], after[column])) return false
+  }
+  return true
+}
+
+/** Features and labels are flat objects of texts and booleans. */
+const isSameObject = (a: unknown, b: unknown): boolean => {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
+  const entries = Object.entries(a)
+  if (entries.length !== Object.keys(b).length) return false
+  const others = new Map(Object.entries(b))
+  return entries.every(([name, value]) => others.has(name) && others.get(name) === value)
 }

@@ -161,4 +161,5 @@ export class CachedGroup {
   }
 }
 
-const lockedParts = ({ scope }: Submission<"cached">) => ({ scope, next: undefined })
+/** It asked for nothing more on cached rows; that is likely to be so again. */
+const lockedParts = ({ scope }: Submission<"cached">) => ({ scope, next: {} })

@@ -179,7 +179,7 @@ export class GroupCommit {
   #written(group: CachedGroup, written: Written, startedAt: number): void {
     this.#cachedMeter.committed(group.size, performance.now() - startedAt)
     const submissions = group.settle(written)
-    const stale = submissions.reduce((count, { state }) => (state === "locked" ? count + 1 : count), 0)
+    const stale = countIn(submissions, "locked")
     this.#lookups.hit.value += group.size - stale
     this.#lookups.stale.value += stale
     this.#placeAll(submissions)
@@ -198,10 +198,10 @@ export class GroupCommit {
       return retryTransient(lockedGroup(this.#options.groupDatabase, this.#cache, members)).pipe(
         Effect.tapCause(logFailure),
         Effect.matchCause({
-          onSuccess: ({ answered, leftOut }) => {
-            this.#lockedMeter.committed(answered.length, performance.now() - startedAt)
-            this.#placeAll(answered)
-            this.#placeAll(leftOut)
+          onSuccess: (decided) => {
+            const answered = countIn(decided, "answered")
+            this.#lockedMeter.committed(answered, performance.now() - startedAt)
+            this.#placeAll(decided)
           },
           onFailure: (cause) => {
             this.#lockedMeter.failed()
@@ -239,6 +239,9 @@ export class GroupCommit {
 /** Callers do not notice: their commands are decided again. */
 const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.logDebug("a group of commands failed, and they are decided again", cause)
+
+const countIn = (submissions: ReadonlyArray<Submission>, state: Submission["state"]): number =>
+  submissions.reduce((count, submission) => (submission.state === state ? count + 1 : count), 0)
 
 const hashOf = (agentId: AgentId): number => {
   let hash = 0

@@ -12,82 +12,104 @@ import { beginCommand, decideOnRows, type KnownRows } from "../cache/decideOnRow
 import { versionOf } from "../cache/verifyingUpdate.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import type { CommandDatabase } from "../Database.ts"
-import { commandTransaction, decide, type Decided } from "../transactions/commandTransaction.ts"
+import { commandTransaction, type Committed } from "../transactions/commandTransaction.ts"
 import { transaction } from "../transactions/indexedTransaction.ts"
 import type { Loading } from "../transactions/Loading.ts"
 import { loadRows } from "../transactions/loadRows.ts"
 import { momentOf, moved, type Submission } from "./Submission.ts"
 
 type Locked = Submission<"locked">
-
-/** The members of a group after its commit. */
-interface Outcome {
-  readonly answered: ReadonlyArray<Submission<"answered">>
-  readonly leftOut: ReadonlyArray<Submission<"alone">>
-}
+type Decided = Submission<"answered" | "alone">
 
 /**
- * Decides commands on locked rows, one after the other, in one transaction. Succeeds once it is
- * durable, and then updates the cache.
+ * Decides commands on locked rows, one after the other, in one transaction. Once it is durable,
+ * updates the cache, and returns the members: answered, or left out of the group.
  *
  * The group locks all agents in one statement that waits for none, then the incidents that its
- * members will probably ask for, in the order of their ids. A member whose agent is absent or held
- * by another transaction is left out.
+ * members will probably ask for, in the order of their ids. A member is left out if its agent is
+ * absent or held by another transaction, or if it asks for what a group must not lock.
  */
 export const lockedGroup = (
   database: CommandDatabase,
   cache: AgentCache,
   members: ReadonlyArray<Locked>,
-): Effect.Effect<Outcome, SqlError.SqlError | StorageError> =>
+): Effect.Effect<ReadonlyArray<Decided>, SqlError.SqlError | StorageError> =>
   Effect.map(
     commandTransaction(database, { begin: transaction, newRows: "inserted" }, (loading) =>
       decideAll(loading, members),
     ),
-    (decided) => {
-      const scopes = decided.reply.staying.map(({ scope }) => scope)
-      remember(cache, decided, scopes)
-      return decided.reply
+    (committed) => {
+      const isAnswered = (index: number) => committed.reply[index]?.state === "answered"
+      remember(
+        cache,
+        committed,
+        members.filter((_, index) => isAnswered(index)),
+      )
+      return committed.reply
     },
   )
 
 const decideAll = Effect.fnUntraced(function* (
   loading: Loading,
   members: ReadonlyArray<Locked>,
-): Effect.fn.Return<Outcome & { readonly staying: ReadonlyArray<Locked> }, SqlError.SqlError> {
+): Effect.fn.Return<ReadonlyArray<Decided>, SqlError.SqlError> {
   const { workspace } = loading
   yield* loadRows(
     loading,
     members.map(({ scope }): RowRequest => ({ ...scope.request, passesHeld: true })),
   )
-  const requests = members.map((member) => [member, nextRequest(workspace, member)] as const)
+  const expected = members.map((member) => nextRequest(workspace, member))
   yield* loadRows(
     loading,
-    requests.flatMap(([, next]) => next ?? []),
+    expected.filter((request) => request !== undefined),
   )
-  const staying = requests.flatMap(([member, next]) => (next === undefined ? [] : member))
-  const answered: Array<Submission<"answered">> = []
-  for (const member of staying) {
-    const decision = member.caller.command(workspace, momentOf(member))
-    const reply = yield* decide(decision, (request) => loadShared(loading, member.scope, request))
-    answered.push(moved(member, "committed", { answer: Effect.succeed(reply) }))
+  const decided: Array<Decided> = []
+  for (const [index, member] of members.entries()) {
+    decided.push(
+      expected[index] === undefined ? moved(member, "left_out", {}) : yield* decideShared(loading, member),
+    )
   }
-  const others = requests.flatMap(([member, next]) =>
-    next === undefined ? moved(member, "left_out", {}) : [],
-  )
-  return { answered, leftOut: others, staying }
+  return decided
 })
 
 /** What a member will probably ask for next; `undefined` if it has to leave the group. */
 const nextRequest = (workspace: Workspace, member: Locked): RowRequest | undefined => {
-  const { scope } = member
-  if (scope.kind === "outbox") return member.next
+  const { next, scope } = member
+  if (scope.kind === "outbox") return next
   const rows = knownRowsIn(workspace, scope)
-  if (rows === undefined || member.next !== undefined) return rows && member.next
+  if (rows === undefined || next !== undefined) return rows && next
   const begun = beginCommand(member.caller.command, momentOf(member))
   const tried = begun && decideOnRows(begun, scope, rows)
   if (tried?.kind === "decided") return {}
   return tried?.kind === "more" ? tried.next : undefined
 }
+
+const decideShared = Effect.fnUntraced(function* (
+  loading: Loading,
+  member: Locked,
+): Effect.fn.Return<Decided, SqlError.SqlError> {
+  const { workspace } = loading
+  workspace.beginCommand()
+  const decision = member.caller.command(workspace, momentOf(member))
+  let step = decision.next()
+  while (step.done !== true) {
+    const request = step.value
+    if (mayShare(request, member.scope)) yield* loadRows(loading, [request])
+    else if (!isLoaded(workspace, request, member.scope)) {
+      if (!workspace.commandChanges().isWrite) return moved(member, "left_out", {})
+      return yield* sqlError("UnknownError", {
+        message: "A command of a group needs a transaction of its own",
+        operation: "execute",
+      })
+    }
+    step = decision.next()
+  }
+  return moved(member, "committed", { answer: Effect.succeed(step.value) })
+})
+
+/** Whether a request repeats a part of the first requests of the group. */
+const isLoaded = (workspace: Workspace, request: RowRequest, scope: CommandScope): boolean =>
+  asksForFirstParts(request, scope) && ensure(workspace, request).next().done === true
 
 const knownRowsIn = (workspace: Workspace, { agent_id }: AgentScope): KnownRows | undefined => {
   const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
@@ -99,23 +121,11 @@ const knownRowsIn = (workspace: Workspace, { agent_id }: AgentScope): KnownRows 
   }
 }
 
-const loadShared = (loading: Loading, scope: CommandScope, request: RowRequest) => {
-  const isRepeated = asksForFirstParts(request, scope)
-  if (isRepeated && ensure(loading.workspace, request).next().done === true) return Effect.void
-  return mayShare(request, scope) ? loadRows(loading, [request]) : refuse
-}
-
-/** A command needs more than a group may lock. */
-const refuse = sqlError("UnknownError", {
-  message: "A command of a group needs a transaction of its own",
-  operation: "execute",
-})
-
 /** Updates the cache with what a committed group loaded and wrote. */
 const remember = (
   cache: AgentCache,
-  { mark, versions, workspace }: Decided<unknown>,
-  scopes: ReadonlyArray<CommandScope>,
+  { mark, versions, workspace }: Committed<unknown>,
+  members: ReadonlyArray<Locked>,
 ): void => {
   if (mark === undefined) return
   const written = versionOf(mark.transaction_id)
@@ -123,7 +133,7 @@ const remember = (
     row,
     version: versions.rows.get(row) ?? written,
   })
-  for (const scope of scopes) {
+  for (const { scope } of members) {
     if (scope.kind !== "agent") continue
     const { agent_id, request } = scope
     const agent = workspace.agents.get(agent_id)

@@ -1,6 +1,4 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Decision } from "@tocsin/core/engine/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { CommandDatabase, Database } from "../Database.ts"
@@ -14,8 +12,8 @@ type Begin = <A>(
   body: Effect.Effect<A, SqlError.SqlError>,
 ) => Effect.Effect<A, SqlError.SqlError>
 
-/** What a transaction decided, with the rows that it loaded and changed. */
-export interface Decided<A> extends Loading {
+/** The reply of a committed transaction, with the rows that it loaded and changed. */
+export interface Committed<A> extends Loading {
   readonly reply: A
   /** Identifies the transaction; `undefined` if it wrote nothing. */
   readonly mark: TransactionMark | undefined
@@ -30,10 +28,10 @@ export const commandTransaction = <A>(
   database: CommandDatabase,
   { begin, newRows }: { readonly begin: Begin; readonly newRows: NewRows },
   decide: (loading: Loading) => Effect.Effect<A, SqlError.SqlError>,
-): Effect.Effect<Decided<A>, SqlError.SqlError | StorageError> =>
+): Effect.Effect<Committed<A>, SqlError.SqlError | StorageError> =>
   database.announcer.attempt((announce) => {
     const { pg } = database
-    let decided: Decided<A> | undefined
+    let decided: Committed<A> | undefined
     const body = Effect.gen(function* () {
       const loading = beginLoading(pg)
       const reply = yield* decide(loading)
@@ -55,16 +53,3 @@ export const commandTransaction = <A>(
 
 const isLostCommit = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" && reason.operation === "commit"
-
-/** Runs a decision to its end; `load` loads the rows that it asks for into its workspace. */
-export const decide = Effect.fnUntraced(function* <A, E>(
-  decision: Decision<A>,
-  load: (request: RowRequest) => Effect.Effect<void, E>,
-): Effect.fn.Return<A, E> {
-  let step = decision.next()
-  while (step.done !== true) {
-    yield* load(step.value)
-    step = decision.next()
-  }
-  return step.value
-})

@@ -33,8 +33,8 @@ export const loadIncidents = Effect.fnUntraced(function* (
   const asked = all(requests, ({ incidents }) => incidents)
   let ids = asked
   let refs = distinct(all(requests, ({ openIncidents }) => openIncidents))
-  // An incident that was open when it was found may be resolved once its lock is free. Then another one may be open
-  // for its key: look again.
+  // An incident that was open when it was found may be resolved once its lock is free. Then another
+  // one may be open for its key: look again.
   while (ids.length > 0 || refs.length > 0) {
     const wanted = refs.map(({ kind, incident_key }) => ({ kind, incident_key }))
     const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(incidentTable.decode)

@@ -21,9 +21,10 @@ import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
 /**
- * Loads the rows of requests into a workspace, in a transaction at READ COMMITTED. It takes locks in one order, and
- * reads what a lock guards in a later statement than the one that waited for it, which sees what the previous holder
- * left. Several requests at once read each table once. Searches are left to `search`.
+ * Loads the rows of requests into a workspace, in a transaction at READ COMMITTED. It takes locks
+ * in one order, and reads what a lock guards in a later statement than the one that waited for it,
+ * which sees what the previous holder left. Several requests at once read each table once. Searches
+ * are left to `search`.
  */
 export const loadRows = Effect.fnUntraced(function* (
   loading: Loading,
@@ -94,8 +95,9 @@ const loadKeys = Effect.fnUntraced(function* ({ pg, workspace }: Loading, reques
 })
 
 /**
- * An absent agent has no lock, so its first heartbeat may be decided twice at the same time. The second one finds no
- * agent, and then, in a later statement, the key that the first one registered. It starts over.
+ * An absent agent has no lock, so its first heartbeat may be decided twice at the same time. The
+ * second one finds no agent, and then, in a later statement, the key that the first one registered.
+ * It starts over.
  */
 const loadKey = (workspace: Workspace, key: AgentKeyRecord): Effect.Effect<void, SqlError.SqlError> => {
   const { agent_id, key_hash, state } = key
@@ -111,7 +113,10 @@ const loadKey = (workspace: Workspace, key: AgentKeyRecord): Effect.Effect<void,
     : Effect.void
 }
 
-/** What requests ask for of the present registrations of agents. Absent agents have nothing, and held ones are left out. */
+/**
+ * What requests ask for of the present registrations of agents. Absent agents have nothing, and
+ * held ones are left out.
+ */
 const ofRegistrations = <Id extends string>(
   { workspace }: Loading,
   asked: ReadonlyArray<{ readonly agent_id: AgentId; readonly ids: ReadonlyArray<Id> }>,

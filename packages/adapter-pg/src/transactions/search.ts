@@ -17,8 +17,8 @@ import { readStorageTime } from "../readStorageTime.ts"
 import type { Loading } from "./Loading.ts"
 
 /**
- * Runs the searches of a request, and locks the rows that they find. Rows that other transactions hold are passed over, so
- * that replicas share the work and never wait for each other here.
+ * Runs the searches of a request, and locks the rows that they find. Rows that other transactions
+ * hold are passed over, so that replicas share the work and never wait for each other here.
  */
 export const search = Effect.fnUntraced(function* (
   loading: Loading,

@@ -3,7 +3,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { Effect } from "effect"
 import type { CommandDatabase } from "../Database.ts"
-import { commandTransaction, decide } from "./commandTransaction.ts"
+import { commandTransaction } from "./commandTransaction.ts"
 import { indexedTransaction } from "./indexedTransaction.ts"
 import { loadRows } from "./loadRows.ts"
 import { retryTransient } from "./retryTransient.ts"
@@ -18,11 +18,17 @@ export const transactAlone = <A>(
     database,
     { begin: indexedTransaction, newRows: "upserted" },
     (loading) =>
-      Effect.flatMap(Instant.now, (now) =>
-        decide(command(loading.workspace, now), (request) =>
-          Effect.andThen(loadRows(loading, [request]), search(loading, request, now)),
-        ),
-      ),
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        const decision = command(loading.workspace, now)
+        let step = decision.next()
+        while (step.done !== true) {
+          yield* loadRows(loading, [step.value])
+          yield* search(loading, step.value, now)
+          step = decision.next()
+        }
+        return step.value
+      }),
   )
   return retryTransient(Effect.map(attempt, ({ reply }) => reply))
 }
