@@ -28,15 +28,12 @@ import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
-/**
- * What a single statement does is a transaction, too; see `indexedTransaction` for those of
- * several.
- */
+/** For single statements, which are transactions too; `indexedTransaction` is for several. */
 const isolation = { default_transaction_isolation: "read committed" }
 
 /**
- * About as long as callers wait: what takes longer has nobody to answer to, and holds locks.
- * Compiling a plan takes longer than reading a page of any list.
+ * About as long as callers wait: a statement that takes longer only holds locks. No compilation,
+ * since that takes longer than reading a page of any list.
  */
 const defaults = {
   statementTimeout: Duration.seconds(10),
@@ -44,10 +41,7 @@ const defaults = {
   settings: { ...isolation, jit: "off" },
 }
 
-/**
- * The probe has a connection of its own, since all others may wait for a lock; and it is not worth
- * a long wait.
- */
+/** The probe has its own connection, since all others may wait for a lock, and short limits. */
 const probeOptions = {
   maxConnections: 1,
   connectTimeout: Duration.seconds(1),
@@ -56,43 +50,40 @@ const probeOptions = {
 }
 
 /**
- * Group commit has connections of its own. A lock that is not free within this time lets its group
- * fail, and each member wait for its own locks.
+ * Group commit has its own connections. If a lock is not free in time, the group fails and each
+ * member waits for its own locks.
  */
 const groupOptions = {
   lockTimeout: Duration.seconds(1),
   settings: { ...isolation, ...indexSettings },
 }
 
-/** How a storage on PostgreSQL is reached, and how it commits. */
+/** How to reach PostgreSQL, and how to commit. */
 export interface PgStorageOptions extends PgPoolOptions {
   /**
-   * Agents and checks that are kept in memory at most, some 600 bytes each: decisions on them take
-   * one verifying statement instead of a transaction. 0 for none; 50,000 unless given.
+   * The most agents and checks kept in memory, about 600 bytes each. Decisions on them take one
+   * verifying statement instead of a transaction. 0 for none; 50,000 by default.
    */
   readonly cachedRows?: number
-  /**
-   * How many groups of commands are under way at a time beside those of cached ones: 2 unless
-   * given.
-   */
+  /** How many groups run at a time on locked rows of agents: 2 by default. */
   readonly lanes?: number
 }
 
-/** Asks whether the server takes writes. Answers whatever is locked. */
+/** Asks whether the server accepts writes. No lock delays it. */
 const probe: PgStatement = {
   name: "probe",
   text: "SELECT current_setting('transaction_read_only')::boolean AS is_read_only",
 }
 
-/** Writes nothing; where nothing can be written it fails, and its connection is given up. */
+/** Writes nothing. On a read-only server it fails, and its connection is closed. */
 const writeNothing: PgStatement = {
   name: "write_nothing",
   text: "UPDATE mark SET name = name WHERE false",
 }
 
 /**
- * A lock that is not free ends a statement of a group after a second. One that waits for longer has
- * a server that is gone, or does not write.
+ * A statement of a group waits for locks for a second at most. If it waits longer, the server is
+ * unreachable or does not write.
  */
 const LONGEST_GROUP_WAIT_MILLIS = 2_000
 
@@ -107,16 +98,14 @@ const probeOf = (prober: Database, groups: Database): Effect.Effect<void, Storag
     if (waitedMillis > LONGEST_GROUP_WAIT_MILLIS) return yield* groupsWait
     const [row] = yield* prober.pg.query(probe, [])
     if (row?.["is_read_only"] === true) yield* prober.pg.query(writeNothing, [])
-    // Their host may be gone while the prober's answers; who has not asked it anything would not
-    // notice before they do.
+    // The groups' host may be down while the prober's answers, and idle connections do not show it.
     if (idle > 0) yield* groups.pg.sound
   }).pipe(Effect.mapError((error) => (error._tag === "SqlError" ? toStorageError(error) : error)))
 
 /**
- * Storage on PostgreSQL 15 or later, for any number of processes at once. Brings the database to
- * the present schema when it is built; fails then when it cannot be reached, or is newer than this
- * code. Afterwards it survives losses of the database without a restart. Statements take 10 seconds
- * at most unless the options say otherwise.
+ * Storage on PostgreSQL 15 or later, for any number of processes. When it is built, it migrates the
+ * database; it fails if the database is unreachable, or newer than this code. Later it recovers
+ * from any loss of the database without a restart. Statements take 10 seconds at most by default.
  */
 export const layer = ({
   cachedRows = 50_000,
@@ -134,11 +123,11 @@ export const layer = ({
         ...options,
         ...groupOptions,
         host,
-        // One for each lane of agents, for each group of cached decisions, for the outbox, and for
-        // looking what is due.
+        // One for each lane of agents and each cached group, one for the outbox, and one to look
+        // for due deliveries.
         maxConnections: lanes + CACHED_GROUPS.groups + 2,
       })
-      // On a connection of its own, since it may take longer than an answer to a caller.
+      // On a separate connection without the usual limits.
       yield* Effect.scoped(
         Effect.flatMap(connect({ ...options, maxConnections: 1, replyTimeout: LONG_WORK }), ({ sql }) =>
           migrate(sql),
@@ -198,8 +187,7 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     silentAgents: (seenBefore, limit) => retryTransient(silenceScans.silentAgents(seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(
-        // No id is empty, so all of them come after it. The column holds nothing but what was an
-        // AgentId when written.
+        // Every id comes after the empty text. The column contains only AgentIds.
         Effect.map(read(sql, findAgentsWithPendingKey, [after ?? "", limit]), (rows) =>
           rows.map((row) => row["agent_id"] as AgentId),
         ),
