@@ -182,9 +182,16 @@ export const columnArrays = (columns: Columns, rows: ReadonlyArray<object>): Arr
   Object.entries(columns).map(([column, { type }]) => {
     const toElement: (value: unknown) => string = ELEMENTS[type]
     let literal = ""
+    // Rows of one batch share instants, agents and registrations.
+    let last: unknown
+    let element = ",NULL"
     for (const row of rows as ReadonlyArray<Readonly<Record<string, unknown>>>) {
       const value = row[column]
-      literal += value === undefined ? ",NULL" : `,${toElement(value)}`
+      if (value !== last) {
+        last = value
+        element = value === undefined ? ",NULL" : `,${toElement(value)}`
+      }
+      literal += element
     }
     return `{${literal.slice(1)}}`
   })
