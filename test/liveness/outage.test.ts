@@ -8,6 +8,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { AGENT, beat, enroll } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openService, type Process, type Service, whileTimePasses } from "../service/Service.ts"
+import { openTimeline } from "../service/Timeline.ts"
 import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
 
 const openProcess = Effect.fnUntraced(function* (service: Service, name: string) {
@@ -28,21 +29,27 @@ const incidentsOf = ({ rows }: Service) => Array.from(rows().incidents.values())
 const openIncidentsOf = (service: Service) =>
   incidentsOf(service).filter((incident) => incident.state === "open")
 
+const openKept = openTimeline({ process: { keepsHouse: true } })
+
 describe("an agent's status", () => {
   it.effect("is alive for two minutes, then stale, and dead after five", () =>
     Effect.gen(function* () {
-      const { process } = yield* open
-      yield* enroll(process, AGENT)
-      const seen: Array<AgentStatus> = []
-      for (const millis of [0, 119_999, 1, 179_999, 1, 3_600_000]) {
-        yield* TestClock.adjust(millis)
-        seen.push(yield* statusOf(process))
-      }
-      assert.deepStrictEqual(seen, ["alive", "alive", "stale", "stale", "dead", "dead"])
-      const { agents_online, agents_offline } = yield* process.queries.summary
+      const { front, agent, after } = yield* openKept
+      yield* agent().is("alive")
+      yield* after(119_999)
+      yield* agent().is("alive")
+      yield* after(1)
+      yield* agent().is("stale")
+      yield* after(179_999)
+      yield* agent().is("stale")
+      yield* after(1)
+      yield* agent().is("dead")
+      yield* after("1 hour")
+      yield* agent().is("dead")
+      const { agents_online, agents_offline } = yield* front.queries.summary
       assert.deepStrictEqual([agents_online, agents_offline], [0, 1])
-      yield* beat(process)
-      assert.strictEqual(yield* statusOf(process), "alive")
+      yield* agent().beats
+      yield* agent().is("alive")
     }),
   )
 })
@@ -50,86 +57,68 @@ describe("an agent's status", () => {
 describe("after an outage of the service", () => {
   it.effect("agents are at most stale for one dead threshold, and open no incident", () =>
     Effect.gen(function* () {
-      const { service, process } = yield* open
-      yield* enroll(process, AGENT)
-      yield* whileTimePasses(process.close)
-      yield* TestClock.adjust("10 minutes")
-      const again = yield* openProcess(service, "process 2")
-      assert.strictEqual(yield* statusOf(again), "stale")
-      const { items } = yield* again.queries.agents({ limit: 10 })
-      assert.deepStrictEqual(
-        items.map(({ status }) => status),
-        ["stale"],
-      )
-      yield* TestClock.adjust("298 seconds")
-      assert.strictEqual(yield* statusOf(again), "stale")
-      assert.strictEqual(incidentsOf(service).length, 0)
-      yield* TestClock.adjust("17 seconds")
-      assert.strictEqual(yield* statusOf(again), "dead")
-      assert.strictEqual(openIncidentsOf(service).length, 1)
+      const { agent, after, isDownFor, incidents } = yield* openKept
+      yield* isDownFor("10 minutes")
+      yield* agent().is("stale")
+      yield* after("298 seconds")
+      yield* agent().is("stale")
+      yield* incidents.areOpen()
+      yield* after("17 seconds")
+      yield* agent().is("dead")
+      yield* incidents.areOpen("a/@heartbeat")
     }),
   )
 
   it.effect("returning agents open no incident, and dead agents keep theirs", () =>
     Effect.gen(function* () {
-      const { service, process } = yield* open
+      const { service, front, agent, after, isDownFor, incidents } = yield* openKept
       const back = AgentId.make("back")
-      yield* enroll(process, AGENT)
-      yield* TestClock.adjust("6 minutes")
-      yield* enroll(process, back)
-      assert.strictEqual(openIncidentsOf(service).length, 1)
-      yield* whileTimePasses(process.close)
-      yield* TestClock.adjust("10 minutes")
-      const again = yield* openProcess(service, "process 2")
-      yield* TestClock.adjust("4 minutes")
-      yield* beat(again, back)
-      yield* TestClock.adjust("3 minutes")
-      assert.strictEqual(yield* statusOf(again), "dead")
-      assert.deepStrictEqual(
-        incidentsOf(service).map((incident) => incident.incident_key),
-        ["a/@heartbeat"],
-      )
+      yield* after("6 minutes")
+      yield* enroll(front, back)
+      yield* incidents.areOpen("a/@heartbeat")
+      yield* isDownFor("10 minutes")
+      yield* after("4 minutes")
+      yield* agent(back).beats
+      yield* after("3 minutes")
+      yield* agent().is("dead")
+      yield* incidents.areOpen("a/@heartbeat")
+      assert.strictEqual(service.rows().incidents.size, 1)
     }),
   )
 
   it.effect("no longer than the stale threshold, agents turn dead as usual", () =>
     Effect.gen(function* () {
-      const { service, process } = yield* open
-      yield* enroll(process, AGENT)
-      yield* TestClock.adjust("3 minutes")
-      yield* whileTimePasses(process.close)
-      yield* TestClock.adjust("110 seconds")
-      const again = yield* openProcess(service, "process 2")
-      yield* TestClock.adjust("26 seconds")
-      assert.strictEqual(openIncidentsOf(service).length, 1)
-      assert.strictEqual(yield* statusOf(again), "dead")
+      const { agent, after, isDownFor, incidents } = yield* openKept
+      yield* after("3 minutes")
+      yield* isDownFor("110 seconds")
+      yield* after("26 seconds")
+      yield* incidents.areOpen("a/@heartbeat")
+      yield* agent().is("dead")
     }),
   )
 
   it.effect("in which only writes failed, the same holds after two minutes", () =>
     Effect.gen(function* () {
-      const { service, process } = yield* open
-      yield* enroll(process, AGENT)
-      process.faults.isReadOnly = true
-      yield* TestClock.adjust("7 minutes")
-      assert.strictEqual(yield* statusOf(process), "stale")
-      process.faults.isReadOnly = false
-      yield* TestClock.adjust("290 seconds")
-      assert.strictEqual(yield* statusOf(process), "stale")
-      assert.strictEqual(incidentsOf(service).length, 0)
-      yield* TestClock.adjust("30 seconds")
-      assert.strictEqual(yield* statusOf(process), "dead")
-      assert.strictEqual(openIncidentsOf(service).length, 1)
+      const { front, agent, after, incidents } = yield* openKept
+      front.faults.isReadOnly = true
+      yield* after("7 minutes")
+      yield* agent().is("stale")
+      front.faults.isReadOnly = false
+      yield* after("290 seconds")
+      yield* agent().is("stale")
+      yield* incidents.areOpen()
+      yield* after("30 seconds")
+      yield* agent().is("dead")
+      yield* incidents.areOpen("a/@heartbeat")
     }),
   )
 
   it.effect("there was no outage while another process was running", () =>
     Effect.gen(function* () {
-      const { service, process } = yield* open
+      const { service, front, after } = yield* openKept
       yield* openProcess(service, "process 2")
-      yield* enroll(process, AGENT)
-      yield* whileTimePasses(process.close)
-      yield* TestClock.adjust("316 seconds")
+      yield* whileTimePasses(front.close)
+      yield* after("316 seconds")
       assert.strictEqual(openIncidentsOf(service).length, 1)
     }),
   )
@@ -138,21 +127,19 @@ describe("after an outage of the service", () => {
 describe("with the shortest thresholds", () => {
   it.effect("a silent agent is dead in time, and alive after its next contact", () =>
     Effect.gen(function* () {
-      const thresholds = { staleAfter: Duration.seconds(2), deadAfter: Duration.seconds(3) }
-      const service = yield* openService(thresholds)
-      const process = yield* openProcess(service, "process 1")
-      yield* enroll(process, AGENT)
-      const statuses: Array<AgentStatus> = []
-      for (let halfSeconds = 0; halfSeconds < 36; halfSeconds++) {
-        yield* TestClock.adjust(500)
-        statuses.push(yield* statusOf(process))
+      const { agent, after, incidents } = yield* openTimeline({
+        process: { keepsHouse: true },
+        staleAfter: Duration.seconds(2),
+        deadAfter: Duration.seconds(3),
+      })
+      for (let halfSeconds = 1; halfSeconds <= 36; halfSeconds++) {
+        yield* after(500)
+        yield* agent().is(halfSeconds < 4 ? "alive" : halfSeconds < 6 ? "stale" : "dead")
       }
-      assert.deepStrictEqual(statuses.slice(0, 6), ["alive", "alive", "alive", "stale", "stale", "dead"])
-      assert.deepStrictEqual(new Set(statuses.slice(6)), new Set(["dead"]))
-      assert.strictEqual(openIncidentsOf(service).length, 1)
-      yield* beat(process)
-      assert.strictEqual(yield* statusOf(process), "alive")
-      assert.strictEqual(openIncidentsOf(service).length, 0)
+      yield* incidents.areOpen("a/@heartbeat")
+      yield* agent().beats
+      yield* agent().is("alive")
+      yield* incidents.areOpen()
     }),
   )
 })

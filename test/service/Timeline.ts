@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { CheckStatus, NotifierName } from "@tocsin/core/contract/Status"
+import type { AgentStatus, CheckStatus, NotifierName } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { type Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,6 +12,7 @@ import {
   type ProcessOptions,
   type Service,
   type ServiceOptions,
+  whileTimePasses,
 } from "./Service.ts"
 import { settled } from "./settled.ts"
 
@@ -27,6 +28,8 @@ export interface Timeline {
   readonly process: Process
   /** Lets time pass, and then all work that is due be done. */
   readonly after: (duration: Duration.Input) => Effect.Effect<void>
+  /** Shuts the front down and, after that time, starts another one. */
+  readonly isDownFor: (duration: Duration.Input) => Effect.Effect<void>
   readonly agent: (id?: AgentId) => AgentWords
   /** The check `disk` of the agent `a`. */
   readonly disk: CheckWords
@@ -41,6 +44,8 @@ interface AgentWords {
   readonly beats: Effect.Effect<void>
   readonly reports: (...results: ReadonlyArray<Result>) => Effect.Effect<void>
   readonly isDeleted: Effect.Effect<void>
+  /** Asserts its status, as operators see it. */
+  readonly is: (status: AgentStatus) => Effect.Effect<void>
 }
 
 interface CheckWords {
@@ -86,15 +91,22 @@ export const openTimeline = Effect.fnUntraced(function* (options: TimelineOption
   const service = yield* openService({ notifiers: ["webhook"], ...changes })
   const process = yield* service.open("first", processOptions)
   const front = separateFront ? yield* service.open("front", { delivers: false }) : process
+  // The process that the words act on.
+  let acting = front
+  yield* settled
   yield* enroll(front, ...agents)
   yield* settled
 
   const agent = (id: AgentId = AGENT): AgentWords => {
     const done = <A, E>(effect: Effect.Effect<A, E>) => effect.pipe(Effect.orDie, Effect.andThen(settled))
     return {
-      beats: done(beat(front, id)),
-      reports: (...results) => done(report(front, results, id)),
-      isDeleted: done(front.admission.remove(id)),
+      beats: done(Effect.suspend(() => beat(acting, id))),
+      reports: (...results) => done(Effect.suspend(() => report(acting, results, id))),
+      isDeleted: done(Effect.suspend(() => acting.admission.remove(id))),
+      is: (status) =>
+        Effect.flatMap(Effect.orDie(acting.queries.agent(id)), (found) =>
+          Effect.sync(() => assert.strictEqual(found.status, status)),
+        ),
     }
   }
   const receiver = (notifier: NotifierName): ReceiverWords => ({
@@ -103,11 +115,21 @@ export const openTimeline = Effect.fnUntraced(function* (options: TimelineOption
     has: (...messages) => Effect.sync(() => assert.deepStrictEqual(arrivedAt(service, notifier), messages)),
   })
   const items = () => Array.from(service.rows().outbox.values())
+  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  let fronts = 1
+  const isDownFor = Effect.fnUntraced(function* (duration: Duration.Input) {
+    yield* whileTimePasses(acting.close)
+    yield* after(duration)
+    fronts += 1
+    acting = yield* service.open(`front ${fronts}`, processOptions)
+    yield* settled
+  })
   const timeline: Timeline = {
     service,
     front,
     process,
-    after: (duration) => Effect.andThen(TestClock.adjust(duration), settled),
+    after,
+    isDownFor,
     agent,
     disk: { turns: (status, more) => agent().reports({ check: "disk", status, ...more }) },
     webhook: receiver("webhook"),
@@ -120,11 +142,13 @@ export const openTimeline = Effect.fnUntraced(function* (options: TimelineOption
     },
     incidents: {
       areOpen: (...keys) =>
-        Effect.map(openIncidents(front), (open) =>
-          assert.deepStrictEqual(
-            open.map(({ incident_key }) => String(incident_key)),
-            keys,
-          ),
+        Effect.map(
+          Effect.suspend(() => openIncidents(acting)),
+          (open) =>
+            assert.deepStrictEqual(
+              open.map(({ incident_key }) => String(incident_key)),
+              keys,
+            ),
         ),
     },
   }
