@@ -14,7 +14,7 @@ import { Output, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { LAST_ERROR, NOTIFICATION } from "./outbox.ts"
+import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
 import { useCases } from "./UseCases.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Incident>> => [
@@ -70,7 +70,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     section(MEMBERS, detail.members),
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,
-    section([...NOTIFICATION, LAST_ERROR], detail.deliveries),
+    section([...NOTIFICATION, ERROR_COLUMN], detail.deliveries),
   ]
     .filter((text) => text !== "")
     .join("\n")

@@ -27,7 +27,7 @@ export const NOTIFICATION: ReadonlyArray<
   { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
 ]
 
-export const LAST_ERROR: Column<Pick<Item, "last_error">> = {
+export const ERROR_COLUMN: Column<Pick<Item, "last_error">> = {
   title: "LAST ERROR",
   cell: (item) => item.last_error ?? "",
   least: 16,
@@ -41,7 +41,7 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Item>> => [
     cell: (item) => (item.updated_at ? ageText(item.updated_at, now) : ""),
     align: "right",
   },
-  LAST_ERROR,
+  ERROR_COLUMN,
 ]
 
 interface Outcome {
