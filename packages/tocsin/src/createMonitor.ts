@@ -22,13 +22,13 @@ import type { MonitorOptions } from "./options/MonitorOptions.ts"
 import { readOptions, type ReadOptions } from "./options/readOptions.ts"
 import { TocsinError } from "./TocsinError.ts"
 
-/** What a running monitor is built on. */
+/** The services of a running monitor. */
 type MonitorServices = Tocsin.TocsinServices | HttpApp
 
 const NO_CALLBACK = "onIncident takes a function, which it calls with each change"
 const CALLBACK_FAILED = "a callback of onIncident failed; it is called again with the next change"
 
-/** How long calls and requests under way, and then callbacks, may take once the monitor closes. */
+/** The time for calls and requests under way, and then for callbacks, once the monitor closes. */
 const FINISH_WITHIN_MILLIS = 5_000
 
 /**
@@ -91,8 +91,8 @@ export const assemble = (
   services: Context.Context<MonitorServices>,
   scope: Scope.Closeable,
 ): Monitor => {
-  const calls = new Calls(services)
   const activity = new Activity()
+  const calls = new Calls(services, activity)
   const feed = Context.get(services, IncidentFeed)
   const app = Context.get(services, HttpApp)
   const { sha256 } = Context.get(services, Hashing)
@@ -103,8 +103,10 @@ export const assemble = (
   )
   const close = once(async () => {
     await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
-    await Promise.all([calls.close(FINISH_WITHIN_MILLIS), activity.idle(FINISH_WITHIN_MILLIS)])
-    // Closing ends the changes; callbacks of those that were committed before come first.
+    calls.close()
+    await activity.idle(FINISH_WITHIN_MILLIS)
+    calls.interrupt()
+    // Callbacks still get the changes that were committed before.
     await Promise.all([
       Effect.runPromise(Scope.close(scope, Exit.void)),
       callbacks.finish(FINISH_WITHIN_MILLIS),

@@ -1,4 +1,5 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import type { Activity } from "../http/Activity.ts"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
 import { Cause, type Context, Effect, Exit, type Fiber } from "effect"
 
@@ -58,15 +59,16 @@ type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
 export const closed = (): TocsinError<"closed"> =>
   new TocsinError("closed", "the monitor is closed; make another with createMonitor")
 
-/** Runs the calls of one monitor, and counts those under way. */
+/** Runs the calls of one monitor. */
 export class Calls {
   readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  readonly #activity: Activity
   readonly #underWay = new Set<Fiber.Fiber<unknown, unknown>>()
   #isClosed = false
-  #onIdle: (() => void) | undefined
 
-  constructor(services: Context.Context<never>) {
+  constructor(services: Context.Context<never>, activity: Activity) {
     this.#run = Effect.runForkWith(services)
+    this.#activity = activity
   }
 
   /** Whether calls are refused. */
@@ -90,17 +92,13 @@ export class Calls {
     })
   }
 
-  /** Refuses new calls, waits for those under way up to a limit, then interrupts the rest. */
-  async close(limitMillis: number): Promise<void> {
+  /** Refuses new calls. */
+  close(): void {
     this.#isClosed = true
-    if (this.#underWay.size === 0) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, limitMillis)
-      this.#onIdle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  }
+
+  /** Interrupts the calls under way. */
+  interrupt(): void {
     for (const fiber of this.#underWay) fiber.interruptUnsafe()
   }
 
@@ -112,28 +110,28 @@ export class Calls {
       const fail = (error: TocsinError) =>
         resolve({ ok: false, error } as Outcome<A, CodeOf<E> | AnyCallCode>)
       if (this.#isClosed) return fail(closed())
+      const end = this.#activity.begin()
       const fiber = this.#run(effect)
       this.#underWay.add(fiber)
       fiber.addObserver((exit) => {
         this.#underWay.delete(fiber)
+        end()
         if (Exit.isSuccess(exit)) resolve({ ok: true, value: exit.value })
         else fail(causeToTocsinError(exit.cause))
-        if (this.#underWay.size === 0) this.#onIdle?.()
       })
     })
   }
 }
 
-/** What became of a call: its value, or its error with the codes that this call can fail with. */
+/** The outcome of a call: its value, or its error with one of the codes of this call. */
 export type Outcome<A, Code extends TocsinErrorCode> =
   | { readonly ok: true; readonly value: A }
-  // Distributed over the codes, so that a `switch` on `error.code` narrows and is checked to be
-  // exhaustive.
+  // A union over the codes, so that a `switch` on `error.code` narrows.
   | { readonly ok: false; readonly error: Code extends TocsinErrorCode ? TocsinError<Code> : never }
 
 /**
- * What every method returns: a promise that rejects with a {@link TocsinError}; and, for those who
- * want the possible errors in the types, `outcome()`, which does not reject.
+ * The result of every method: a promise that rejects with a {@link TocsinError}. `outcome()` has
+ * the possible errors in its type instead, and never rejects.
  *
  * @example
  * ```ts
@@ -142,12 +140,12 @@ export type Outcome<A, Code extends TocsinErrorCode> =
  *   switch (outcome.error.code) {
  *     case "agent_not_accepted":
  *       return askAnOperator()
- *     // … the compiler knows the other codes of this method, and no more than those
+ *     // … the compiler checks that you handle the other codes of this method
  *   }
  * }
  * ```
  */
 export interface Reply<A, Code extends TocsinErrorCode> extends Promise<A> {
-  /** The same call, as a value: never rejects. */
+  /** The same call as a value. */
   readonly outcome: () => Promise<Outcome<A, Code>>
 }

@@ -10,7 +10,6 @@ import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
 import type { Notification } from "../notifiers/Notification.ts"
-import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import { logLayer } from "../options/log.ts"
 import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.ts"
 import { readOptions } from "../options/readOptions.ts"
@@ -20,21 +19,18 @@ import { countingIds, momentRandom } from "./repeatable.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
 
-/**
- * What a test monitor can be made of: a monitor's options, but for its storage, which is memory.
- */
+/** A monitor's options without the storage, which is memory. */
 export interface TestMonitorOptions extends Omit<MonitorOptions, "storage"> {
-  /** The moment at which its clock stands first; 2026-01-01T00:00:00.000Z unless given. */
+  /** Where its clock starts; 2026-01-01T00:00:00.000Z unless given. */
   readonly startAt?: string | undefined
 }
 
-/** A monitor on a clock that stands still until it is moved. All else is that of a monitor. */
+/** A monitor whose clock stands still until the test moves it. */
 export interface TestMonitor extends Monitor {
   /**
-   * Moves the clock by so much, and does on the way whatever is due, each at its moment: looking
-   * for dead agents, sending and sending again, retention. Resolves when all of it is done. The
-   * same calls give the same ids, times and retries in every run. Costs time only where there is
-   * work: ninety quiet days take a few seconds.
+   * Moves the clock, and does on the way whatever is due, each at its moment: looking for dead
+   * agents, sending, retries, retention. The same calls give the same ids, times and retries in
+   * every run. Ninety quiet days take a few seconds.
    *
    * @example
    * ```ts
@@ -43,11 +39,11 @@ export interface TestMonitor extends Monitor {
    * ```
    */
   readonly advance: (time: DurationOption) => Promise<void>
-  /** Does what is due at this moment, such as sending what the last call enqueued. */
+  /** Does what is due now, such as sending the notifications of the last call. */
   readonly settle: () => Promise<void>
-  /** What its clock says: an ISO 8601 instant, to be used as `observed_at`. */
+  /** The time of its clock, for `observed_at`. */
   readonly now: () => string
-  /** All notifications so far, in the order in which they were sent; yours to empty. */
+  /** All notifications so far, in the order of sending. Tests may empty it. */
   readonly notifications: Array<Notification>
 }
 
@@ -56,9 +52,8 @@ const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
 
 /**
- * Starts a monitor for a test: in memory, on a clock of its own, with ids and retries that are the
- * same in every run. It captures its notifications, as a notifier named `debug` beside those of the
- * options. It logs nothing unless `log` is given.
+ * Starts a monitor for a test: in memory, on its own clock, with the same ids and retries in every
+ * run. A notifier named `debug` captures its notifications. It logs nothing unless `log` is given.
  *
  * @example
  * ```ts
@@ -89,10 +84,8 @@ export const makeTestMonitor = async (
   const read = readOptions({
     ...options,
     storage: Layer.succeed(Storage, storage),
-    // What is no notifier is refused by its place in the options.
-    notifiers: Array.isArray(notifiers)
-      ? [...notifiers.map((notifier) => followed(notifier, settling)), capture]
-      : notifiers,
+    // An invalid value is refused by its place in the options.
+    notifiers: Array.isArray(notifiers) ? [...notifiers, capture] : notifiers,
   })
   const deterministic = Layer.mergeAll(
     Layer.succeed(Clock.Clock, clock),
@@ -103,7 +96,15 @@ export const makeTestMonitor = async (
     Layer.succeed(IdlePause, clock.idle),
   )
   const { services, scope } = await start(
-    { ...read, tocsin: { ...read.tocsin, clock: deterministic, ids: countingIds } },
+    {
+      ...read,
+      tocsin: {
+        ...read.tocsin,
+        notifiers: read.tocsin.notifiers && followed(read.tocsin.notifiers, settling),
+        clock: deterministic,
+        ids: countingIds,
+      },
+    },
     logLayer(log),
   )
   await settling.settle()
@@ -133,46 +134,31 @@ export const makeTestMonitor = async (
   }
 }
 
-/** A notifier whose attempts are waited for. */
-const followed = (notifier: NotifierOption, settling: Settling): NotifierOption => {
-  if (typeof notifier !== "object" || notifier === null) return notifier
-  if ("make" in notifier) {
-    const follow = (made: Notifier): Notifier => ({
-      ...made,
-      send: (notification) =>
-        Effect.acquireUseRelease(
-          Effect.sync(settling.begin),
-          () => made.send(notification),
-          (end) => Effect.sync(end),
-        ),
-    })
-    return { ...notifier, make: (posting) => Effect.map(notifier.make(posting), follow) }
-  }
-  return {
+/** Notifiers whose attempts {@link Settling} waits for. */
+const followed = <E, R>(notifiers: Layer.Layer<Notifiers, E, R>, settling: Settling) => {
+  const follow = (notifier: Notifier): Notifier => ({
     ...notifier,
-    send: async (notification, context) => {
-      const end = settling.begin()
-      try {
-        return await notifier.send(notification, context)
-      } finally {
-        end()
-      }
-    },
-  }
+    send: (notification) =>
+      Effect.acquireUseRelease(
+        Effect.sync(settling.begin),
+        () => notifier.send(notification),
+        (end) => Effect.sync(end),
+      ),
+  })
+  return Layer.effect(
+    Notifiers,
+    Effect.map(
+      Notifiers,
+      (made) => new Map(Array.from(made, ([name, notifier]) => [name, follow(notifier)])),
+    ),
+  ).pipe(Layer.provide(notifiers))
 }
 
-/**
- * A length of time in nanoseconds. Throws a {@link TocsinError} for what is none, or points to the
- * past.
- */
+/** A length of time in nanoseconds. */
 const lengthOf = (time: DurationOption): bigint => {
   const duration = Option.getOrUndefined(Duration.fromInput(time))
-  const isLength =
-    duration !== undefined &&
-    Duration.isFinite(duration) &&
-    !Duration.isNegative(duration) &&
-    !Number.isNaN(time)
-  if (isLength) return Duration.toNanosUnsafe(duration)
+  if (duration !== undefined && Duration.isFinite(duration) && !Duration.isNegative(duration))
+    return Duration.toNanosUnsafe(duration)
   throw new TocsinError(
     "options",
     'advance takes a time that is not negative, such as "5 minutes" or a number of milliseconds',
