@@ -1,28 +1,26 @@
 import type { StorageFailure } from "@tocsin/core/ports/Storage"
 
 /**
- * Why a call failed. The first seven are those of the HTTP API, for the same reasons:
+ * Why a call failed. The codes of the HTTP API:
  *
- * - `validation`: a request or parameter does not fit the contract; `message` names the first bad
- *   field by its path
- * - `unauthorized`: an agent key is no bearer token, or is one of the operators' tokens
+ * - `validation`: a request or parameter is invalid; `message` names the first bad field by its
+ *   path
+ * - `unauthorized`: the agent key is not a bearer token, or is an operator's token
  * - `agent_blocked`: the agent key is blocked
  * - `agent_not_accepted`: the agent key is not accepted for that agent_id, so its events do not
  *   count
- * - `not_found`: there is no such agent, check, incident, outbox item or notifier
- * - `conflict`: it does not go with the present state
- * - `rate_limited`: too much; `retryAfterSeconds` says when another try may succeed
+ * - `not_found`: no such agent, check, incident, outbox item or notifier
+ * - `conflict`: the current state forbids it
+ * - `rate_limited`: too many requests; retry after `retryAfterSeconds`
  *
- * The others are the library's own:
+ * The library's own:
  *
- * - `storage`: the storage failed; `reason` says how. After `timed_out` and `unavailable` it is
- *   unknown whether the call took effect: heartbeats and events are safe to repeat, `block` and
- *   `blockAll` are not
- * - `options`: createMonitor was given options that it cannot take; `message` tells all of them, a
- *   line each
- * - `pepper_changed`: keyPepper is another than when the storage was first used
- * - `closed`: the monitor is closed, or was before the call ended
- * - `internal`: a mistake of ours; `cause` has it
+ * - `storage`: the storage failed; `reason` says how. After `timed_out` and `unavailable` the call
+ *   may have taken effect: heartbeats and events are safe to repeat, `block` and `blockAll` are not
+ * - `options`: the options are invalid; `message` lists all problems, a line each
+ * - `pepper_changed`: keyPepper differs from the storage's first use
+ * - `closed`: the monitor is closed, or closed before the call ended
+ * - `internal`: a defect of Tocsin; see `cause`
  */
 export type TocsinErrorCode =
   | "validation"
@@ -38,16 +36,16 @@ export type TocsinErrorCode =
   | "closed"
   | "internal"
 
-/** What can happen to any call, whatever it is. */
+/** Codes of every call. */
 export type AnyCallCode = "storage" | "closed" | "internal"
 
-/** What more is known of an error, by its code. */
+/** Details of an error. */
 export interface TocsinErrorDetails {
-  /** What it was caused by, for a log; never for an answer to somebody else. */
+  /** The cause, for a log; never for an answer to a client. */
   readonly cause?: unknown
   /** With code `storage`: how the storage failed. */
   readonly reason?: StorageFailure | undefined
-  /** With code `rate_limited`: after how many seconds another try may succeed. */
+  /** With code `rate_limited`: when to retry. */
   readonly retryAfterSeconds?: number | undefined
 }
 
@@ -70,7 +68,7 @@ const MARK = Symbol.for("tocsin/TocsinError")
  */
 export class TocsinError<Code extends TocsinErrorCode = TocsinErrorCode> extends Error {
   override readonly name = "TocsinError"
-  /** What kind of failure it is, for programs. */
+  /** For programs. */
   readonly code: Code
   /** With code `storage`: how the storage failed. */
   readonly reason: StorageFailure | undefined
@@ -86,9 +84,6 @@ export class TocsinError<Code extends TocsinErrorCode = TocsinErrorCode> extends
   }
 }
 
-/**
- * Whether something that was thrown is a {@link TocsinError}; true also for one of another copy of
- * the library.
- */
+/** Whether a thrown value is a {@link TocsinError}, also of another copy of the library. */
 export const isTocsinError = (error: unknown): error is TocsinError =>
   typeof error === "object" && error !== null && MARK in error

@@ -1,5 +1,5 @@
 /**
- * Tocsin for programs of Effect's: the composition by layer, its ports and its use cases.
+ * Tocsin for Effect programs: layers, ports and use cases.
  *
  * @example
  * ```ts

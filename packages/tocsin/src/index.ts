@@ -1,7 +1,6 @@
 /**
- * Tocsin in a program of yours: {@link createMonitor} gives a running monitor with typed methods,
- * handlers for HTTP, and everything that works in the background. For layers of Effect see
- * `tocsin/effect`, for tests `tocsin/testing`.
+ * Tocsin in your program: {@link createMonitor} starts a monitor with typed methods, HTTP handlers
+ * and the background work. `tocsin/effect` has Effect layers, `tocsin/testing` tools for tests.
  *
  * @example
  * ```ts

@@ -10,7 +10,7 @@ const next = Effect.gen(function* () {
 })
 
 /**
- * A new id for a check result: a lower-case UUID version 7. Keep it with the result while that is
- * sent again: it is what a repetition is recognised by.
+ * A new id for a check result: a lower-case UUID version 7. Send the same id when you retry: it
+ * identifies a repeated delivery.
  */
 export const newEventId = (): string => runtime.runSync(next)

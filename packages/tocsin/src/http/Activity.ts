@@ -1,9 +1,9 @@
-/** Counts what is under way, for a stop that waits for it. */
+/** Counts calls and requests under way, so that `close` can wait for them. */
 export class Activity {
   #underWay = 0
   #onIdle: (() => void) | undefined
 
-  /** Something begins; what is returned says that it has ended, and may be called again. */
+  /** Begins one; the result ends it, and is safe to call twice. */
   begin(): () => void {
     let hasEnded = false
     this.#underWay += 1
@@ -15,7 +15,7 @@ export class Activity {
     }
   }
 
-  /** Resolves when nothing is under way, or after so long. */
+  /** Resolves once none is under way, or after the limit. */
   async idle(limitMillis: number): Promise<void> {
     if (this.#underWay === 0) return
     await new Promise<void>((resolve) => {

@@ -6,14 +6,14 @@ import { type ParsedRequest, replayedRequest } from "./replayedRequest.ts"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-/** An error that is told before the API is reached, in the API's own form. */
+/** An answer to a request that never reaches the API, in the API's form. */
 interface HostError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** The answer to a request that cannot be given to the API. */
+/** An error of the API's form. */
 const hostError = (code: ErrorCode, message: string): HostError => {
   const request_id = randomUUID()
   return {
@@ -26,10 +26,10 @@ const hostError = (code: ErrorCode, message: string): HostError => {
   }
 }
 
-/** What a closed monitor answers. */
+/** The answer of a closed monitor. */
 const closedAnswer = (): HostError => hostError("not_ready", "the service has stopped")
 
-/** What is answered where something read the body first and left nothing of it. */
+/** The answer if a body parser consumed the body and kept nothing. */
 const bodyIsGone = (): HostError =>
   hostError(
     "internal",

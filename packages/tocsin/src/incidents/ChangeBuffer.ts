@@ -2,8 +2,8 @@ import { Cause, Effect } from "effect"
 import type { IncidentChange } from "./IncidentChange.ts"
 
 /**
- * What one subscriber has not taken yet: at most `capacity` changes, of which the oldest give way,
- * so that a subscriber that is slow or stuck costs a bounded amount of memory and holds nobody up.
+ * The changes that one subscriber has not taken yet: at most `capacity`. The oldest give way, so
+ * that a slow subscriber costs bounded memory and delays nobody.
  */
 export class ChangeBuffer {
   readonly #capacity: number
@@ -16,7 +16,7 @@ export class ChangeBuffer {
     this.#capacity = capacity
   }
 
-  /** Adds a change; drops the oldest where there is no room. */
+  /** Adds a change; drops the oldest if it is full. */
   offer(change: Omit<IncidentChange, "missed">): void {
     if (this.#changes.length === this.#capacity) {
       this.#changes.shift()
@@ -26,15 +26,15 @@ export class ChangeBuffer {
     this.#wake?.()
   }
 
-  /** Says that nothing more comes: what is there can still be taken. */
+  /** Ends it; remaining changes can still be taken. */
   end(): void {
     this.#hasEnded = true
     this.#wake?.()
   }
 
   /**
-   * Takes the oldest change, or waits for one; done when there is none and nothing more comes. One
-   * taker at a time.
+   * Takes the oldest change, or waits for one; done once it has ended and is empty. One taker at a
+   * time.
    */
   readonly take: Effect.Effect<IncidentChange, Cause.Done> = Effect.callback((resume) => {
     const settle = (): boolean => {

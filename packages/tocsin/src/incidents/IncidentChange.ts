@@ -4,17 +4,17 @@ import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import { toIncident } from "@tocsin/core/usecases/toResources"
 import { Schema } from "effect"
 
-/** One committed change of an incident, as {@link IncidentFeed} tells it. */
+/** One committed change of an incident. */
 export interface IncidentChange {
-  /** `changed`: its severity, its summary or its members are others, and it is open as before. */
+  /** `changed`: an open incident has another severity, summary or members. */
   readonly type: "opened" | "changed" | "resolved"
   /** The incident as that transaction left it. */
   readonly incident: IncidentRecord
-  /** How many changes were dropped before this one, because they were not taken in time. */
+  /** How many changes were dropped before this one, because the subscriber was too slow. */
   readonly missed: number
 }
 
-type Told = Omit<IncidentChange, "missed">
+type Uncounted = Omit<IncidentChange, "missed">
 
 const isSame = (a: IncidentRecord, b: IncidentRecord): boolean =>
   a.severity === b.severity &&
@@ -23,14 +23,11 @@ const isSame = (a: IncidentRecord, b: IncidentRecord): boolean =>
   a.agent_id === b.agent_id &&
   a.check_id === b.check_id
 
-/**
- * What a transaction that made `after` of `before` has to tell; nothing where no reader could see a
- * difference.
- */
+/** The change from `before` to `after`; none if no reader can see a difference. */
 export const incidentChangeOf = (
   before: IncidentRecord | undefined,
   after: IncidentRecord,
-): Told | undefined => {
+): Uncounted | undefined => {
   if (before === undefined) {
     return after.state === "open"
       ? { type: "opened", incident: after }
@@ -42,17 +39,10 @@ export const incidentChangeOf = (
   return isSame(before, after) ? undefined : { type: "changed", incident: after }
 }
 
-/** One committed change of an incident, as plain data. */
-export interface IncidentNews {
-  /** `changed`: its severity, its summary or its members are others, and it is open as before. */
-  readonly type: "opened" | "changed" | "resolved"
+/** An {@link IncidentChange} as plain data. */
+export interface IncidentNews extends Omit<IncidentChange, "incident"> {
   /** The incident as that change left it. */
   readonly incident: Incident
-  /**
-   * How many changes were dropped before this one, because they were not taken in time; 0 where you
-   * keep up.
-   */
-  readonly missed: number
 }
 
 const encode: (incident: CoreIncident) => Incident = Schema.encodeSync(IncidentSchema)

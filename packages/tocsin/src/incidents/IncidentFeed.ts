@@ -7,10 +7,10 @@ import { type IncidentChange, incidentChangeOf } from "./IncidentChange.ts"
 const CHANGES_KEPT = 1_000
 
 /**
- * Incident changes that this process commits, for a live view. At most once each, in commit order
- * as this process sees it: nothing from before the subscription, nothing that another process
- * committed, and where a subscriber is more than 1,000 changes behind the oldest are dropped and
- * counted. What must not be missed belongs to a notifier, which the outbox serves at least once.
+ * Incident changes that this process commits, for a live view: each at most once, in commit order.
+ * It has none from before the subscription and none of other processes. For a subscriber more than
+ * 1,000 changes behind, the oldest are dropped and counted. A notifier misses none: the outbox
+ * delivers at least once.
  */
 export class IncidentFeed extends Context.Service<
   IncidentFeed,

@@ -2,10 +2,7 @@ import { Effect, Exit, type Fiber, Scope } from "effect"
 import type { ChangeBuffer } from "./ChangeBuffer.ts"
 import type { IncidentChange, IncidentNews } from "./IncidentChange.ts"
 
-/**
- * A subscription as an iterator, from when it is made until it is returned or aborted, or the
- * monitor closes.
- */
+/** A subscription as an iterator. It ends by `return`, by its signal or when the monitor closes. */
 export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefined> {
   readonly #toChange: (change: IncidentChange) => Change
   readonly #scope = Scope.makeUnsafe()
@@ -69,7 +66,7 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
 
 type Changes = LiveChanges<IncidentNews>
 
-/** The callbacks that follow the incident changes of one monitor, each one change after another. */
+/** The callbacks of one monitor; each gets one change after another. */
 export class IncidentCallbacks {
   readonly #subscribe: () => Changes
   readonly #onFailure: (cause: unknown) => void
@@ -80,7 +77,7 @@ export class IncidentCallbacks {
     this.#onFailure = onFailure
   }
 
-  /** Calls back with each change from now on; returns what ends it. */
+  /** Calls back with each change; the result ends it. */
   add(callback: (change: IncidentNews) => unknown): () => void {
     const changes = this.#subscribe()
     const done = this.#follow(changes, callback).finally(() => this.#following.delete(changes))
@@ -88,10 +85,7 @@ export class IncidentCallbacks {
     return () => void changes.return()
   }
 
-  /**
-   * Waits for all callbacks once no more changes come, for at most so long; then none is called any
-   * more.
-   */
+  /** Waits up to a limit for callbacks under way, then ends them all. */
   async finish(limitMillis: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {

@@ -3,46 +3,41 @@ import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/N
 import { Cause, Duration, Effect, Option } from "effect"
 import { type Notification, toNotification } from "./Notification.ts"
 
-/**
- * What became of an attempt, where a notifier wants to say more than "it worked" or "it did not".
- */
+/** The outcome of an attempt, for more than success or failure. */
 export type SendResult =
   | { readonly outcome: "delivered" }
-  /**
-   * Worth another attempt, not before `retryAfterSeconds` where that is given (an hour of it at
-   * most).
-   */
+  /** Tocsin retries, not before `retryAfterSeconds` (an hour at most). */
   | {
       readonly outcome: "deferred"
       /**
-       * Kept as `last_error` and shown to operators: one sentence without an address, a secret or a
-       * foreign text.
+       * Stored as `last_error` for operators: one sentence without addresses, secrets or the
+       * receiver's text.
        */
       readonly error: string
       readonly retryAfterSeconds?: number | undefined
     }
-  /** Not worth another attempt: the item is a dead letter, which an operator can replay. */
+  /** Tocsin does not retry: the item is a dead letter, which an operator can replay. */
   | { readonly outcome: "refused"; readonly error: string }
 
-/** What an attempt is given besides the notification. */
+/** The context of an attempt. */
 export interface SendContext {
   /**
-   * Aborted when the attempt's time is over (15 s; less where `deliveryLease` is shorter) or the
+   * Aborted when the attempt's time is over (15 s; less with a short `deliveryLease`) or the
    * monitor closes.
    */
   readonly signal: AbortSignal
 }
 
 /**
- * A way of your own to tell people. Its notifications are written in the transaction of the
- * incident change that they tell of, and sent at least once, in order for each incident, by one
- * process at a time: retries, dead letters and replays are those of the other notifiers.
+ * Your own notifier. Its notifications are stored in the transaction of the incident change and
+ * sent at least once, in order for each incident, by one process at a time. Retries, dead letters
+ * and replays work as for the other notifiers.
  *
- * `send` resolves (with nothing) when the receiver has it. It rejects when something went wrong:
- * the reason goes to the log and the attempt is repeated later, up to 14 times within a day. To say
- * more, resolve with a {@link SendResult}; any other value counts as deferred, so do not return the
- * receiver's `Response`. `send` may be called again with the same `id`, and for up to
- * `deliveryConcurrency` notifications at once (32 unless given).
+ * `send` resolves with nothing once the receiver has the notification. If it rejects, Tocsin logs
+ * the reason and retries, up to 14 times within a day. To say more, resolve with a {@link
+ * SendResult}. Any other value counts as deferred, so do not return the receiver's `Response`.
+ * Tocsin may call `send` again with the same `id`, and for up to `deliveryConcurrency`
+ * notifications at once (32 unless given).
  *
  * @example
  * ```ts
@@ -58,8 +53,8 @@ export interface SendContext {
  */
 export interface CustomNotifier {
   /**
-   * Names it in the outbox, for good: 1 to 64 lower-case letters, digits or `_`, beginning with a
-   * letter.
+   * Names it in the outbox; never change it: 1 to 64 lower-case letters, digits or `_`, beginning
+   * with a letter.
    */
   readonly name: string
   /** Makes one attempt. */
@@ -67,7 +62,7 @@ export interface CustomNotifier {
     notification: Notification,
     context: SendContext,
   ) => Promise<SendResult | void> | SendResult | void
-  /** Sends `text` as what it is, a test; absent where the notifier has no such thing. */
+  /** Sends `text` as a test. Optional. */
   readonly test?: (
     message: { readonly text: string },
     context: SendContext,
@@ -83,8 +78,8 @@ const EXPECTED =
   'return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred'
 
 /**
- * The notifier's result, as far as plain JavaScript kept to the types: only nothing at all also
- * counts as delivered.
+ * The result of an attempt. JavaScript notifiers may return anything: only `undefined` also counts
+ * as delivered.
  */
 const toResult = (name: string, returned: unknown): Effect.Effect<DeliveryResult> => {
   const { outcome, error, retryAfterSeconds }: Partial<Record<string, unknown>> = Object(returned)
@@ -104,7 +99,7 @@ const toResult = (name: string, returned: unknown): Effect.Effect<DeliveryResult
   })
 }
 
-/** What tells a mistake apart from others; a text or an address in it may be a secret. */
+/** Describes a wrong result without its texts, which may be secrets. */
 const shown = (value: unknown): string => {
   if (typeof value === "string" || typeof value === "function") return `a ${typeof value}`
   const { outcome, status, constructor }: Partial<Record<string, unknown>> = Object(value)
@@ -115,14 +110,14 @@ const shown = (value: unknown): string => {
   return typeof status === "number" ? `${kind} with status ${status}` : kind
 }
 
-/** The port's notifier on an object of a person's: bounded in time, and never failing. */
+/** Runs a custom notifier: bounded in time, and never failing. */
 export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Duration): Notifier => {
   const { name } = custom
   const attempt = (
     send: (context: SendContext) => Promise<SendResult | void> | SendResult | void,
   ): Effect.Effect<DeliveryResult> =>
     Effect.tryPromise({
-      // Aborted by interruption, which the time-out is.
+      // The time-out interrupts, which aborts the signal.
       try: async (signal) => send({ signal }),
       catch: (cause) => cause,
     }).pipe(
@@ -134,8 +129,7 @@ export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Dura
           error: `The receiver did not answer within ${Duration.format(timeout)}.`,
         })),
       ),
-      // What somebody's code throws may name addresses and secrets: it is for the log, not for
-      // everyone who reads lists.
+      // The error may contain addresses and secrets: it is for the log, not for lists.
       Effect.catch((cause) =>
         Effect.as(Effect.logWarning(`the notifier ${name} failed; retrying`, Cause.die(cause)), {
           outcome: "deferred" as const,

@@ -13,7 +13,7 @@ export interface RateOption {
   readonly burst: number
 }
 
-/** How long ended rows are kept; `false` keeps them for ever. */
+/** How long ended rows stay; `false` keeps them for ever. */
 export interface RetentionOption {
   /** Status changes, by arrival; the newest of each check always stays. 93 days unless given. */
   readonly history?: DurationOption | false | undefined
@@ -26,55 +26,46 @@ export interface RetentionOption {
 }
 
 /**
- * A beat to a system that sounds the alarm when none comes: healthchecks.io, Uptime Kuma and the
- * like.
+ * A beat to a system that raises an alarm when none comes, such as healthchecks.io or Uptime Kuma.
  */
 export interface BeatOption {
   /**
-   * Asked for while all is well; what is not is posted to `/fail` below it. It is a credential,
-   * never shown or logged.
+   * Requested while all is well; trouble is posted to `/fail` below it. A credential: never shown
+   * or logged.
    */
   readonly url: string
   /** From one beat to the next. 1 minute unless given. */
   readonly interval?: DurationOption | undefined
 }
 
-/**
- * What a monitor is made of. All that is wrong is told at once, by one rejection with code
- * `options`.
- */
+/** Options of a monitor. One rejection with code `options` reports all problems. */
 export interface MonitorOptions {
   /**
-   * Where state lives: `memory()`, `sqlite(file)`, `postgres(url)` or `keyValue(…)`; or a layer of
-   * Effect's.
+   * The storage: `memory()`, `sqlite(file)`, `postgres(url)`, `keyValue(…)`, or an Effect layer.
    */
   readonly storage: StorageOption
-  /** Who is told of incidents. `[debug()]` unless given: one log line each. */
+  /** Who is notified of incidents. `[debug()]` unless given: one log line each. */
   readonly notifiers?: ReadonlyArray<NotifierOption> | undefined
   /**
-   * Tokens of operators who call `monitor.fetch` and `monitor.node`. Without any, the operators'
-   * part of the HTTP API answers 401 to everyone, and operators are served by the methods.
+   * Operators' tokens for `monitor.fetch` and `monitor.node`. Without any, the operators' part of
+   * the HTTP API answers 401; the methods work.
    */
   readonly uiTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */
   readonly readTokens?: ReadonlyArray<string> | undefined
-  /**
-   * What comes before `/api/v1` in the paths that reach `fetch` and `node`, where the host leaves
-   * it there: `/monitoring`.
-   */
+  /** The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. */
   readonly basePath?: string | undefined
-  /** How many proxies in front add to X-Forwarded-For; 0 unless given. */
+  /** How many proxies add to X-Forwarded-For; 0 unless given. */
   readonly trustedProxies?: number | undefined
   /**
    * Origins whose pages may call `fetch` and `node` from browsers (CORS), such as
-   * `https://dashboard.example`; `["*"]` for every page. None unless given: leave it away where the
-   * host answers for CORS itself.
+   * `https://dashboard.example`; `["*"]` for all. None unless given: omit it if the host handles
+   * CORS.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /**
-   * Serves metrics for Prometheus at `/metrics` of `fetch` and `node`: `true` to those with one of
-   * the tokens above, `{ token }` also to those with that one, `"open"` to everyone. False unless
-   * given.
+   * Serves Prometheus metrics at `/metrics` of `fetch` and `node`: `true` for the tokens above, `{
+   * token }` also for that token, `"open"` for everyone. False unless given.
    */
   readonly metrics?: boolean | "open" | { readonly token: string } | undefined
 
@@ -92,42 +83,34 @@ export interface MonitorOptions {
    * unless given.
    */
   readonly registrationRate?: RateOption | false | undefined
-  /** Registrations beyond so many pending agents are refused. 10,000 unless given. */
+  /** Registrations beyond this many pending agents are refused. 10,000 unless given. */
   readonly maxPendingAgents?: number | undefined
-  /** Fingerprints (16 hex digits) of keys that are accepted on sight. */
+  /** Fingerprints (16 hex digits) of keys that Tocsin accepts at once. */
   readonly acceptFingerprints?: ReadonlyArray<string> | undefined
   readonly retention?: RetentionOption | undefined
 
   /**
-   * Whether this process sends notifications. True unless given; several processes on one storage
-   * share the work.
+   * Whether this process sends notifications. True unless given; processes on one storage share the
+   * work.
    */
   readonly delivery?: boolean | undefined
-  /**
-   * Whether this process looks for dead agents and removes what outlived its retention. True unless
-   * given.
-   */
+  /** Whether this process finds dead agents and deletes expired rows. True unless given. */
   readonly housekeeping?: boolean | undefined
-  /**
-   * Sends a beat to another system while all is well, and tells it what is not. None unless given.
-   */
+  /** Sends a beat to another system while all is well, and reports trouble. None unless given. */
   readonly beat?: BeatOption | undefined
   /**
-   * How long a claim to a notification holds; an attempt takes 15 s at most, two thirds of this
-   * where it is shorter. 1 minute unless given.
+   * How long a process may hold a notification. An attempt takes at most 15 s, or two thirds of
+   * this. 1 minute unless given.
    */
   readonly deliveryLease?: DurationOption | undefined
   /** Attempts under way at each notifier, from 1 to 1000. 32 unless given. */
   readonly deliveryConcurrency?: number | undefined
-  /** No call waits longer for the storage. 10 seconds unless given. */
+  /** Time limit of the storage. 10 seconds unless given. */
   readonly storageTimeout?: DurationOption | undefined
-  /**
-   * Peppers the hashes of agent keys. To be kept for good: with another one no agent key would be
-   * known.
-   */
+  /** Peppers the hashes of agent keys. Never change it: all agent keys would become unknown. */
   readonly keyPepper?: string | undefined
   /** Refuses to send to private addresses. False unless given. */
   readonly denyPrivateTargets?: boolean | undefined
-  /** Where log entries go. The console's standard error unless given; `false` for nowhere. */
+  /** Receives log entries. Standard error unless given; `false` for none. */
   readonly log?: Log | false | undefined
 }

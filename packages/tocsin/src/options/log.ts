@@ -1,22 +1,19 @@
 import { entryText } from "@tocsin/core/engine/entryText"
 import { Layer, type LogLevel, Logger, References } from "effect"
 
-/**
- * One thing that happened, for the log of the program that the monitor is part of. No entry holds a
- * secret of Tocsin's.
- */
+/** An entry for the program's log. It contains no secret of Tocsin. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error"
   readonly message: string
-  /** What more is known, by name. */
+  /** Details, by name. */
   readonly fields: { readonly [name: string]: unknown }
-  /** What it was caused by, as text of several lines; absent where nothing failed. */
+  /** The cause as text of several lines. */
   readonly cause?: string
-  /** When, by the monitor's clock. */
+  /** The time of the monitor's clock. */
   readonly time: string
 }
 
-/** Where log entries go; called as they happen, so it should be quick. */
+/** Receives log entries as they happen, so it should be quick. */
 export type Log = (entry: LogEntry) => void
 
 const LEVELS: Readonly<Record<LogLevel.LogLevel, LogEntry["level"]>> = {

@@ -8,16 +8,16 @@ import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Layer, Redacted } from "effect"
 import { isText } from "@tocsin/client/options/readers"
 
-/** Keeps nothing beyond the process: for tests, and for trying things out. */
+/** A storage in memory, for tests and trials. It ends with the monitor. */
 export const memory = (): StorageChoice => ({
   name: "memory",
-  // A layer is built once and shared; every monitor has a memory of its own.
+  // A layer is built once and shared; but each monitor has its own memory.
   layer: Layer.fresh(MemoryStorage.layer),
 })
 
 /**
- * One file, durable at every answer, created where there is none. Several processes may have it
- * open. Needs Node.js 24.
+ * One file, durable at every answer, created if absent. Several processes may open it. Needs
+ * Node.js 24.
  *
  * @param file - The database's file; its folder exists.
  */
@@ -36,8 +36,8 @@ export const sqlite = (file: string): StorageChoice => ({
 })
 
 /**
- * PostgreSQL 15 or newer, for any number of processes at once. The schema is made and brought up to
- * date at start; the database's clock decides.
+ * PostgreSQL 15 or newer, for any number of processes. The start creates or migrates the schema;
+ * the database's clock decides.
  *
  * @param url - `postgres://user:password@host/database`; never shown or logged.
  */
@@ -50,23 +50,17 @@ export const postgres = (url: string): StorageChoice => ({
   clock: PgClock.layer({ url: Redacted.make(url) }),
 })
 
-/**
- * Where a monitor keeps its state: the result of `memory`, `sqlite`, `postgres` or `keyValue`.
- * Whoever uses Effect may give a layer of the port instead.
- */
+/** The result of `memory`, `sqlite`, `postgres` or `keyValue`. */
 export interface StorageChoice {
-  /** What it is, for logs: no address. */
+  /** Names the storage in logs; not its address. */
   readonly name: string
-  /** The port on it. */
+  /** The storage as a layer. */
   readonly layer: Layer.Layer<Storage, StorageError>
-  /**
-   * What is wrong with what it was given, for the message that refuses it; `layer` is not built
-   * then.
-   */
+  /** Problems of its arguments, which refuse the monitor's options. */
   readonly problems?: ReadonlyArray<string> | undefined
-  /** The clock that all its clients agree on, where it has one. */
+  /** The clock that all processes on it share. */
   readonly clock?: Layer.Layer<never, StorageError> | undefined
 }
 
-/** A storage, in either form. */
+/** A storage, or an Effect layer of the port. */
 export type StorageOption = StorageChoice | Layer.Layer<Storage, StorageError>

@@ -9,7 +9,7 @@ const ANSWER_WITHIN_MILLIS = 1_000
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Waits until what a monitor does by itself at one moment of its clock is done. */
+/** Waits until a monitor has done its background work at one moment of its clock. */
 export class Settling {
   readonly #clock: SteppedClock
   readonly #attempts = new Set<Promise<void>>()
@@ -18,7 +18,7 @@ export class Settling {
     this.#clock = clock
   }
 
-  /** Notes an attempt to send, which is waited for until what this returns is called. */
+  /** Begins an attempt to send; the result ends it. */
   readonly begin = (): (() => void) => {
     let finish = () => {}
     const attempt = new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ export class Settling {
     }
   }
 
-  /** Resolves when nothing happens any more until the clock is moved. */
+  /** Resolves once nothing more happens until the clock moves. */
   async settle(): Promise<void> {
     do {
       await this.#beQuiet()

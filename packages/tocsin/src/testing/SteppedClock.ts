@@ -5,7 +5,7 @@ const NANOS_PER_MILLI = 1_000_000n
 interface Sleeper {
   readonly length: bigint
   wakesAt: bigint
-  /** Whether it sleeps again for as long, and as often as it finds nothing to do. */
+  /** Whether it sleeps again, as long as it finds nothing to do. */
   readonly isIdle: boolean
   readonly wake: () => void
 }
@@ -15,7 +15,7 @@ export class SteppedClock implements Clock.Clock {
   readonly #start: bigint
   #now: bigint
   #sleepers: ReadonlyArray<Sleeper> = []
-  /** How often anybody looked at it or slept by it: while that grows, something is at work. */
+  /** How often it was read or slept by: while this grows, something is at work. */
   uses = 0
 
   constructor(startMillis: number) {

@@ -6,20 +6,20 @@ import { type Duration, Effect } from "effect"
 import type { Settling } from "./Settling.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 
-/** What moves when a test monitor's clock does. */
+/** The parts that move with a test monitor's clock. */
 interface Course {
   readonly clock: SteppedClock
   readonly settling: Settling
   readonly tables: MemoryTables
-  /** The first moment from an instant on at which an idle loop can find something to do. */
+  /** The next moment at which an idle loop finds work. */
   readonly dueFrom: (now: Instant.Instant) => Instant.Instant | undefined
 }
 
 const NANOS_PER_MICRO = 1_000n
 
 /**
- * Moves the clock by so much, and stops wherever something is to be done on the way. What changes
- * between two stops is the mark alone: rounds in which loops find nothing are left out.
+ * Moves the clock and stops wherever something is due. It skips rounds in which loops find nothing,
+ * which change only the mark.
  */
 export const advance = async (course: Course, nanos: bigint): Promise<void> => {
   const { clock, settling } = course
@@ -35,8 +35,7 @@ export const advance = async (course: Course, nanos: bigint): Promise<void> => {
 }
 
 const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promise<void> => {
-  // The marks that their loop slept through: otherwise the time since the last one would be an
-  // outage.
+  // The skipped marks: without them, the time since the last one would be an outage.
   if (clock.passesOver(nanos) && tables.mark !== undefined) {
     tables.mark = { ...tables.mark, marked_at: Instant.fromNanos(nanos) }
   }
@@ -44,22 +43,19 @@ const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promi
   await settling.settle()
 }
 
-/** Where a test monitor's idle loops look. */
+/** The inputs of idle loops. */
 export interface IdleWork {
   readonly tables: MemoryTables
   /** The storage over these tables. */
   readonly storage: Storage["Service"]
   readonly notifiers: ReadonlyArray<NotifierName>
-  /**
-   * When a silent agent is dead; absent where nobody looks for dead agents, nor after deleted ones.
-   */
+  /** When a silent agent is dead; absent without housekeeping. */
   readonly deadAfter: Duration.Duration | undefined
 }
 
 /**
- * The first moment from `now` on at which an idle loop can find something to do if nobody else does
- * anything until then; nothing where it never will. A moment that is over is found until the loop
- * has done its work.
+ * The first moment from `now` on at which an idle loop finds work, or none. A past moment counts
+ * until the loop has done its work.
  */
 export const nextDue = Effect.fnUntraced(function* (
   { tables, storage, notifiers, deadAfter }: IdleWork,

@@ -157,8 +157,12 @@ const followed = <E, R>(notifiers: Layer.Layer<Notifiers, E, R>, settling: Settl
 /** A length of time in nanoseconds. */
 const lengthOf = (time: DurationOption): bigint => {
   const duration = Option.getOrUndefined(Duration.fromInput(time))
-  if (duration !== undefined && Duration.isFinite(duration) && !Duration.isNegative(duration))
-    return Duration.toNanosUnsafe(duration)
+  const isLength =
+    duration !== undefined &&
+    Duration.isFinite(duration) &&
+    !Duration.isNegative(duration) &&
+    !Number.isNaN(time)
+  if (isLength) return Duration.toNanosUnsafe(duration)
   throw new TocsinError(
     "options",
     'advance takes a time that is not negative, such as "5 minutes" or a number of milliseconds',

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import { type TestMonitor, createTestMonitor } from "./createTestMonitor.ts"
 
-/** What groups tests and what makes one: of vitest, of node:test, of any other. */
+/** The functions of a test runner: vitest, node:test or another. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: (name: string, body: () => Promise<void>) => unknown
@@ -20,7 +20,7 @@ export interface NotifierUnderTest {
   readonly make: (address: string) => NotifierOption
 }
 
-/** Everything of one test. */
+/** The parts of one test. */
 interface Trial {
   readonly receiver: HttpReceiver
   readonly monitor: TestMonitor
@@ -33,9 +33,8 @@ const KEY = "key-of-web-1"
 const AGENT = "web-1"
 
 /**
- * What every notifier that posts over HTTP has to do right (what statuses mean, when to try again,
- * when to give up on an answer, what not to show), proved through the real outbox against a
- * receiver on this machine.
+ * Tests of a notifier that posts over HTTP: statuses, retries, time limits and secrecy, through the
+ * real outbox against a receiver on this machine.
  *
  * @example
  * ```ts
@@ -56,7 +55,7 @@ const statesOf = (items: ReadonlyArray<NotificationOutboxItem>) =>
   items.map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
 
 const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
-  "tells of an incident, then of its end": async ({ monitor, items, report }) => {
+  "sends an incident, then its resolution": async ({ monitor, items, report }) => {
     await report("critical")
     await monitor.settle()
     assert.deepEqual(statesOf(await items()), ["firing sent 1"])
@@ -65,7 +64,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     assert.deepEqual(statesOf(await items()), ["firing sent 1", "resolved sent 1"])
   },
 
-  "tries again where the receiver failed, and tells of the end only after the beginning": async (trial) => {
+  "retries after a failure, and sends the resolution only after the firing": async (trial) => {
     const { receiver, monitor, items, report } = trial
     receiver.manner = { status: 503 }
     await report("critical")
@@ -79,7 +78,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     assert.deepEqual(statesOf(await items()), ["firing sent 2", "resolved sent 1"])
   },
 
-  "waits as long as the receiver asks": async ({ receiver, monitor, items, report }) => {
+  "waits for Retry-After": async ({ receiver, monitor, items, report }) => {
     receiver.manner = { status: 429, retryAfter: 600 }
     await report("critical")
     await monitor.settle()
@@ -90,7 +89,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     assert.deepEqual(statesOf(await items()), ["firing sent 2"])
   },
 
-  "gives up where the receiver refuses, and can be replayed": async (trial) => {
+  "stops after a refusal, and can be replayed": async (trial) => {
     const { receiver, monitor, items, report } = trial
     receiver.manner = { status: 400 }
     await report("critical")
@@ -102,7 +101,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     assert.deepEqual(statesOf(await items()), ["firing sent 1"])
   },
 
-  "gives up waiting for an answer, and tries again": async ({ receiver, monitor, items, report }) => {
+  "times out without an answer, and retries": async ({ receiver, monitor, items, report }) => {
     receiver.manner = "silent"
     await report("critical")
     await monitor.advance("16 seconds")
@@ -113,7 +112,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     )
   },
 
-  "tries again where nobody listens, and shows no address": async ({ receiver, monitor, items, report }) => {
+  "retries if no receiver listens, and shows no address": async ({ receiver, monitor, items, report }) => {
     await receiver.stop()
     await report("critical")
     await monitor.settle()
@@ -131,7 +130,7 @@ const attempt = async (
   const receiver = await HttpReceiver.start()
   const notifier = make(receiver.address)
   assert.notEqual(notifier.name, "debug", `${name}: debug is the name of the suite's own notifier`)
-  // An agent that is not heard of while the clock is moved is no subject here.
+  // The agent must not die while the clock moves.
   const quiet = { staleAfter: "2 days", deadAfter: "3 days" } as const
   const monitor = await createTestMonitor({ ...quiet, notifiers: [notifier] })
   try {
@@ -189,38 +188,33 @@ const until = async (holds: () => boolean, complaint: string): Promise<void> => 
 /** How a receiver answers: with a status and perhaps Retry-After, or never. */
 type Manner = { readonly status: number; readonly retryAfter?: number } | "silent"
 
-/** Stands in its address, where the credentials of many receivers are. */
+/** A part of the address, where many receivers have a credential. */
 const SECRET_PATH = "c2VjcmV0IHBhdGg"
 
-/** A receiver of notifications on this machine, which a test steers. */
+/** A receiver of notifications on this machine. */
 class HttpReceiver {
   readonly #server: Server
-  /** How it answers from now on. */
   manner: Manner = { status: 200 }
-  /** How many requests came. */
   requests = 0
-  /** How many clients gave up waiting. */
+  /** How many clients closed their connection before the answer. */
   abandoned = 0
 
   private constructor() {
     this.#server = createServer((request, response) => this.#receive(request, response))
   }
 
-  /** Starts one on a free port. */
   static async start(): Promise<HttpReceiver> {
     const receiver = new HttpReceiver()
     await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve))
     return receiver
   }
 
-  /** Where it listens. */
   get address(): string {
     // A server that listens on a port has this form of address.
     const { port } = this.#server.address() as AddressInfo
     return `http://127.0.0.1:${port}/${SECRET_PATH}`
   }
 
-  /** Stops listening; connections end at once. */
   async stop(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))

@@ -4,8 +4,7 @@ import { Effect, Layer, Random } from "effect"
 const MICROS_PER_MILLI = 1_000n
 
 /**
- * Ids that are the same in every run: UUIDs version 7 of the clock's time, whose random part counts
- * from 1.
+ * The same ids in every run: UUIDs version 7 of the clock's time, whose random part counts from 1.
  */
 export const countingIds: Layer.Layer<Ids> = Layer.sync(Ids, () => {
   let drawn = 0
@@ -21,8 +20,8 @@ export const countingIds: Layer.Layer<Ids> = Layer.sync(Ids, () => {
 const SEED = "tocsin"
 
 /**
- * Random numbers that are the same in every run: they follow from the moment and from how many were
- * drawn at it. So they do not depend on how many idle loops drew some before.
+ * The same random numbers in every run: they depend on the clock and on how many were drawn at that
+ * moment, not on how often idle loops drew before.
  */
 export const momentRandom = (currentNanos: () => bigint): typeof Random.Random.Service => {
   let moment: bigint | undefined
