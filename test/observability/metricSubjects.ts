@@ -1,6 +1,6 @@
 import { processMetricDefinitions } from "@tocsin/adapter-http/metrics/processMetrics"
 import { poolMetricDefinitions } from "@tocsin/adapter-pg/poolMetrics"
-import { fileMetricDefinitions } from "@tocsin/adapter-sqlite/metrics/fileMetrics"
+import { fileMetricDefinitions } from "@tocsin/adapter-sqlite/fileMetrics"
 import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
 import { metricSubjects as ofCore } from "@tocsin/core/engine/metrics/metricDefinitions"
 

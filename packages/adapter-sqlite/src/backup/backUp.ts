@@ -1,36 +1,33 @@
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import process from "node:process"
-
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
-import { FileIdentity } from "../connection/FileIdentity.ts"
-import { realFile } from "../connection/realFile.ts"
+import { FileIdentity, realFile } from "../connection/FileIdentity.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { inspectStorage } from "../inspection/inspectStorage.ts"
-import { syncToDisk } from "./syncToDisk.ts"
 
-/** What a backup is made of, and where it goes. */
+/** The source and target of a backup. */
 export interface BackupOptions {
-  /** The database file; servers may be at work on it. */
+  /** The database file, which servers may be using. */
   readonly source: string
-  /** What stands there is replaced, once the backup is whole. */
+  /** A file there is replaced once the backup is complete. */
   readonly target: string
-  /** Told after each piece. */
+  /** Called after each piece. */
   readonly onProgress: (pages: { readonly done: number; readonly total: number }) => void
-  /** Runs before the copy is checked, which takes a while and cannot tell how far it is. */
+  /** Runs before the check of the copy, which takes a while and reports no progress. */
   readonly beforeCheck: Effect.Effect<void>
 }
 
-/** A backup that was made. */
+/** A finished backup. */
 export interface BackupReport {
   readonly bytes: number
-  /** How many migrations the database went through. */
+  /** The number of migrations in it. */
   readonly schema: number
 }
 
-/** 4 MiB: short enough that progress moves, long enough that it costs nothing. */
+/** 4 MiB: short enough for visible progress, long enough to cost nothing. */
 const PAGES_AT_ONCE = 1_024
 
 const FILE_MODE = 0o777
@@ -38,9 +35,9 @@ const FILE_MODE = 0o777
 const SIDE_FILES = ["-wal", "-shm", "-journal"]
 
 /**
- * Copies a database as it is at one moment, while others write to it. The copy is one file without a log, checked by
- * SQLite from end to end, opened as Tocsin opens it, and on the disk; only then does it get its name. Whatever goes wrong
- * leaves what stood there before.
+ * Copies a database at one moment, while others write to it. The copy gets its name only once SQLite
+ * has checked all of it, Tocsin can open it, and it is on the disk: one file without a log. A failure
+ * leaves the previous file in place.
  */
 export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
   const { source, target } = options
@@ -52,7 +49,7 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
     })
   }
   yield* requireUnused(options)
-  // Of this process alone: two backups to one name do not meet.
+  // Named by the process, so that two backups to one target do not collide.
   const unfinished = `${target}.${process.pid}.unfinished`
   return yield* Effect.gen(function* () {
     yield* Effect.scoped(copyPages(options, unfinished))
@@ -71,12 +68,12 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
   }).pipe(Effect.ensuring(Effect.sync(() => removeDatabase(unfinished))))
 })
 
-/** Fails where the target is the database itself, under whatever path, or one that a program has open. */
+/** Fails if the target is the database itself, by any path, or is open in a program. */
 const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOptions) {
   if (new FileIdentity(source).isThatOf(target)) {
     return yield* inUse(`${target} is the database itself: name another file`)
   }
-  // SQLite keeps them as long as a program has the file open, and where one ended without closing it.
+  // SQLite keeps these while a program has the file open, and after a crash.
   const beside = SIDE_FILES.map((suffix) => `${realFile(target)}${suffix}`).find((path) => existsSync(path))
   if (beside === undefined) return
   return yield* inUse(
@@ -86,7 +83,7 @@ const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOpt
 
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
-/** Removes a database file with all that SQLite keeps beside it. */
+/** Removes a database file and the files that SQLite keeps beside it. */
 export const removeDatabase = (file: string): void => {
   for (const suffix of ["", ...SIDE_FILES]) rmSync(`${file}${suffix}`, { force: true })
 }
@@ -107,7 +104,7 @@ const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOpt
     attempt(source, () => new (nodeSqlite().DatabaseSync)(source, { readOnly: true })),
     (opened) => Effect.sync(() => opened.close()),
   )
-  // What is read first fixes the moment: without it each commit of another process would start the copy anew.
+  // The first read fixes the moment; otherwise each commit of another process would restart the copy.
   yield* attempt(source, () => {
     database.exec("BEGIN")
     database.prepare("SELECT 1 FROM sqlite_schema").get()
@@ -120,7 +117,7 @@ const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOpt
   }).pipe(Effect.catch((cause) => new SqliteFailures(unfinished).toEffect(cause)))
 })
 
-/** Makes one file of the copy, and lets SQLite look at every page and index of it. */
+/** Makes the copy one file, and lets SQLite check all its pages and indexes. */
 const checkCopy = (file: string): void => {
   const database = new (nodeSqlite().DatabaseSync)(file)
   try {
@@ -133,5 +130,15 @@ const checkCopy = (file: string): void => {
     })
   } finally {
     database.close()
+  }
+}
+
+/** Syncs a file, or the entries of a folder, to the disk. Throws errors of the file system. */
+export const syncToDisk = (path: string): void => {
+  const descriptor = openSync(path, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }

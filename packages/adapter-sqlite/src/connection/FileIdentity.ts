@@ -1,9 +1,13 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
+import { dirname, resolve } from "node:path"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { statSync } from "node:fs"
+
+// As many as Linux follows.
+const MOST_LINKS = 40
 
 /**
- * Which file a connection has open. SQLite goes on writing to a file that was deleted or moved, and all of that would be
- * gone with the process.
+ * The file that a connection has open. SQLite keeps writing to a file that was deleted or moved, and
+ * would lose all of that when the process ends.
  */
 export class FileIdentity {
   readonly #file: string
@@ -17,13 +21,13 @@ export class FileIdentity {
     this.#inode = found?.ino
   }
 
-  /** Whether a path leads to this very file. */
+  /** Whether a path leads to the same file. */
   isThatOf(path: string): boolean {
     const found = stat(path)
     return found !== undefined && found.ino === this.#inode && found.dev === this.#device
   }
 
-  /** Throws a StorageError unless the file that was opened still stands under its name. */
+  /** Throws a StorageError if the file under its name is not the opened one. */
   verify(): void {
     if (this.isThatOf(this.#file)) return
     const found = stat(this.#file)
@@ -38,3 +42,17 @@ export class FileIdentity {
 }
 
 const stat = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: false })
+
+/**
+ * The file that a path leads to through symbolic links, beside which SQLite keeps the log. The file
+ * need not exist yet. A path whose links lead nowhere is returned as it is.
+ */
+export const realFile = (path: string): string => {
+  let file = path
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (existsSync(file)) return lstatSync(file).isSymbolicLink() ? realpathSync(file) : file
+    if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file
+    file = resolve(dirname(file), readlinkSync(file))
+  }
+  return path
+}

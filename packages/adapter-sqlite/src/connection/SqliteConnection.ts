@@ -1,13 +1,13 @@
 import { closeSync, existsSync, openSync } from "node:fs"
+import process from "node:process"
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import { nodeSqlite } from "./nodeSqlite.ts"
 import { FileIdentity } from "./FileIdentity.ts"
-import { LogGuard } from "./LogGuard.ts"
 
 /**
- * A prepared statement whose rows are arrays, integers as bigint. The type of a row is what its statement selects: rows
- * were written by this adapter, so they are not decoded through a Schema, which costs more than reading them.
+ * A prepared statement whose rows are arrays with integers as bigint, typed by what it selects. Rows
+ * are not decoded by a Schema: this adapter wrote them, and decoding costs more than reading them.
  */
 export interface Query<Row> {
   /** The first row. */
@@ -16,17 +16,16 @@ export interface Query<Row> {
   readonly run: (...parameters: ReadonlyArray<SQLInputValue>) => { readonly changes: number | bigint }
 }
 
-// Another writer is done within a millisecond or two, which is worth waiting for; longer waits leave the event loop free.
+// Another writer needs a millisecond or two. Longer waits must not block the event loop.
 const BUSY_MILLIS = 5
 
 /**
- * Memory for pages, in KiB: what lies above the leaves of the indexes, and the leaves that are written to at every change.
- * Four times as much, which is in use soon as the file grows, made nothing faster: other pages come from the operating
- * system's cache.
+ * Memory for pages: the inner pages of the indexes, and the leaves that each change writes. Four
+ * times as much made nothing faster, because the operating system caches the other pages.
  */
 const CACHE_KIB = 16_384
 
-// Until `deferSync` a commit is synced before it returns. Checkpoints are a worker's, see `Checkpointer`.
+// A commit is synced before it returns, until `deferSync`. `Checkpoints` does the checkpoints.
 const SETTINGS = `
 PRAGMA synchronous = FULL;
 PRAGMA cache_size = -${CACHE_KIB};
@@ -38,10 +37,42 @@ type CheckpointRow = readonly [busy: bigint, pages: bigint, moved: bigint]
 
 const OWNER_ONLY = 0o600
 
-/** In which a database lives that ends with its connection. For tests. */
+/** A private database in memory, discarded when its connection closes. For tests. */
 export const IN_MEMORY = ":memory:"
 
-/** One connection to one file, all of it synchronous. Its methods throw what SQLite says; see `SqliteFailures`. */
+const guards = new Set<DatabaseSync>()
+const lastStatements: Array<StatementSync> = []
+
+// When the process ends, Node closes connections in the order in which they were made, but each after
+// its last statement. These statements make the guards close last.
+const outliveOthers = (): void => {
+  for (const guard of guards) lastStatements.push(guard.prepare("SELECT 1"))
+}
+
+/**
+ * A connection that keeps the log out of the file. The last connection to close moves the log into
+ * the file without checking its checksums, but a read-only one cannot. While this one is open, no
+ * other connection of the process is the last. The set keeps it from being collected.
+ */
+class LogGuard {
+  readonly #database: DatabaseSync
+
+  /** Throws errors of SQLite. The file is a database with a log. */
+  constructor(file: string) {
+    this.#database = new (nodeSqlite().DatabaseSync)(file, { readOnly: true })
+    this.#database.prepare("SELECT 1 FROM sqlite_schema").get()
+    if (guards.size === 0) process.on("exit", outliveOthers)
+    guards.add(this.#database)
+  }
+
+  close(): void {
+    guards.delete(this.#database)
+    if (guards.size === 0) process.off("exit", outliveOthers)
+    this.#database.close()
+  }
+}
+
+/** One synchronous connection to one file. Its methods throw errors of SQLite; see `SqliteFailures`. */
 export class SqliteConnection {
   readonly file: string
   readonly #database: DatabaseSync
@@ -66,14 +97,14 @@ export class SqliteConnection {
     this.#dataVersion = this.query("PRAGMA data_version")
   }
 
-  /** Opens a file for reading; nothing is written to it, not even what a former process left in its write-ahead log. */
+  /** Opens a file for reading. Writes nothing to it, not even the log that a crash left. */
   static openReadOnly(file: string): SqliteConnection {
     return new SqliteConnection(open(file, true), file)
   }
 
-  /** Opens a file, or creates it for its owner alone, and switches it to write-ahead logging. */
+  /** Opens a file, or creates it with access for its owner only, and switches on its log. */
   static open(file: string): SqliteConnection {
-    // SQLite itself would let others read it. It gives the files beside it the same mode.
+    // SQLite would let others read it. The files beside it get the same mode.
     if (file !== IN_MEMORY && !existsSync(file)) closeSync(openSync(file, "a", OWNER_ONLY))
     const database = open(file, false)
     try {
@@ -96,9 +127,9 @@ export class SqliteConnection {
     })
   }
 
-  /** Prepares a statement. Its text is made of constants alone: values are parameters. */
+  /** Prepares a statement. Its text has constants only: values are parameters. */
   query<Row = never>(sql: string): Query<Row> {
-    // The connection is set to arrays of bigint; which columns they hold is in the text.
+    // The connection returns arrays with bigint; the text states their columns.
     return this.#database.prepare(sql) as unknown as Query<Row>
   }
 
@@ -108,9 +139,8 @@ export class SqliteConnection {
   }
 
   /**
-   * From now on a commit only reaches the operating system; whoever needs it on the disk syncs the log (see
-   * `LogFile`). Begins the log anew unless other connections are in the way, so that the first commit does not have to: a
-   * log's header is synced on the spot before anything follows it.
+   * Leaves the sync of commits to `LogFile`. Also starts the log over unless another connection uses
+   * it, so that the first commit need not: SQLite syncs a new log's header immediately.
    */
   deferSync(): void {
     if (this.file === IN_MEMORY) return
@@ -120,26 +150,26 @@ export class SqliteConnection {
     this.#guard = new LogGuard(this.file)
   }
 
-  /** The smallest change that SQLite writes: a number of the application's, to what it is. */
+  /** The smallest change that SQLite writes: an application's number, to its present value. */
   #rewriteFirstPage(): void {
     const [version = 0n] = this.query<[bigint]>("PRAGMA user_version").get() ?? []
     this.#database.exec(`PRAGMA user_version = ${version}`)
   }
 
-  /** How many pages were written to the log since it began anew; none in memory, or before there is a log. */
+  /** The pages of the log since it started over; 0 in memory or without a log. */
   logPages(): number {
-    // SQLite says -1 where there is no log.
+    // -1 without a log.
     return Math.max(0, Number(this.#logUse.get()?.[1] ?? 0n))
   }
 
-  /** Another number whenever another connection has committed. In a transaction, until its end. */
+  /** A number that changes when another connection commits, and not during a transaction. */
   dataVersion(): bigint {
     return this.#dataVersion.get()?.[0] ?? 0n
   }
 
   /**
-   * Runs `use` in one transaction that holds the write lock from its start. Whatever it throws rolls back; what is
-   * returned survives the end of this process, and that of the machine once the log is synced.
+   * Runs `use` in a transaction that holds the write lock from its start, and rolls back if it
+   * throws. The commit survives the process, and a power failure once the log is synced.
    */
   transaction<A>(use: () => A): A {
     this.#identity?.verify()
@@ -149,13 +179,13 @@ export class SqliteConnection {
       this.#commit.get()
       return result
     } catch (cause) {
-      // Some failures have rolled back already. A rollback that fails has nothing to undo: the next BEGIN tells.
+      // Some failures have rolled back already. If the rollback fails, so will the next BEGIN.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
       throw cause
     }
   }
 
-  /** Runs `use` so that all of its reads see the same moment, whatever other processes commit meanwhile. */
+  /** Runs `use` so that all of its reads see one moment. */
   snapshot<A>(use: () => A): A {
     this.#database.exec("BEGIN")
     try {
@@ -165,21 +195,21 @@ export class SqliteConnection {
     }
   }
 
-  /** Reads a page, unless it is in memory already, and looks whether the file is still there. */
+  /** Reads a page, unless it is cached, and checks that the file is still there. */
   probe(): void {
     this.#identity?.verify()
     this.#probe.get()
   }
 
-  /** From now on closing leaves the log as it is. */
+  /** Makes `close` leave the log as it is. */
   keepLog(): void {
     this.#keepsLog = true
   }
 
   /**
-   * Closes. The last connection to a file moves the log into it and removes the log, as far as the disk allows: what stays
-   * in the log is read from there at the next start. Only a connection that reads is never the one to do so: it is closed
-   * last where the log has to stay.
+   * Closes the connection. The last one to a file moves the log into it and removes the log; the next
+   * start reads what the disk did not take. A log that has to stay needs the read-only guard to close
+   * last.
    */
   close(): void {
     if (!this.#keepsLog) this.#guard?.close()
@@ -192,8 +222,8 @@ const open = (file: string, readOnly: boolean): DatabaseSync =>
   new (nodeSqlite().DatabaseSync)(file, {
     readOnly,
     timeout: BUSY_MILLIS,
-    // A look at the incident for each row that belongs to it: a tenth of what writing them costs. Incidents are written
-    // before such rows, and removed after them, in one place each.
+    // They take a tenth of the time of writing rows of an incident. One place writes incidents before
+    // their rows, and one removes them after.
     enableForeignKeyConstraints: false,
     readBigInts: true,
     returnArrays: true,

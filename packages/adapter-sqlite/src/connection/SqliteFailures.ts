@@ -1,25 +1,25 @@
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { Effect, Predicate } from "effect"
 
-// Primary result codes of SQLite (sqlite3.h); the low byte of an extended one.
-const PERMISSION = 3
-const BUSY = 5
-const LOCKED = 6
-const READ_ONLY = 8
-const IO_ERROR = 10
-const CORRUPT = 11
-const FULL = 13
-const CANNOT_OPEN = 14
-const PROTOCOL = 15
-const AUTHORIZATION = 23
-const NO_DATABASE = 26
+// Primary result codes of SQLite (sqlite3.h): the low byte of an extended code.
 const PRIMARY = 0xff
-// Extended: a row of that key is there.
+const REASONS: ReadonlyMap<number, StorageFailure> = new Map([
+  [3, "read_only"], // SQLITE_PERM
+  [5, "in_use"], // SQLITE_BUSY
+  [6, "in_use"], // SQLITE_LOCKED
+  [8, "read_only"], // SQLITE_READONLY
+  [10, "unavailable"], // SQLITE_IOERR
+  [11, "damaged"], // SQLITE_CORRUPT
+  [13, "full"], // SQLITE_FULL
+  [14, "unavailable"], // SQLITE_CANTOPEN
+  [15, "in_use"], // SQLITE_PROTOCOL
+  [23, "read_only"], // SQLITE_AUTH
+  [26, "damaged"], // SQLITE_NOTADB
+])
+// Extended: another row has the primary key or the unique key.
 const TAKEN: ReadonlySet<number> = new Set([1_555, 2_067])
 // Extended: the shared-memory file beside the database could not grow.
-const IO_ERROR_SHARED_MEMORY_SIZE = 4874
-
-const LOCKS: ReadonlySet<number> = new Set([BUSY, LOCKED, PROTOCOL])
+const IO_ERROR_SHARED_MEMORY_SIZE = 4_874
 
 interface SqliteError {
   readonly code: "ERR_SQLITE_ERROR"
@@ -32,7 +32,7 @@ const isSqliteError = (cause: unknown): cause is SqliteError =>
   Predicate.hasProperty(cause, "errcode") &&
   typeof cause.errcode === "number"
 
-/** What node:sqlite throws after a connection was closed. */
+/** An error of node:sqlite after a connection was closed. */
 const isClosedError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && cause.code === "ERR_INVALID_STATE"
 
@@ -40,38 +40,17 @@ const isClosedError = (cause: unknown): boolean =>
 const isFileError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "errno")
 
-/** Whether another process held a lock; nothing was changed then, and it can be tried again. */
+/** Whether another process held a lock: nothing has changed, and a retry may succeed. */
 export const isLocked = (cause: unknown): boolean =>
-  isSqliteError(cause) && LOCKS.has(cause.errcode & PRIMARY)
+  isSqliteError(cause) && reasonOf(cause.errcode) === "in_use"
 
-/** Whether a row could not be inserted because another one has its key, primary or unique. */
+/** Whether an insert failed because another row has its primary or unique key. */
 export const isKeyTaken = (cause: unknown): boolean => isSqliteError(cause) && TAKEN.has(cause.errcode)
 
-const reasonOf = (errcode: number): StorageFailure => {
-  if (errcode === IO_ERROR_SHARED_MEMORY_SIZE) return "full"
-  switch (errcode & PRIMARY) {
-    case FULL:
-      return "full"
-    case READ_ONLY:
-    case PERMISSION:
-    case AUTHORIZATION:
-      return "read_only"
-    case CORRUPT:
-    case NO_DATABASE:
-      return "damaged"
-    case IO_ERROR:
-    case CANNOT_OPEN:
-      return "unavailable"
-    case BUSY:
-    case LOCKED:
-    case PROTOCOL:
-      return "in_use"
-    default:
-      return "other"
-  }
-}
+const reasonOf = (errcode: number): StorageFailure =>
+  errcode === IO_ERROR_SHARED_MEMORY_SIZE ? "full" : (REASONS.get(errcode & PRIMARY) ?? "other")
 
-/** What each reason means here, and what to do about it: one sentence. */
+/** What each reason means for a file, and what to do. */
 const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } = {
   full: (file) =>
     `there is no disk space left for ${file}: free some; writing then resumes automatically, and nothing is lost`,
@@ -85,11 +64,11 @@ const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } 
   other: (file) => `SQLite refused an operation on ${file}: report this as a defect of Tocsin, with the log`,
 }
 
-/** Says of what SQLite, or the file system, threw what it means for the storage in `file`. */
+/** Makes storage failures of the errors that SQLite and the file system throw for `file`. */
 export class SqliteFailures {
   readonly #file: string
 
-  /** What callers are told after the storage was closed. */
+  /** The failure after the storage was closed. */
   readonly closed: Effect.Effect<never, StorageError>
 
   constructor(file: string) {
@@ -102,7 +81,7 @@ export class SqliteFailures {
     )
   }
 
-  /** The storage's failure; anything but an error of SQLite or of the file system is a defect. */
+  /** The storage's failure. Any other error than SQLite's and the file system's is a defect. */
   toEffect(cause: unknown): Effect.Effect<never, StorageError> {
     if (cause instanceof StorageError) return Effect.fail(cause)
     if (isSqliteError(cause)) return Effect.fail(this.#error(reasonOf(cause.errcode), cause))

@@ -1,8 +1,6 @@
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { readAt } from "./readAt.ts"
-import { readWal } from "./readWal.ts"
 
 const MAGIC = "SQLite format 3\0"
 const HEADER_BYTES = 100
@@ -11,16 +9,25 @@ const PAGE_SIZE_AT = 16
 const CHANGE_COUNTER_AT = 24
 const PAGE_COUNT_AT = 28
 const VERSION_VALID_FOR_AT = 92
-// The one page size that does not fit its field stands there as 1.
+// The page size that does not fit its field, where it is written as 1.
 const LARGEST_PAGE = 65_536
+// A write-ahead log (4.1): a header, then frames, each of which is a header and a page.
+const LOG_HEADER_BYTES = 32
+const LOG_MAGIC = 0x37_7f_06_82
+const LOG_PAGE_SIZE_AT = 8
+const SALT_AT = 16
+const SALT_BYTES = 8
+const FRAME_HEADER_BYTES = 24
+const FRAME_COUNT_AT = 4
+const FRAME_SALT_AT = 8
 
-/** What stands at the place of a database before it is opened. */
+/** What is at the path of a database before it is opened. */
 export type FoundFile = "database" | "nothing"
 
 /**
- * Looks at a database file without SQLite and without changing anything. Throws a StorageError for what must not be
- * opened: no database (`damaged`), one that is shorter than its header and its write-ahead log say (`damaged`), a place
- * that cannot be written (`read_only`) or does not exist (`unavailable`).
+ * Inspects a database file without SQLite and without changing anything. Throws a StorageError if it
+ * must not be opened: it is no database, or shorter than its header and write-ahead log state
+ * (`damaged`), it is not writable (`read_only`), or its folder is missing (`unavailable`).
  */
 export const inspectFile = (file: string): FoundFile => {
   const folder = dirname(file)
@@ -70,11 +77,74 @@ const verifyComplete = (file: string, size: number): void => {
   const isCountValid = header.readUInt32BE(CHANGE_COUNTER_AT) === header.readUInt32BE(VERSION_VALID_FOR_AT)
   const counted = isCountValid ? header.readUInt32BE(PAGE_COUNT_AT) : 0
   if (pages >= counted && fileSize(`${file}-wal`) === 0) return
-  // A process that ended while it moved its log into the file leaves a file that is short and a log that has the rest.
-  const wal = readWal(`${file}-wal`)
-  const expected = wal.pageCount ?? counted
+  // A crash during a checkpoint leaves a short file, and the rest in the log.
+  const log = readLog(`${file}-wal`)
+  const expected = log.pageCount ?? counted
   for (let page = pages + 1; page <= expected; page++) {
-    if (wal.pages.has(page)) continue
+    if (log.pages.has(page)) continue
     throw damaged(`${file} is truncated (${pages} of ${expected} pages remain): restore it from a backup`)
   }
+}
+
+/** Up to `length` bytes of a file from `position` on; fewer at its end. */
+export const readAt = (path: string, position: number, length: number): Buffer => {
+  const descriptor = openSync(path, "r")
+  try {
+    const buffer = Buffer.alloc(length)
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The committed content of a write-ahead log. */
+interface LogContent {
+  /** The numbers of its pages. */
+  readonly pages: ReadonlySet<number>
+  /** The number of pages of the database with it; `undefined` without a commit. */
+  readonly pageCount: number | undefined
+}
+
+const NOTHING: LogContent = { pages: new Set(), pageCount: undefined }
+
+/**
+ * Reads which pages a write-ahead log holds. Frames of an earlier use of the log have another salt
+ * and end the reading, as in SQLite. SQLite checks the checksums: a torn last commit adds only pages
+ * here that SQLite would add itself.
+ */
+const readLog = (path: string): LogContent => {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return NOTHING
+  const descriptor = openSync(path, "r")
+  try {
+    return readFrames((position, buffer) => readSync(descriptor, buffer, 0, buffer.length, position))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const readFrames = (read: (position: number, buffer: Buffer) => number): LogContent => {
+  const header = Buffer.alloc(LOG_HEADER_BYTES)
+  // The lowest bit of the magic number is the byte order of the checksums.
+  const isLog = read(0, header) === LOG_HEADER_BYTES && (header.readUInt32BE(0) & ~1) >>> 0 === LOG_MAGIC
+  if (!isLog) return NOTHING
+  const salt = header.subarray(SALT_AT, SALT_AT + SALT_BYTES)
+  const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(LOG_PAGE_SIZE_AT)
+  const pages = new Set<number>()
+  let uncommitted: Array<number> = []
+  let pageCount: number | undefined
+  const frame = Buffer.alloc(FRAME_HEADER_BYTES)
+  for (
+    let position = LOG_HEADER_BYTES;
+    read(position, frame) === FRAME_HEADER_BYTES;
+    position += frameBytes
+  ) {
+    if (!frame.subarray(FRAME_SALT_AT, FRAME_SALT_AT + SALT_BYTES).equals(salt)) break
+    uncommitted.push(frame.readUInt32BE(0))
+    const committed = frame.readUInt32BE(FRAME_COUNT_AT)
+    if (committed === 0) continue
+    pageCount = committed
+    for (const page of uncommitted) pages.add(page)
+    uncommitted = []
+  }
+  return { pages, pageCount }
 }

@@ -5,5 +5,5 @@ import type * as NodeSqlite from "node:sqlite"
 export const hasNodeSqlite = (): boolean =>
   typeof process.getBuiltinModule?.("node:sqlite")?.backup === "function"
 
-/** Node's SQLite, looked for when a database is opened: an import would keep programs on other storages from starting. */
+/** Node's SQLite. An import would keep programs with other storages from starting. */
 export const nodeSqlite = (): typeof NodeSqlite => process.getBuiltinModule("node:sqlite")

@@ -4,18 +4,17 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { inspectFile } from "./inspectFile.ts"
 import { endNote, verifyOpened } from "../log/verifyOpened.ts"
-import { realDelay } from "./LockPatience.ts"
 import { migrate, migrations, verifySchema } from "../migrations/migrate.ts"
 import { IN_MEMORY, SqliteConnection } from "./SqliteConnection.ts"
-import { type LockOptions, whileLocked } from "./whileLocked.ts"
+import { type LockOptions, realDelay, whileLocked } from "./whileLocked.ts"
 
-// Another process that moves its log into the file lets it look cut off for a moment.
+// A checkpoint of another process can make the file look truncated for a moment.
 const LOOKS = 4
 const BETWEEN_LOOKS_MILLIS = 50
 
 /**
- * Opens a database at the present schema; creates it where there is none. What must not be opened is refused before
- * anything is written to it.
+ * Opens a database and brings it to the present schema; creates a missing one. Refuses a file that
+ * must not be opened before writing to it.
  */
 export const openDatabase = Effect.fnUntraced(function* (
   file: string,

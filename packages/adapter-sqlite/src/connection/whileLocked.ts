@@ -1,17 +1,52 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import { LockPatience, realDelay } from "./LockPatience.ts"
 import { isLocked, type SqliteFailures } from "./SqliteFailures.ts"
 
-/** Who explains what is thrown, and how long another process's lock is waited for. */
+const FIRST_DELAY_MILLIS = 1
+// Long enough to leave a processor alone, short enough for a turn between a busy writer's commits.
+const LONGEST_DELAY_MILLIS = 25
+
+/** How failures are explained, and how long to wait for another process's lock. */
 export interface LockOptions {
   readonly failures: SqliteFailures
   readonly lockMillis: number
 }
 
 /**
- * Does something on a connection at once; where another process has locked the file, again and again until the lock is
- * gone or time is up (`in_use`). The event loop is free in between.
+ * One caller's wait for another process's lock. It runs in real time, whatever the clock of the
+ * rules, because the other process does.
+ */
+export class LockPatience {
+  readonly #endsAt: number
+  #delay = FIRST_DELAY_MILLIS
+
+  constructor(millis: number) {
+    this.#endsAt = performance.now() + millis
+  }
+
+  /** Whether the time is up. */
+  get isOver(): boolean {
+    return performance.now() >= this.#endsAt
+  }
+
+  /** How long to wait before the next attempt, in milliseconds: longer each time. */
+  nextDelay(): number {
+    const delay = this.#delay
+    this.#delay = Math.min(delay * 2, LONGEST_DELAY_MILLIS)
+    return delay
+  }
+}
+
+/** Waits for real milliseconds. */
+export const realDelay = (millis: number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/**
+ * Uses a connection immediately. While another process locks the file it retries, without blocking
+ * the event loop, and fails (`in_use`) when the time is up.
  */
 export const whileLocked = <A>(use: () => A, options: LockOptions): Effect.Effect<A, StorageError> =>
   Effect.suspend(() => attempt(use, options, new LockPatience(options.lockMillis)))

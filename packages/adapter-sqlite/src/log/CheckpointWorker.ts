@@ -1,23 +1,26 @@
 import { Worker } from "node:worker_threads"
-import { checkpointLoop, type CheckpointOrder, type CheckpointReply } from "./checkpointLoop.ts"
-import { openCheckpoint } from "./openCheckpoint.ts"
-import { noteSpoiled } from "./spoiledNote.ts"
-import { verifyLog } from "./verifyLog.ts"
+import {
+  type CheckpointOrder,
+  type CheckpointReply,
+  checkpointThread,
+  openCheckpoint,
+} from "./checkpointThread.ts"
+import { noteSpoiled, verifyLog } from "./verifyLog.ts"
 
 const PARTS = `{ openCheckpoint: ${openCheckpoint.toString()},
   verifyLog: ${verifyLog.toString()},
   noteSpoiled: ${noteSpoiled.toString()} }`
 
-// What a checkpoint needs lies outside of the heap.
+// A checkpoint needs memory outside of the heap only.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 8 }
 
 interface CheckpointWorkerOptions {
   readonly file: string
-  /** What a long log is cut to when it begins anew. */
+  /** The length to which a long log is cut when it starts over. */
   readonly keptBytes: number
 }
 
-/** A thread that does the steps of checkpoints, one at a time. It starts with the first step. */
+/** A thread that runs the steps of checkpoints, one at a time. It starts with the first step. */
 export class CheckpointWorker {
   readonly #options: CheckpointWorkerOptions
   #worker: Worker | undefined
@@ -27,7 +30,7 @@ export class CheckpointWorker {
     this.#options = options
   }
 
-  /** Does a step and calls `reply` with what became of it. No other step may be under way. */
+  /** Runs a step and calls `reply` with its outcome. No other step may be running. */
   run(order: CheckpointOrder, reply: (reply: CheckpointReply) => void): void {
     this.#reply = reply
     this.#worker ??= this.#start()
@@ -35,7 +38,7 @@ export class CheckpointWorker {
     this.#worker.postMessage(order)
   }
 
-  /** Ends the thread and calls `done` when its connections are closed. No step may be under way. */
+  /** Ends the thread and calls `done` when its connections are closed. No step may be running. */
   close(done: () => void): void {
     if (this.#worker === undefined) return done()
     this.#worker.ref()
@@ -44,21 +47,21 @@ export class CheckpointWorker {
   }
 
   #start(): Worker {
-    const worker = new Worker(`(${checkpointLoop.toString()})(${PARTS})`, {
+    const worker = new Worker(`(${checkpointThread.toString()})(${PARTS})`, {
       eval: true,
       workerData: this.#options,
       resourceLimits: RESOURCE_LIMITS,
-      // The main thread has printed it.
+      // The main thread has printed the warning.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     })
     worker.on("message", (reply: CheckpointReply) => {
-      // Between its steps it keeps no process from ending.
+      // An idle thread must not keep the process from ending.
       worker.unref()
       this.#answer(reply)
     })
     worker.on("error", (cause) => this.#answer({ failure: String(cause), isSpoiled: false }))
     worker.on("exit", () => {
-      // The next step starts another one.
+      // The next step starts another thread.
       if (this.#worker === worker) this.#worker = undefined
       this.#answer({ failure: "the checkpoint thread has ended", isSpoiled: false })
     })

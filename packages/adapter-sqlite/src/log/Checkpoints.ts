@@ -1,20 +1,20 @@
-import type { CheckpointReply, CheckpointStep } from "./checkpointLoop.ts"
+import type { CheckpointReply, CheckpointStep } from "./checkpointThread.ts"
 import type { CheckpointWorker } from "./CheckpointWorker.ts"
-import type { LogHealth } from "./LogHealth.ts"
-import type { LogPosition } from "./LogPosition.ts"
+import type { LogPosition } from "./LogFile.ts"
+import type { LogHealth } from "./LogTransitions.ts"
 
 interface CheckpointsOptions {
   readonly worker: Pick<CheckpointWorker, "run" | "close">
   readonly health: LogHealth
-  /** From how many pages in use on the log is moved into the file and begun anew. */
+  /** The number of pages in use at which the log is moved into the file and starts over. */
   readonly checkpointPages: number
-  /** Up to where the log was acknowledged. */
+  /** The acknowledged part of the log. */
   readonly acknowledged: () => LogPosition
-  /** Called when a checkpoint has ended, at its end or before it. */
+  /** Called when a checkpoint has ended, complete or not. */
   readonly onEnd: () => void
 }
 
-/** How long to wait after a checkpoint that did not come to its end. */
+/** The wait after an incomplete checkpoint. */
 const RETRY_MILLIS = 1_000
 
 const failureOf = (reply: CheckpointReply): string | undefined => {
@@ -23,9 +23,10 @@ const failureOf = (reply: CheckpointReply): string | undefined => {
 }
 
 /**
- * Keeps the log short: when much of it is in use, a worker moves it into the file while writing goes on; then, in a pause
- * of the writer that is as long as a few syncs, the log begins anew. After a sync that failed the log is read back first,
- * and commands are taken again only when it has begun anew. Which steps a state allows is in `LogDuties`.
+ * Keeps the log short. When much of it is in use, a worker moves it into the file while the writer
+ * continues; then the writer pauses for a few syncs, and the log starts over. After a failed sync the
+ * worker first reads the log back, and commands are refused until it has started over. `LogDuties`
+ * states the steps that each state allows.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions
@@ -41,28 +42,28 @@ export class Checkpoints {
     this.#health = options.health
   }
 
-  /** Whether the writer has to wait, because the log is being begun anew. */
+  /** Whether the writer has to wait because the log is starting over. */
   get isHeld(): boolean {
     return this.#isHeld
   }
 
-  /** Why the last checkpoint did not come to its end, if it did not. */
+  /** Why the last checkpoint is incomplete. */
   get failure(): string | undefined {
     return this.#failure
   }
 
-  /** Tells how many pages of the log are in use now. */
+  /** Starts a checkpoint if so many pages are in use that one is due. */
   consider(pages: number): void {
     if (pages >= this.#options.checkpointPages && this.#retry === undefined) this.#begin()
   }
 
-  /** A sync has failed: brings all that the log holds into the file and onto the disk, however often that fails. */
+  /** Moves the log into the file after a failed sync, and retries until that succeeds. */
   restore(): void {
     clearTimeout(this.#retry)
     this.#begin()
   }
 
-  /** Ends the worker after what it is doing, and calls `done`. */
+  /** Ends the worker after its present step, and calls `done`. */
   close(done: () => void): void {
     clearTimeout(this.#retry)
     this.#onIdle = () => this.#options.worker.close(done)
@@ -79,10 +80,10 @@ export class Checkpoints {
   #run([step, ...rest]: ReadonlyArray<CheckpointStep>): void {
     if (step === undefined) return
     this.#isRunning = true
-    this.#isHeld = step === "begin_anew"
+    this.#isHeld = step === "start_over"
     this.#options.worker.run({ step, acknowledged: this.#options.acknowledged() }, (reply) => {
       const next = rest[0]
-      // A sync that failed meanwhile ends it: the rest of the log may not be what was written.
+      // A sync that failed meanwhile ends the checkpoint: the log may not be what was written.
       const goesOn = !("failure" in reply) && next !== undefined && this.#health.duty.steps.includes(next)
       if (goesOn) this.#run(rest)
       else this.#end(reply)

@@ -1,11 +1,10 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 import type { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { LogFile } from "./LogFile.ts"
-import type { LogHealth } from "./LogHealth.ts"
-import { isSamePosition, LOG_START, type LogPosition } from "./LogPosition.ts"
+import { isSamePosition, LOG_START, type LogFile, type LogPosition } from "./LogFile.ts"
+import type { LogHealth } from "./LogTransitions.ts"
 
-/** Whoever waits for what was committed to be durable. */
+/** The caller of a committed command, which waits until the commit is durable. */
 export interface Waiting {
   readonly answer: () => void
   readonly fail: (failure: Effect.Effect<never, StorageError>) => void
@@ -19,16 +18,16 @@ interface Commit {
 interface DurabilityOptions {
   readonly failures: SqliteFailures
   readonly health: LogHealth
-  /** Called after a sync, when those who waited for it have their answers. */
+  /** Called after a sync, once its callers have their answers. */
   readonly onSynced: () => void
   /** Called when a sync failed. */
   readonly onFailed: () => void
 }
 
 /**
- * Answers commits once they are on the disk. One sync is under way at a time and covers all that was committed before it
- * began; what is committed meanwhile waits for the next one. A commit that wrote nothing waits too, for what it may have
- * read: an answer never tells of what a loss of power could still undo.
+ * Answers commits once they are on the disk. One sync runs at a time and covers all commits before
+ * it; later ones wait for the next sync. A commit that wrote nothing waits for what it may have read:
+ * no answer contains data that a power failure could undo.
  */
 export class Durability {
   readonly #log: LogFile
@@ -46,24 +45,24 @@ export class Durability {
     this.#options = options
   }
 
-  /** How many wait for their answers. */
+  /** How many callers wait for their answers. */
   get unanswered(): number {
     return this.#unanswered
   }
 
-  /** Up to where the log was on the disk when those who waited for it had their answers. */
+  /** The part of the log that was on the disk when its commits were answered. */
   get acknowledged(): LogPosition {
     return this.#acknowledged
   }
 
-  /** Why the last sync that failed did so. */
+  /** The failure of the last sync that failed. */
   get failure(): Effect.Effect<never, StorageError> | undefined {
     return this.#failure
   }
 
   /**
-   * Answers those whose transaction was committed just now, as soon as that and all that it read is durable. `position`:
-   * how far the log was written then, by this connection and by others.
+   * Answers the callers of the transaction that was just committed, as soon as it and all that it
+   * read are durable. `position`: the end of the log, whichever connection wrote it.
    */
   answer(waiting: ReadonlyArray<Waiting>, position: LogPosition): void {
     if (!isSamePosition(position, this.#position)) this.#written += 1
@@ -100,12 +99,12 @@ export class Durability {
     this.#options.onSynced()
   }
 
-  /** After a failed sync the next one may succeed without having written what this one did not: none is tried. */
+  /** Does not retry: the next sync may succeed without writing what this one failed to write. */
   #fail(error: Error): void {
     const failure = this.#options.failures.toEffect(error)
     this.#failure = failure
     this.#options.health.apply("sync_failed")
-    // None of them is answered. Once commands are taken again, all that they may read is on the disk.
+    // When commands run again, all that they can read is on the disk.
     this.#synced = this.#written
     const commits = this.#commits.splice(0)
     this.#unanswered = 0

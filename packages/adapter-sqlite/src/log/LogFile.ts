@@ -1,27 +1,41 @@
 import { closeSync, fdatasync, fstatSync, openSync, readSync, writeSync } from "node:fs"
 import { IN_MEMORY } from "../connection/SqliteConnection.ts"
 
-/** Syncs what was written to an open file to the disk, as `fs.fdatasync` does: off the main thread. */
+/**
+ * How far a write-ahead log was written. Its salts change whenever it starts over, so two positions
+ * are equal only if no commit lies between them.
+ */
+export interface LogPosition {
+  readonly salts: bigint
+  readonly pages: number
+}
+
+/** Before the first page of any log. */
+export const LOG_START: LogPosition = { salts: 0n, pages: 0 }
+
+export const isSamePosition = (one: LogPosition, other: LogPosition): boolean =>
+  one.salts === other.salts && one.pages === other.pages
+
+/** Syncs an open file to the disk off the main thread, as `fs.fdatasync` does. */
 export type SyncFile = (descriptor: number, done: (error: Error | null) => void) => void
 
-/** One page in the log, with its header (SQLite, "Database File Format", 4.1). */
+/** A page in the log with its header (SQLite, "Database File Format", 4.1). */
 const FRAME_BYTES = 4_120
 
-/** For how many pages there should be room, so that the usual transaction lengthens no file. */
+/** Pages of room that `makeRoom` provides, so that the usual transaction does not lengthen the file. */
 const ROOM_PAGES = 64
 
-/** By how much the file is lengthened at once. */
 const STEP_BYTES = 1_048_576
 
-/** Where the salts stand in the header of a log. */
+/** The salts in the header of a log. */
 export const SALTS_AT = 16
 export const SALTS_BYTES = 8
 
 const ZEROS = Buffer.alloc(65_536)
 
 /**
- * The file of an open database's write-ahead log. On a descriptor of its own, which is not the one that SQLite locks:
- * closing it drops none of SQLite's locks. While any connection is open the log stays the same file.
+ * The file of an open database's write-ahead log, on a descriptor that SQLite does not lock: closing
+ * it drops none of SQLite's locks. The log stays the same file while any connection is open.
  */
 export class LogFile {
   readonly #descriptor: number | undefined
@@ -30,36 +44,36 @@ export class LogFile {
   readonly #salts = Buffer.alloc(SALTS_BYTES)
   #bytes: number | undefined
 
-  /** `mostBytes`: beyond this it is not lengthened ahead. Throws errors of the file system. */
+  /** `makeRoom` lengthens the file up to `mostBytes`. Throws errors of the file system. */
   constructor(
     file: string,
     { sync = fdatasync, mostBytes }: { sync: SyncFile | undefined; mostBytes: number },
   ) {
-    // Windows syncs only what may be written.
+    // Windows syncs only writable files.
     this.#descriptor = file === IN_MEMORY ? undefined : openSync(`${file}-wal`, "r+")
     this.#sync = sync
     this.#mostBytes = mostBytes
   }
 
-  /** Calls `done` when all that was written before the call is on the disk; at once in memory. */
+  /** Calls `done` when all writes before the call are on the disk; immediately in memory. */
   sync(done: (error: Error | null) => void): void {
     if (this.#descriptor === undefined) done(null)
     else this.#sync(this.#descriptor, done)
   }
 
-  /** The salts of its header, which change whenever the log starts over; 0 while nothing was written to it. */
-  salts(): bigint {
-    if (this.#descriptor === undefined) return 0n
+  /** The position after `pages`; its salts are 0 while the log is empty. */
+  positionAt(pages: number): LogPosition {
+    if (this.#descriptor === undefined) return { ...LOG_START, pages }
     this.#salts.fill(0)
     readSync(this.#descriptor, this.#salts, 0, SALTS_BYTES, SALTS_AT)
-    return this.#salts.readBigUInt64BE()
+    return { salts: this.#salts.readBigUInt64BE(), pages }
   }
 
   /**
-   * Lengthens the file with zeros where little is left behind the `pages` that are in use. A sync of what takes the place
-   * of other bytes costs half of one that makes a file longer, which has to write the file system's journal as well. To be
-   * called in a transaction alone: the write lock keeps everybody else from writing there. SQLite reads no zeros: frames
-   * without the log's salt are not part of it.
+   * Lengthens the file with zeros when little room is left after `pages`. A sync of overwritten bytes
+   * costs half of one that lengthens the file, which also writes the file system's journal. Call it
+   * only in a transaction: the write lock excludes other writers. SQLite ignores the zeros, because
+   * frames without the log's salts are not part of it.
    */
   makeRoom(pages: number): void {
     if (this.#descriptor === undefined) return
@@ -74,17 +88,17 @@ export class LogFile {
         this.#bytes += writeSync(this.#descriptor, ZEROS, 0, length, this.#bytes)
       }
     } catch {
-      // No room on the disk, say: the transaction itself will tell, if it needs any.
+      // A full disk, say: the transaction fails itself if it needs the room.
       this.#bytes = end
     }
   }
 
-  /** The file may have become shorter. */
+  /** To be called when the file may have become shorter. */
   forgetLength(): void {
     this.#bytes = undefined
   }
 
-  /** Gives the descriptor back; no sync may be under way. */
+  /** Closes the descriptor; no sync may be running. */
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }

@@ -1,5 +1,5 @@
-import type { Transition } from "@tocsin/core/engine/TransitionTable"
-import type { CheckpointStep } from "./checkpointLoop.ts"
+import { move, type Transition } from "@tocsin/core/engine/TransitionTable"
+import type { CheckpointStep } from "./checkpointThread.ts"
 
 /** Moves of the write-ahead log of one open file, from the first command to the end of the process. */
 export const LogTransitions = [
@@ -114,26 +114,25 @@ export const LogTransitions = [
   },
 ] as const satisfies ReadonlyArray<Transition>
 
-/** Where the log of a file is; `absent` while the file is not open. */
+/** The state of a file's log; `absent` while the file is not open. */
 export type LogState = (typeof LogTransitions)[number]["to"]
 
-/** What moves it. */
-export type LogTrigger = (typeof LogTransitions)[number]["trigger"]
+type LogTrigger = (typeof LogTransitions)[number]["trigger"]
 
-export interface LogDuty {
-  /** Whether commands are run; otherwise they are refused. */
+interface LogDuty {
+  /** Whether commands run; otherwise they are refused. */
   readonly takesCommands: boolean
-  /**
-   * What a worker may do, in this order. Where it is nothing, closing the file leaves the log beside it as well: SQLite
-   * would move it into the file without a look at its checksums.
-   */
+  /** What the checkpoint worker may do, in this order. */
   readonly steps: ReadonlyArray<CheckpointStep>
 }
 
-const CHECKPOINT: ReadonlyArray<CheckpointStep> = ["move", "begin_anew"]
+const CHECKPOINT: ReadonlyArray<CheckpointStep> = ["move", "start_over"]
 
-/** What is done, and what is not, in each state. */
-export const LogDuties: { readonly [State in LogState]: LogDuty } = {
+/**
+ * What each state allows. Where it allows no commands, closing the file leaves the log beside it,
+ * because SQLite would move it into the file without checking its checksums.
+ */
+const LogDuties: { readonly [State in LogState]: LogDuty } = {
   absent: { takesCommands: false, steps: [] },
   healthy: { takesCommands: true, steps: CHECKPOINT },
   syncing: { takesCommands: true, steps: CHECKPOINT },
@@ -141,4 +140,23 @@ export const LogDuties: { readonly [State in LogState]: LogDuty } = {
   verifying: { takesCommands: false, steps: ["verify", ...CHECKPOINT] },
   restored: { takesCommands: true, steps: CHECKPOINT },
   poisoned: { takesCommands: false, steps: [] },
+}
+
+/** The state of one open log, which moves only by the table. */
+export class LogHealth {
+  #state: LogState = "absent"
+
+  get state(): LogState {
+    return this.#state
+  }
+
+  /** What this state allows. */
+  get duty(): LogDuty {
+    return LogDuties[this.#state]
+  }
+
+  /** Moves on. Throws for a move that is not in the table, which is a defect. */
+  apply(trigger: LogTrigger): void {
+    this.#state = move(LogTransitions, this.#state, trigger)
+  }
 }

@@ -6,16 +6,16 @@ import { Checkpoints } from "./Checkpoints.ts"
 import { CheckpointWorker } from "./CheckpointWorker.ts"
 import { Durability, type Waiting } from "./Durability.ts"
 import { LogFile, type SyncFile } from "./LogFile.ts"
-import { LogHealth } from "./LogHealth.ts"
+import { LogHealth } from "./LogTransitions.ts"
 import { spoiledLog } from "./verifyOpened.ts"
 
-/** How a write-ahead log is kept; each has a default. */
+/** Limits of a write-ahead log; each has a default. */
 export interface LogOptions {
   /** Syncs the log's file; `fs.fdatasync`. */
   readonly sync?: SyncFile | undefined
-  /** From how many pages (4 KiB) in use on the log is moved into the file; 16,384, which is 64 MiB. */
+  /** The number of pages (4 KiB) in use at which it moves into the file; 16,384 (64 MiB). */
   readonly checkpointPages?: number | undefined
-  /** How many pages it may hold at most; 262,144, which is 1 GiB. */
+  /** The most pages that it may hold; 262,144 (1 GiB). */
   readonly mostPages?: number | undefined
 }
 
@@ -24,15 +24,15 @@ const MOST_PAGES = 262_144
 const PAGE_BYTES = 4_096
 const BYTES_PER_MIB = 1_048_576
 
-/** How many commands may wait for one sync: as many as may be in the queue before it. */
+/** How many commands may wait for one sync: as many as the queue holds. */
 const UNANSWERED_LIMIT = 4_096
 
 const refuse = (message: string): Effect.Effect<never, StorageError> =>
   Effect.fail(new StorageError({ reason: "unavailable", message }))
 
 /**
- * The write-ahead log of the file that a connection writes to: when what was committed counts as durable, and how the log
- * stays short. Neither holds up the event loop. In memory all is durable, and there is no log.
+ * The write-ahead log of a connection's file: it makes commits durable and stays short, without
+ * blocking the event loop. A database in memory has no log, and its commits count as durable.
  */
 export class WriteAheadLog {
   readonly #connection: SqliteConnection
@@ -50,7 +50,7 @@ export class WriteAheadLog {
     const { file } = connection
     this.#connection = connection
     this.#mostPages = mostPages
-    // Twice, so that the log's file is seldom cut and lengthened again: what it has already is synced faster.
+    // Twice, so that the file is seldom cut: bytes that it already has are synced faster.
     const keptBytes = 2 * checkpointPages * PAGE_BYTES
     this.#health.apply("opened")
     this.#file = new LogFile(file, { sync: options.sync, mostBytes: keptBytes })
@@ -76,28 +76,28 @@ export class WriteAheadLog {
     })
   }
 
-  /** Calls `onReady` whenever a sync or a checkpoint has ended; writing may be possible again then. */
+  /** Calls `onReady` whenever a sync or a checkpoint has ended; writes may be possible again. */
   listen(onReady: () => void): void {
     this.#onReady = onReady
   }
 
-  /** Whether the next transaction may be run now, or has to be refused. Otherwise `listen` tells when to look again. */
+  /** Whether the next transaction can run, or be refused, now; otherwise wait for `onReady`. */
   get isReady(): boolean {
     if (this.refusal !== undefined) return true
     return !this.#checkpoints.isHeld && this.#durability.unanswered < UNANSWERED_LIMIT && !this.#isFull
   }
 
-  /** How many bytes of it are in use. */
+  /** The bytes in use. */
   get bytes(): number {
     return this.#pages * PAGE_BYTES
   }
 
-  /** How many wait for a sync, and then for their answers. */
+  /** How many callers wait for their answers. */
   get unanswered(): number {
     return this.#durability.unanswered
   }
 
-  /** Why nothing can be written for now; unless the log is spoiled, it is tried again and again to make that possible. */
+  /** Why writes are refused. Tocsin keeps retrying unless the log is spoiled. */
   get refusal(): Effect.Effect<never, StorageError> | undefined {
     const { file } = this.#connection
     const { failure } = this.#checkpoints
@@ -115,19 +115,19 @@ export class WriteAheadLog {
     )
   }
 
-  /** To be called in a transaction, before it ends: keeps the log's file so long that the commit need not lengthen it. */
+  /** Lengthens the log's file ahead of a commit. Call it in the transaction. */
   makeRoom(): void {
     this.#file.makeRoom(this.#pages)
   }
 
-  /** Answers those whose transaction was committed just now, as soon as that and all that it read is durable. */
+  /** Answers the callers of the transaction that was just committed; see `Durability.answer`. */
   answer(waiting: ReadonlyArray<Waiting>): void {
     this.#pages = this.#connection.logPages()
-    this.#durability.answer(waiting, { salts: this.#file.salts(), pages: this.#pages })
+    this.#durability.answer(waiting, this.#file.positionAt(this.#pages))
     this.#checkpoints.consider(this.#pages)
   }
 
-  /** Ends what is under way. All that was committed is answered already. */
+  /** Ends the work in progress. All commits are answered already. */
   readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#checkpoints.close(() => {
       this.#file.close()

@@ -1,14 +1,17 @@
-/** What a log is compared with. */
+import type { LogPosition } from "./LogFile.ts"
+
+/** How to read a log. */
 export interface LogReading {
   /** How many of its pages are in use. */
   readonly pages: number
-  /** Whether what reads back is written to its place again, and synced: after a sync that failed it may be in memory alone. */
+  /** Whether to write each page again and sync it: after a failed sync it may be in memory only. */
   readonly isWrittenAgain: boolean
 }
 
 /**
- * Whether the pages in use of a write-ahead log read back as SQLite wrote them, by its chain of checksums (SQLite,
- * "Database File Format", 4.2). It is handed to the checkpoint worker as text: it uses nothing but its arguments.
+ * Whether the pages in use of a write-ahead log read back as SQLite wrote them, by its chain of
+ * checksums (SQLite, "Database File Format", 4.2). The checkpoint worker gets it as text, so it uses
+ * only its arguments.
  */
 export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): boolean => {
   const { openSync, readSync, writeSync, fsyncSync, closeSync } = process.getBuiltinModule("node:fs")
@@ -19,7 +22,7 @@ export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): 
   try {
     const header = Buffer.alloc(headerBytes)
     if (readSync(descriptor, header, 0, headerBytes, 0) < headerBytes) return pages === 0
-    // The lowest bit of the magic number tells the byte order of what is summed.
+    // The lowest bit of the magic number is the byte order of the checksums.
     const isLittle = (header.readUInt32BE(0) & 1) === 0
     let [first, second] = [0, 0]
     const sum = (bytes: Buffer, from: number, to: number) => {
@@ -48,5 +51,21 @@ export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): 
     return true
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/**
+ * Notes beside a database that its log does not read back, and which part was acknowledged: after
+ * the next start, checksums show only where the log ends now. The checkpoint worker gets it as text,
+ * so it uses only its arguments.
+ */
+export const noteSpoiled = (file: string, acknowledged: LogPosition): void => {
+  const { writeFileSync } = process.getBuiltinModule("node:fs")
+  const salts = acknowledged.salts.toString(16).padStart(16, "0")
+  const text = `${salts} ${acknowledged.pages}\nTocsin keeps this file until it has started on the database again.\n`
+  try {
+    writeFileSync(`${file}-wal-spoiled`, text, { flush: true })
+  } catch {
+    // The disk has failed: without the note the next start relies on the log's checksums alone.
   }
 }

@@ -1,25 +1,37 @@
+import { readFileSync, rmSync } from "node:fs"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { readAt } from "../connection/readAt.ts"
+import { readAt } from "../connection/inspectFile.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { SALTS_AT, SALTS_BYTES } from "./LogFile.ts"
-import { type LogPosition, LOG_START } from "./LogPosition.ts"
-import { noteFile, readNote, removeNote } from "./spoiledNote.ts"
+import { LOG_START, type LogPosition, SALTS_AT, SALTS_BYTES } from "./LogFile.ts"
 import { verifyLog } from "./verifyLog.ts"
 
-/** Says that a log does not read back as it was written, and what to do. */
+/** The failure of a log that does not read back as it was written. */
 export const spoiledLog = (file: string): StorageError =>
   new StorageError({
     reason: "damaged",
     message: `${file}-wal has lost written pages: stop every program that has ${file} open, check the disk, and start Tocsin again`,
   })
 
-/** A log that starts over while it is read looks spoiled; this often it is read again. */
+/** The note that `noteSpoiled` writes beside a database. */
+const noteFile = (file: string): string => `${file}-wal-spoiled`
+
+/** The acknowledged part of a log that was found spoiled. */
+const readNote = (file: string): LogPosition | undefined => {
+  try {
+    const [, salts, pages] = /^([0-9a-f]{16}) (\d+)\n/.exec(readFileSync(noteFile(file), "utf8")) ?? []
+    return salts === undefined ? undefined : { salts: BigInt(`0x${salts}`), pages: Number(pages) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Looks at the log before it counts as spoiled: one that starts over while it is read looks so. */
 const LOOKS = 3
 
 /**
- * Looks at the log of a database before anything may move it into the file; SQLite does so without a look at its checksums
- * as long as another process has it open. Throws a StorageError (`damaged`) where a page does not read back, or where one is
- * missing that was acknowledged. `connection` reads only, so that closing it moves nothing either.
+ * Checks the log of a database before it can be moved into the file; SQLite moves it without checking
+ * checksums while another process has it open. Throws a StorageError (`damaged`) if a page does not
+ * read back or an acknowledged one is missing. `connection` is read-only: closing it moves nothing.
  */
 export const verifyOpened = (connection: SqliteConnection): void => {
   const { file } = connection
@@ -47,19 +59,19 @@ const readSoundLog = (connection: SqliteConnection): LogPosition => {
 }
 
 /**
- * Ends what a note about a spoiled log began: writes what is left of the log again and syncs it, for the system may have it
- * in memory alone, and removes the note. To be called once `verifyOpened` has found it sound.
+ * Removes the note about a spoiled log. First writes the rest of the log again and syncs it, because
+ * the system may hold it in memory only. Call it after `verifyOpened` has found the log sound.
  */
 export const endNote = (connection: SqliteConnection): void => {
   const { file } = connection
   if (readNote(file) !== undefined) {
     const pages = connection.logPages()
     const log = `${file}-wal`
-    // Within a transaction nobody else writes there.
+    // The transaction excludes other writers.
     const isSound = connection.transaction(
       () => pages === 0 || verifyLog(log, { pages, isWrittenAgain: true }),
     )
     if (!isSound) throw spoiledLog(file)
   }
-  removeNote(file)
+  rmSync(noteFile(file), { force: true })
 }

@@ -2,29 +2,24 @@ import type { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import { LockPatience } from "../connection/LockPatience.ts"
+import { type LockOptions, LockPatience } from "../connection/whileLocked.ts"
 import { isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Waiting } from "../log/Durability.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
 import type { StoredRows } from "./StoredRows.ts"
-import { TaskQueue } from "./TaskQueue.ts"
-import { makeTask, type Task, type Work } from "./Task.ts"
-import type { LockOptions } from "../connection/whileLocked.ts"
+import { makeTask, type Task, TaskQueue, type Work } from "./TaskQueue.ts"
 
-/** Beyond this a sync to the disk is shared by so many that sharing it with more gains nothing. */
+/** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
 
-/**
- * A group takes no more commands after so long, whatever their number: writing takes as long again, and for all that time
- * the event loop answers nobody else.
- */
+/** A group takes no more commands after this: writing takes as long again, and blocks the event loop. */
 const GROUP_MILLIS = 10
 
-/** How long a few commands wait for a sync that is under way, so that they join those who come after it. */
+/** How long a few commands wait for the sync in progress, to join later ones. */
 const GATHER_MILLIS = 2
 
-/** Work that searches the tables asks to be run on a workspace that holds nothing else, whose changes no search sees. */
+/** Work that searches the tables needs an unused workspace: no search sees its changes. */
 export class NeedsOwnWorkspace extends Error {}
 
 interface GroupCommitOptions extends LockOptions {
@@ -34,9 +29,10 @@ interface GroupCommitOptions extends LockOptions {
 }
 
 /**
- * Group commit: what arrived since the last commit is one transaction, run from start to end without a pause and answered
- * once it is durable; the next ones are run meanwhile, unless they are few. An idle storage commits at once. A group that
- * fails is repeated one command at a time, so that none fails for a neighbour's sake.
+ * Group commit: the commands since the last commit are one transaction, which runs without a pause
+ * and is answered once durable. Later groups run meanwhile, unless they are small. An idle storage
+ * commits immediately. A failed group is repeated one command at a time, so that no command fails
+ * because of another.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
@@ -63,8 +59,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` in a transaction and answers when that is durable. Interruption takes it back as long as it has not run.
-   * With `isAlone` it has a transaction to itself.
+   * Runs `work` in a transaction, alone if `isAlone`, and answers when that is durable. Interruption
+   * withdraws work that has not run.
    */
   submit<A>(work: Work<A>, { isAlone }: { readonly isAlone: boolean }): Effect.Effect<A, StorageError> {
     return Effect.callback((resume) => {
@@ -76,7 +72,7 @@ export class GroupCommit {
     })
   }
 
-  /** Finishes what is queued and refuses all that comes later. */
+  /** Finishes the queue and refuses later work. */
   readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#isClosed = true
     this.#endGathering()
@@ -85,7 +81,7 @@ export class GroupCommit {
     this.#finish()
   })
 
-  /** Goes on with closing, as far as the log allows by now. */
+  /** Continues closing as far as the log allows. */
   #finish(): void {
     let isInTheWay = false
     while (!this.#queue.isEmpty && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
@@ -98,7 +94,7 @@ export class GroupCommit {
   #scheduleNext(): void {
     if (this.#isClosed || this.#cancelNext !== undefined) return
     if (this.#queue.isEmpty || !this.#log.isReady) return
-    // A transaction of their own would cost them and all others more than what they wait for.
+    // Their own transaction would cost more time than the wait.
     if (this.#queue.size * 2 < this.#log.unanswered) return this.#gather()
     this.#runNext()
   }
@@ -109,7 +105,7 @@ export class GroupCommit {
     this.#cancelNext = () => clearImmediate(next)
   }
 
-  /** Lets the next group grow until the sync that is under way ends, which its commands wait for in any case. */
+  /** Lets the next group grow until the sync in progress ends, which it waits for anyway. */
   #gather(): void {
     this.#gathering ??= setTimeout(() => this.#runNext(), GATHER_MILLIS)
   }
@@ -125,7 +121,7 @@ export class GroupCommit {
     this.#cancelNext = () => clearTimeout(next)
   }
 
-  /** Runs the next group. Returns false when another process's lock is in the way. */
+  /** Runs the next group. Returns false if another process has locked the file. */
   #runGroup(): boolean {
     this.#cancelNext = undefined
     if (this.#queue.isEmpty || !this.#log.isReady) return true
@@ -149,7 +145,7 @@ export class GroupCommit {
     return true
   }
 
-  /** Waits beside the commands of a group for it to be durable. */
+  /** Measures the group until it is durable. */
   #timed(commands: number, startedAt: number): Waiting {
     const { meter } = this.#options
     return {
@@ -180,7 +176,7 @@ export class GroupCommit {
     this.#scheduleNext()
   }
 
-  /** Nothing of the group was kept: finds out whose fault it was, and lets all others try again. */
+  /** Nothing of the group was kept: finds the failing command, and repeats the others. */
   #recover(group: ReadonlyArray<Task>, cause: unknown): void {
     const last = group.at(-1)
     if (last === undefined) return this.#failNext(cause)
@@ -197,7 +193,7 @@ export class GroupCommit {
     this.#moveOn()
   }
 
-  /** Not even a transaction could begin: the next command learns why, and the one after it tries again. */
+  /** The transaction could not begin: the next command fails, and the one after it tries again. */
   #failNext(cause: unknown): void {
     const next = this.#queue.shift()
     this.#moveOn()

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterEach, beforeEach, vi } from "vitest"
-import type { CheckpointOrder, CheckpointReply } from "../../src/log/checkpointLoop.ts"
+import type { CheckpointOrder, CheckpointReply } from "../../src/log/checkpointThread.ts"
 import { Checkpoints } from "../../src/log/Checkpoints.ts"
-import { LogHealth } from "../../src/log/LogHealth.ts"
-import { LOG_START } from "../../src/log/LogPosition.ts"
+import { LogHealth } from "../../src/log/LogTransitions.ts"
+import { LOG_START } from "../../src/log/LogFile.ts"
 
 const DONE: CheckpointReply = { pages: 10, moved: 10, hasStartedOver: false }
 const STARTED_OVER: CheckpointReply = { pages: 1, moved: 0, hasStartedOver: true }
@@ -73,7 +73,7 @@ describe("a checkpoint", () => {
     reply(DONE)
     assert.deepStrictEqual(asked, ["move", "verify"])
     for (const done of [DONE, DONE, STARTED_OVER]) reply(done)
-    assert.deepStrictEqual(asked, ["move", "verify", "move", "begin_anew"])
+    assert.deepStrictEqual(asked, ["move", "verify", "move", "start_over"])
     assert.strictEqual(health.state, "restored")
   })
 
@@ -83,7 +83,7 @@ describe("a checkpoint", () => {
     reply(DONE)
     failSync()
     reply(STARTED_OVER)
-    assert.deepStrictEqual(asked, ["move", "begin_anew", "verify"])
+    assert.deepStrictEqual(asked, ["move", "start_over", "verify"])
     assert.strictEqual(health.state, "verifying")
   })
 
@@ -95,7 +95,7 @@ describe("a checkpoint", () => {
     vi.advanceTimersByTime(1_000)
     for (const done of [DONE, DONE, STARTED_OVER]) reply(done)
     assert.strictEqual(health.state, "restored")
-    assert.deepStrictEqual(asked, ["verify", "move", "begin_anew", "verify", "move", "begin_anew"])
+    assert.deepStrictEqual(asked, ["verify", "move", "start_over", "verify", "move", "start_over"])
   })
 
   it("never comes again once the log is spoiled", () => {

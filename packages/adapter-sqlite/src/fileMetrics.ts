@@ -5,10 +5,10 @@ import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { COMMIT_SECONDS, metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Metric"
 import { Effect } from "effect"
-import { IN_MEMORY } from "../connection/SqliteConnection.ts"
-import type { SyncFile } from "../log/LogFile.ts"
-import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
-import type { RowCache } from "../cache/RowCache.ts"
+import { IN_MEMORY } from "./connection/SqliteConnection.ts"
+import type { SyncFile } from "./log/LogFile.ts"
+import type { WriteAheadLog } from "./log/WriteAheadLog.ts"
+import type { RowCache } from "./cache/RowCache.ts"
 
 /** What only SQLite has to report. */
 export const fileMetricDefinitions = {

@@ -1,0 +1,168 @@
+import type { LogPosition } from "./LogFile.ts"
+import type { LogReading } from "./verifyLog.ts"
+
+/** One step of a checkpoint; see {@link checkpointThread}. */
+export type CheckpointStep = "verify" | "move" | "start_over"
+
+/** A step, and the acknowledged part of the log. */
+export interface CheckpointOrder {
+  readonly step: CheckpointStep
+  readonly acknowledged: LogPosition
+}
+
+/**
+ * The outcome of a step: how many pages the log has and how many are moved, and whether it has
+ * started over since the first step; or why the step failed.
+ */
+export type CheckpointReply =
+  | { readonly pages: number; readonly moved: number; readonly hasStartedOver: boolean }
+  | { readonly failure: string; readonly isSpoiled: boolean }
+
+/** The functions of the thread, which arrive as text. */
+export interface CheckpointParts {
+  readonly openCheckpoint: typeof openCheckpoint
+  readonly verifyLog: (log: string, reading: LogReading) => boolean
+  readonly noteSpoiled: (file: string, acknowledged: LogPosition) => void
+}
+
+/**
+ * Opens the connections of a checkpoint: one that moves pages and one that reads. The worker gets it
+ * as text, so it uses only its arguments.
+ */
+export const openCheckpoint = (file: string, keptBytes: number) => {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  const { closeSync, openSync, readSync } = process.getBuiltinModule("node:fs")
+  // Longer than other processes write, shorter than the writer should wait.
+  const busyMillis = 100
+  const open = () => new DatabaseSync(file, { timeout: busyMillis, returnArrays: true })
+  const reader = open()
+  const mover = open()
+  mover.exec(
+    `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${keptBytes}`,
+  )
+  const use = (connection: typeof mover, mode: "PASSIVE" | "NOOP") => {
+    const row: unknown = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
+    const [, pages = 0, moved = 0] = row as [busy: number, pages: number, moved: number]
+    return { pages, moved }
+  }
+  const letGo = () => {
+    if (mover.isTransaction) mover.exec("ROLLBACK")
+    if (reader.isTransaction) reader.exec("COMMIT")
+  }
+  return {
+    checkpoint: (mode: "PASSIVE" | "NOOP") => use(mover, mode),
+    /** The salts in the log's header, which change when it starts over. */
+    readSalts: () => {
+      const descriptor = openSync(`${file}-wal`, "r")
+      const salts = Buffer.alloc(8)
+      readSync(descriptor, salts, 0, 8, 16)
+      closeSync(descriptor)
+      return salts.toString("hex")
+    },
+    /** Keeps every process from starting the log over, until `letGo`. */
+    hold: () => {
+      reader.exec("BEGIN")
+      reader.prepare("SELECT 1 FROM sqlite_schema").get()
+    },
+    letGo,
+    /** Commits the smallest change, which starts over a log that is moved and has no reader. */
+    change: () => {
+      const row: unknown = mover.prepare("PRAGMA user_version").get()
+      mover.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
+    },
+    whileNobodyWrites: <A>(work: (log: { pages: number; moved: number }) => A): A => {
+      mover.exec("BEGIN IMMEDIATE")
+      try {
+        // Through the other connection: SQLite refuses this in a transaction.
+        return work(use(reader, "NOOP"))
+      } finally {
+        letGo()
+      }
+    },
+    close: () => {
+      letGo()
+      mover.close()
+      reader.close()
+    },
+  }
+}
+
+/**
+ * The checkpoint worker, which has its own connections to `workerData.file` and runs steps on order:
+ *
+ * - `verify` checks that the log reads back as it was written, which a failed sync leaves uncertain.
+ *   It writes the pages again and syncs them, because the system may hold them in memory only and
+ *   take them for synced. No other connection can write meanwhile.
+ * - `move` copies the log into the file while the writer continues. It starts by opening a reader,
+ *   so that no process starts the log over before the next step.
+ * - `start_over` copies the rest, for which the writer must wait, and starts the log over by a change
+ *   of its own, so that the worker also pays for the sync of the log's header.
+ *
+ * The thread gets it as text, because it runs unbuilt, built and bundled alike: it uses only its
+ * arguments.
+ */
+export const checkpointThread = ({ openCheckpoint, verifyLog, noteSpoiled }: CheckpointParts): void => {
+  const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
+  const attempts = 3
+  const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
+  const { change, checkpoint, close, hold, letGo, readSalts, whileNobodyWrites } = openCheckpoint(
+    file,
+    keptBytes,
+  )
+  // The log of this checkpoint.
+  let salts = readSalts()
+  // The log and pages that an earlier step has verified.
+  let verified = ""
+  const answer = (use: { pages: number; moved: number }) => ({
+    ...use,
+    hasStartedOver: readSalts() !== salts,
+  })
+  const steps = {
+    verify: (acknowledged: LogPosition): CheckpointReply => {
+      letGo()
+      return whileNobodyWrites((use) => {
+        salts = readSalts()
+        const now = `${salts} ${use.pages}`
+        if (now === verified || verifyLog(`${file}-wal`, { pages: use.pages, isWrittenAgain: true })) {
+          verified = now
+          return answer(use)
+        }
+        noteSpoiled(file, acknowledged)
+        return { failure: "what the write-ahead log holds is not what was written to it", isSpoiled: true }
+      })
+    },
+    move: () => {
+      letGo()
+      if (verified === "") salts = readSalts()
+      hold()
+      return answer(checkpoint("PASSIVE"))
+    },
+    start_over: () => {
+      letGo()
+      for (let attempt = 1; ; attempt++) {
+        const before = checkpoint("PASSIVE")
+        if (before.pages > before.moved) return answer(before)
+        change()
+        const after = answer(checkpoint("NOOP"))
+        if (after.hasStartedOver) verified = ""
+        // Otherwise another process was reading the log, and the change was appended to it.
+        if (after.hasStartedOver || attempt === attempts) return after
+      }
+    },
+  }
+  parentPort?.on("message", (order: CheckpointOrder | "close") => {
+    if (order === "close") {
+      close()
+      parentPort.close()
+      return
+    }
+    try {
+      parentPort.postMessage(steps[order.step](order.acknowledged))
+    } catch (cause) {
+      verified = ""
+      letGo()
+      const failure = cause instanceof Error ? cause.message : String(cause)
+      parentPort.postMessage({ failure, isSpoiled: false } satisfies CheckpointReply)
+    }
+  })
+}
