@@ -7,7 +7,7 @@ import {
 } from "./checkpointThread.ts"
 import { noteSpoiled, verifyLog } from "./verifyLog.ts"
 
-const PARTS = `{ openCheckpoint: ${openCheckpoint.toString()},
+const PARTS = `{ connect: ${openCheckpoint.toString()},
   verifyLog: ${verifyLog.toString()},
   noteSpoiled: ${noteSpoiled.toString()} }`
 

@@ -20,7 +20,7 @@ export type CheckpointReply =
 
 /** The functions of the thread, which arrive as text. */
 export interface CheckpointParts {
-  readonly openCheckpoint: typeof openCheckpoint
+  readonly connect: typeof openCheckpoint
   readonly verifyLog: (log: string, reading: LogReading) => boolean
   readonly noteSpoiled: (file: string, acknowledged: LogPosition) => void
 }
@@ -101,14 +101,11 @@ export const openCheckpoint = (file: string, keptBytes: number) => {
  * The thread gets it as text, because it runs unbuilt, built and bundled alike: it uses only its
  * arguments.
  */
-export const checkpointThread = ({ openCheckpoint, verifyLog, noteSpoiled }: CheckpointParts): void => {
+export const checkpointThread = ({ connect, verifyLog, noteSpoiled }: CheckpointParts): void => {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
   const attempts = 3
   const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
-  const { change, checkpoint, close, hold, letGo, readSalts, whileNobodyWrites } = openCheckpoint(
-    file,
-    keptBytes,
-  )
+  const { change, checkpoint, close, hold, letGo, readSalts, whileNobodyWrites } = connect(file, keptBytes)
   // The log of this checkpoint.
   let salts = readSalts()
   // The log and pages that an earlier step has verified.
