@@ -35,7 +35,9 @@ type AsReplies<Table> = {
 const { heartbeat: _heartbeat, events: _events, ...operatorsTable } = callTable
 
 /** The operators' calls of the API, answered by this process. */
-export interface MonitorCalls extends AsReplies<Omit<typeof operatorsTable, "notifiers">> {
+export interface MonitorCalls extends AsReplies<
+  Omit<typeof callTable, "heartbeat" | "events" | "notifiers">
+> {
   readonly notifiers: {
     /**
      * Sends a test message through the notifier of this name, and reports the receiver's answer.
