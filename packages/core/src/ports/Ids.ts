@@ -13,3 +13,17 @@ export class Ids extends Context.Service<
     readonly uuidV7: (now: Instant) => string
   }
 >()("@tocsin/core/ports/Ids") {}
+
+const MICROS_PER_MILLI = 1_000n
+
+/** Reproducible IDs: UUIDs version 7 with a counter as random part, for tests and simulations. */
+export const countingIds = (): Ids["Service"] => {
+  let drawn = 0
+  return {
+    uuidV7: (now) => {
+      drawn += 1
+      const time = (now / MICROS_PER_MILLI).toString(16).padStart(12, "0")
+      return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${drawn.toString(16).padStart(12, "0")}`
+    },
+  }
+}

@@ -14,7 +14,7 @@ import { claimOutbox } from "../notifications/claimOutbox.ts"
 import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import { settleAttempt } from "../notifications/settleAttempt.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
-import type { Ids } from "../ports/Ids.ts"
+import { countingIds } from "../ports/Ids.ts"
 import type { PolicyOptions } from "../ports/Policy.ts"
 import type { ResultsEntry } from "./readLines.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
@@ -204,18 +204,4 @@ const takeIncident = (tables: MemoryTables, incident: IncidentRecord): EndedInci
   tables.alerts.delete(id)
   tables.incidents.delete(id)
   return { incident, changes }
-}
-
-const MICROS_PER_MILLI = 1_000n
-
-/** Reproducible IDs: UUIDs version 7 of the simulated time, with a counter as random part. */
-const countingIds = (): Ids["Service"] => {
-  let drawn = 0
-  return {
-    uuidV7: (now) => {
-      drawn += 1
-      const time = (now / MICROS_PER_MILLI).toString(16).padStart(12, "0")
-      return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${drawn.toString(16).padStart(12, "0")}`
-    },
-  }
 }

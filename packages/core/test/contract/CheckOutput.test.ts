@@ -17,7 +17,7 @@ describe("CheckOutput", () => {
     assert.strictEqual(decode(""), "")
   })
 
-  it("is cleaned once for all, and encodes to what it is", () => {
+  it("is cleaned once, and encodes unchanged", () => {
     fc.assert(
       fc.property(arbitraries.anyText(500), (text) => {
         const cleaned = decode(text)

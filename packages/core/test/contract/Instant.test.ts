@@ -33,7 +33,7 @@ describe("Instant", () => {
     )
   })
 
-  it("agrees with Date on every first and last day of a month, and which days exist", () => {
+  it("agrees with Date on the first and last day of every month, and on which days exist", () => {
     for (let year = 1; year <= 9999; year += year < 1890 || year > 2110 ? 13 : 1) {
       for (let month = 1; month <= 12; month++) {
         for (const day of [1, 28, 29, 30, 31]) {
@@ -47,7 +47,7 @@ describe("Instant", () => {
     }
   })
 
-  it("refuses whatever RFC 3339 does not know, one character away from what it does", () => {
+  it("refuses texts one character away from RFC 3339", () => {
     const RFC_3339 = /^(\d{4})-(\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|\+00:00)$/
     const isDate = (text: string) => {
       const date = text.slice(0, 10)
@@ -85,7 +85,7 @@ describe("Instant", () => {
     )
   })
 
-  it("cuts what is beyond the microsecond, before 1970 too", () => {
+  it("cuts digits beyond the microsecond, before 1970 too", () => {
     fc.assert(
       fc.property(arbitraries.instant, fc.stringMatching(/^[0-9]{1,30}$/), (instant, more) => {
         const micros = ((instant % 1_000_000n) + 1_000_000n) % 1_000_000n

@@ -70,7 +70,7 @@ describe("Labels", () => {
     },
   )
 
-  it("accept what is no C0 control in a value", () => {
+  it("accept every character of a value except C0 controls", () => {
     assert.strictEqual(refusal({ a: "\u007f\u0085\u2028\ufffe 😀" }), "accepted")
   })
 

@@ -70,7 +70,7 @@ describe("decodeHeartbeatRequest", () => {
     assert.strictEqual(heartbeatVerdict(body), "the request body must be an object")
   })
 
-  it("refuses a field __proto__, which JSON makes an own property", () => {
+  it("refuses a field __proto__, which JSON.parse makes an own property", () => {
     const body: unknown = JSON.parse(
       JSON.stringify(heartbeat()).replace("{", '{"__proto__":{"agent_id":"x"},'),
     )

@@ -38,7 +38,7 @@ describe("readEventBatch", () => {
     )
   })
 
-  it("agrees with the schema on batches that have one field wrong, added or taken away", () => {
+  it("agrees with the schema on batches with one field wrong, added or removed", () => {
     let valid = 0
     let invalid = 0
     fc.assert(
@@ -63,7 +63,7 @@ describe("readEventBatch", () => {
     assert.isAbove(invalid, 100)
   })
 
-  it("agrees with the schema on what is around the events", () => {
+  it("agrees with the schema on the fields beside the events", () => {
     fc.assert(
       fc.property(
         arbitraries.eventBatchWire(1),

@@ -71,7 +71,7 @@ describe("readHeartbeat", () => {
     )
   })
 
-  it("agrees with the schema on heartbeats that have one field wrong, added or taken away", () => {
+  it("agrees with the schema on heartbeats with one field wrong, added or removed", () => {
     let valid = 0
     let invalid = 0
     fc.assert(
@@ -92,7 +92,7 @@ describe("readHeartbeat", () => {
     assert.isAbove(invalid, 100)
   })
 
-  it("agrees with the schema on what is no heartbeat at all", () => {
+  it("agrees with the schema on values that are not heartbeats", () => {
     fc.assert(
       fc.property(values, (value) => {
         agreesWithSchema(value)

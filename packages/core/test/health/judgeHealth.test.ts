@@ -124,7 +124,7 @@ describe("the service is judged", () => {
     )
   })
 
-  it("by conditions whose names are told apart", () => {
+  it("by conditions with distinct names", () => {
     const names = HealthConditions.map(({ name }) => name)
     assert.strictEqual(new Set(names).size, names.length)
     for (const { meaning } of HealthConditions) assert.match(meaning, /^[a-z].*[^.]$/)

@@ -203,7 +203,7 @@ const look = Effect.fnUntraced(function* (fake: FakeAgents) {
 })
 
 describe("silence scans", () => {
-  it.effect("tell what a pass over all agents would, whatever happens between them", () =>
+  it.effect("return the same as a pass over all agents, whatever happens between them", () =>
     Effect.gen(function* () {
       const context = yield* Effect.context()
       const tell = Effect.fnUntraced(function* (story: ReadonlyArray<Move>) {
@@ -216,7 +216,7 @@ describe("silence scans", () => {
     }),
   )
 
-  it.effect("pass over all agents twice in a stale threshold, where all of them are heard of", () =>
+  it.effect("pass over all agents twice in a stale threshold while all agents send heartbeats", () =>
     Effect.gen(function* () {
       const fake = yield* crowd(50, 30)
       for (let second = 0; second < 600; second += 5) {

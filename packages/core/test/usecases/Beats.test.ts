@@ -63,7 +63,7 @@ const messages = (logs: ReadonlyArray<string>) =>
   logs.map((line) => String((JSON.parse(line) as { readonly message: unknown }).message))
 
 describe("beats", () => {
-  it.effect("are sent at once, then at each interval, and log nothing while all is well", () =>
+  it.effect("are sent immediately, then at each interval, and log nothing while all is well", () =>
     Effect.gen(function* () {
       const { sent, logs } = yield* beating
       assert.lengthOf(sent, 1)
@@ -90,7 +90,7 @@ describe("beats", () => {
     }),
   )
 
-  it.effect("tell what is wrong as long as it is, and log when it begins and ends", () =>
+  it.effect("report trouble while it lasts, and log when it begins and ends", () =>
     Effect.gen(function* () {
       const { control, sent, logs } = yield* beating
       control.health = late

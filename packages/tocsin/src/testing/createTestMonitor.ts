@@ -1,3 +1,4 @@
+import { countingIds, Ids } from "@tocsin/core/ports/Ids"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
@@ -15,7 +16,7 @@ import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.t
 import { readOptions } from "../options/readOptions.ts"
 import { TocsinError } from "../TocsinError.ts"
 import { advance, nextDue, type IdleWork } from "./advance.ts"
-import { countingIds, momentRandom } from "./repeatable.ts"
+import { momentRandom } from "./repeatable.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
 
@@ -102,7 +103,7 @@ export const makeTestMonitor = async (
         ...read.tocsin,
         notifiers: read.tocsin.notifiers && followed(read.tocsin.notifiers, settling),
         clock: deterministic,
-        ids: countingIds,
+        ids: Layer.sync(Ids, countingIds),
       },
     },
     logLayer(log),

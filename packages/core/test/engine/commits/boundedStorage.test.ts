@@ -16,7 +16,7 @@ const boundedMark = (mark: Storage["Service"]["mark"]) =>
   Effect.flatMap(Storage, (storage) => Effect.result(storage.mark)).pipe(bound({ mark }))
 
 describe("a bounded storage", () => {
-  it.effect("gives what the storage gives, at once", () =>
+  it.effect("returns the storage's result immediately", () =>
     Effect.gen(function* () {
       const error = new StorageError({ reason: "full", message: "full" })
       assert.deepInclude(yield* boundedMark(Effect.undefined), { _tag: "Success", success: undefined })
@@ -53,7 +53,7 @@ describe("a bounded storage", () => {
     }),
   )
 
-  it.effect("interrupts what takes longer", () =>
+  it.effect("interrupts work that takes longer", () =>
     Effect.gen(function* () {
       let isInterrupted = false
       const mark = Effect.onInterrupt(Effect.never, () => Effect.sync(() => (isInterrupted = true)))
@@ -64,7 +64,7 @@ describe("a bounded storage", () => {
     }),
   )
 
-  it.effect("does not wait for the end of what it has interrupted", () =>
+  it.effect("does not wait for the end of the interrupted work", () =>
     Effect.gen(function* () {
       const mark = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 hour"))
       const result = yield* Effect.forkChild(boundedMark(mark))
@@ -87,35 +87,33 @@ describe("a bounded storage", () => {
     }),
   )
 
-  it.effect(
-    "bounds what works in the background too: nobody else would wake a worker that waits for ever",
-    () =>
-      Effect.gen(function* () {
-        const never = () => Effect.never
-        const waits = yield* Effect.forkChild(
-          Effect.flatMap(Storage, (storage) =>
-            Effect.all(
-              [
-                Effect.flip(storage.untilNextDue(["debug"], Instant.fromMicros(0n))),
-                Effect.flip(
-                  storage.expire({
-                    rule: "history",
-                    before: Instant.fromMicros(0n),
-                    after: undefined,
-                    limit: 1,
-                  }),
-                ),
-                Effect.flip(storage.establish("pepper_check", "value")),
-              ],
-              { concurrency: "unbounded" },
-            ),
-          ).pipe(bound({ untilNextDue: never, expire: never, establish: never })),
-        )
-        yield* TestClock.adjust(LIMIT)
-        assert.deepStrictEqual(
-          (yield* Fiber.join(waits)).map(({ reason }) => reason),
-          Array.from({ length: 3 }, () => "timed_out"),
-        )
-      }),
+  it.effect("bounds background work too: nothing else would wake a worker that waits forever", () =>
+    Effect.gen(function* () {
+      const never = () => Effect.never
+      const waits = yield* Effect.forkChild(
+        Effect.flatMap(Storage, (storage) =>
+          Effect.all(
+            [
+              Effect.flip(storage.untilNextDue(["debug"], Instant.fromMicros(0n))),
+              Effect.flip(
+                storage.expire({
+                  rule: "history",
+                  before: Instant.fromMicros(0n),
+                  after: undefined,
+                  limit: 1,
+                }),
+              ),
+              Effect.flip(storage.establish("pepper_check", "value")),
+            ],
+            { concurrency: "unbounded" },
+          ),
+        ).pipe(bound({ untilNextDue: never, expire: never, establish: never })),
+      )
+      yield* TestClock.adjust(LIMIT)
+      assert.deepStrictEqual(
+        (yield* Fiber.join(waits)).map(({ reason }) => reason),
+        Array.from({ length: 3 }, () => "timed_out"),
+      )
+    }),
   )
 })

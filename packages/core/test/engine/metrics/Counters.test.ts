@@ -19,7 +19,7 @@ describe("Histogram", () => {
 })
 
 describe("counters and histograms of a metric", () => {
-  it("are one for each combination of labels, and there from the start where there is no label", () => {
+  it("exist for each combination of labels, and from the start if there are no labels", () => {
     const counters = new Counters(counter("a_total", "A", { labels: ["x", "y"] }))
     counters.of("1", "2").value += 1
     counters.of("1", "2").value += 1
@@ -33,7 +33,7 @@ describe("counters and histograms of a metric", () => {
     assert.deepStrictEqual(reading, { labels: [], value: { counts: [0, 0], sum: 0 } })
   })
 
-  it("of known values are told before anything happens", () => {
+  it("of known values are 0 before anything happens", () => {
     const counters = new Counters(counter("a_total", "A", { labels: ["x"] }))
     const { good } = counters.forEach(["good", "bad"])
     good.value += 3

@@ -39,7 +39,7 @@ const countOf = (instruments: Instruments, outcome: string): number =>
   instruments.attempts.of("webhook", outcome).value
 
 describe("measured notifiers", () => {
-  it.effect("time an attempt, and what its receiver waited for from the moment it was due", () =>
+  it.effect("measure an attempt, and the receiver's wait since it was due", () =>
     Effect.gen(function* () {
       const { measured, instruments } = yield* open({
         send: () => Effect.delay(Effect.succeed(delivered), "250 millis"),
@@ -53,7 +53,7 @@ describe("measured notifiers", () => {
     }),
   )
 
-  it.effect("count what is deferred and refused, and no delay of it", () =>
+  it.effect("count deferred and refused attempts, without their delay", () =>
     Effect.gen(function* () {
       for (const outcome of ["deferred", "refused"] as const) {
         const { measured, instruments } = yield* open({

@@ -22,7 +22,7 @@ describe("a recording of a table", () => {
     assert.strictEqual(table.changes().length, 200)
   })
 
-  it("begins with what commands before it made of a row", () => {
+  it("begins with the row as previous commands left it", () => {
     const table = newTable()
     const loaded = row("a", 0)
     table.load("a", loaded)
