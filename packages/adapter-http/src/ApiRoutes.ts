@@ -21,13 +21,16 @@ import type { Readiness } from "@tocsin/core/health/Readiness"
 import * as requestRules from "./request/requestRules.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
-/** What the API needs to know. */
+/** The options of the API. */
 export interface ApiOptions extends OperatorTokens {
-  /** How many proxies before the server add to X-Forwarded-For; none unless given (docs/rules.md#heartbeats). */
+  /**
+   * How many proxies before the server add to X-Forwarded-For; none unless given
+   * (docs/rules.md#heartbeats).
+   */
   readonly trustedHops?: number | undefined
-  /** Whose pages may call from browsers (CORS); none unless given. */
+  /** Origins whose pages may call from browsers (CORS); none unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined
-  /** Metrics at /metrics; nothing is there unless given. */
+  /** Metrics at /metrics, if given. */
   readonly metrics?: MetricsOptions | undefined
 }
 
@@ -49,7 +52,7 @@ const opsRoutes = (tokens: OperatorTokens) =>
 const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRoutes.viewerRoutes]
 const knownToOps = routesOf(OpsApi, DocumentRoutes.ops.path)
 
-/** Names the spans of requests; for the server that makes them. */
+/** Names the spans of requests. */
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
 
 const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) =>
@@ -67,8 +70,8 @@ const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
 }
 
 /**
- * The v1 API, its OpenAPI document at /openapi.json, and /docs to read it, as routes of an HttpRouter with the settings of
- * routerConfig.
+ * The v1 API, its OpenAPI document at /openapi.json, and its viewer at /docs, as routes of an
+ * HttpRouter with routerConfig.
  */
 export const layer = (options: ApiOptions) =>
   Layer.mergeAll(
@@ -93,12 +96,12 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
   ).pipe(Layer.provide(failedAuthentications(options)))
 
 /**
- * The same with what operators do beyond the contract, under /ops/v1, and its document at /ops/v1/openapi.json. Requires
+ * The same with /ops/v1, what operators do beyond the contract, and its document. Requires
  * Operations too.
  */
 export const layerWithOperations = (options: ApiOptions) =>
   operationsBeside(options, { layer: Layer.empty, routes: [] })
 
-/** The same with the pages of a server of its own: what it is and how it is at `/`. Requires HealthExamination too. */
+/** The same with the first page of a standalone server at `/`. Requires HealthExamination too. */
 export const layerWithPages = (options: ApiOptions, about: About) =>
   operationsBeside(options, PageRoutes.make(about))

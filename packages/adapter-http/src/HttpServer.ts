@@ -5,8 +5,9 @@
  * HttpServer.layer({ host: "127.0.0.1", port: 0, uiTokens: [Redacted.make("…")] })
  * ```
  *
- * It requires Ingest, Admission, Queries, Ids and Readiness, and provides `HttpServer.HttpServer` of `effect/http`,
- * whose `address` has the bound port. `storage` is a `storageStack` over a Storage.
+ * It requires Ingest, Admission, Queries, Hashing, Ids and Readiness, and provides
+ * `HttpServer.HttpServer` of `effect/http`, whose `address` has the bound port. `storage` is a `storageStack` over a
+ * Storage.
  *
  * ```ts
  * const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
@@ -27,7 +28,7 @@ import * as Intake from "./request/Intake.ts"
 import * as FailureLog from "./response/FailureLog.ts"
 import { routerConfig } from "./routes.ts"
 
-/** First of all on the way down: not ready any more, and answers close their connections. */
+/** The first step of a shutdown: the service is not ready, and answers close their connections. */
 const drainFirst = Layer.effectDiscard(
   Effect.gen(function* () {
     const { drain } = yield* Readiness
@@ -35,17 +36,17 @@ const drainFirst = Layer.effectDiscard(
   }),
 )
 
-/** Where to listen, and for whom. */
+/** Where to listen, and how to answer. */
 export type ServerOptions = NodeServer.ListenOptions & ApiRoutes.ApiOptions
 
 /** Serves the v1 API until its scope closes. Fails when it cannot listen. */
 export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options), options)
 
-/** The same with what operators do beyond the contract, under /ops/v1. Requires Operations too. */
+/** The same with /ops/v1, what operators do beyond the contract. Requires Operations too. */
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 
-/** The same with the pages of a server of its own. Requires HealthExamination too. */
+/** The same with the first page of a standalone server. Requires HealthExamination too. */
 export const layerWithPages = (options: ServerOptions, about: About) =>
   serve(ApiRoutes.layerWithPages(options, about), options)
 

@@ -9,24 +9,24 @@ import { HttpServer } from "effect/http"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
-/** Slow clients are cut off: headers within 10 s, the whole request within 30 s (docs/rules.md#slow-clients). */
+/** Limits on slow clients (docs/rules.md#slow-clients). */
 const HEADERS_TIMEOUT_MILLIS = 10_000
 const REQUEST_TIMEOUT_MILLIS = 30_000
 const CHECKING_INTERVAL_MILLIS = 1_000
 
-/** Longer than the 60 s for which the usual proxies keep a connection: the side that closes first must be theirs. */
+/** Longer than the usual 60 s of proxies, which must be the first to close an idle connection. */
 const KEEP_ALIVE_MILLIS = 65_000
 
-/** How much longer a connection is kept than it is told. */
+/** How much longer a connection is kept than announced. */
 const KEEP_ALIVE_GRACE_MILLIS = 1_000
 
-/** How long requests under way may take when the server stops: half of the ten seconds that a service has to stop. */
+/** How long requests may take at a shutdown: half of the 10 s that a service has to stop. */
 const DRAIN_LIMIT = Duration.seconds(5)
 
-/** How long a client that was refused may take to read why. */
+/** How long a refused client may take to read its answer. */
 const REFUSAL_GRACE_MILLIS = 1_000
 
-/** Nothing came of a request in time; what node:http says then. */
+/** No request arrived in time; the error of node:http for that. */
 class SlowClient extends Error {
   readonly code = "ERR_HTTP_REQUEST_TIMEOUT"
 }
@@ -42,7 +42,10 @@ const statusOf = (error: NodeJS.ErrnoException): number => {
   }
 }
 
-/** Answers what never became a whole HTTP request: with its id and no body, then closes (docs/rules.md#slow-clients). */
+/**
+ * Answers an incomplete or malformed request with an id and no body, and closes
+ * (docs/rules.md#slow-clients).
+ */
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void => {
   const status = statusOf(error)
   socket.end(
@@ -52,19 +55,21 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string)
   setTimeout(() => socket.destroy(), REFUSAL_GRACE_MILLIS).unref()
 }
 
-/** The answer that a connection waits for, or had last. A property, because a weak map costs each request more. */
+/** The current or last answer of a connection. A property, because a weak map costs more. */
 const ANSWER: unique symbol = Symbol("answer")
 interface Connection extends Duplex {
   [ANSWER]?: ServerResponse
 }
 
-/** So many turns of the event loop without an arrival: a connection is accepted in one, and read in the next. */
+/**
+ * Turns of the event loop without an arrival: a connection is accepted in one and read in the next.
+ */
 const QUIET_TURNS = 4
 
-/** Under load something always arrives; the server has to stop all the same. */
+/** A limit, because under load something always arrives. */
 const MOST_MILLIS = 1_000
 
-/** Connections and requests as they arrive at a server: what has arrived when it stops is still read. */
+/** Notes arrivals at a server, so that it reads what has arrived before it stops. */
 class Arrivals {
   #count = 0
 
@@ -72,7 +77,7 @@ class Arrivals {
     this.#count += 1
   }
 
-  /** Calls back when all that has arrived is read: no turn of the event loop brings more, or a second has passed. */
+  /** Calls back once some turns of the event loop bring no arrival, or a second has passed. */
   settle(onSettled: () => void): void {
     const deadline = performance.now() + MOST_MILLIS
     let seen = this.#count
@@ -100,7 +105,7 @@ class FrontedServer extends Server {
     this.#behind = {
       onArrival: () => this.#arrivals.note(),
       firstMillis: () => this.headersTimeout,
-      // As node:http: a little longer than it tells, for what is under way to a client that keeps to it.
+      // As node:http, a little longer than announced, for requests that are on their way.
       idleMillis: KEEP_ALIVE_MILLIS + KEEP_ALIVE_GRACE_MILLIS,
       keepAliveSeconds: KEEP_ALIVE_MILLIS / 1_000,
       handOver: (socket, remainingMillis) => {
@@ -123,13 +128,13 @@ class FrontedServer extends Server {
     }
   }
 
-  /** Stops listening when all that has arrived is accepted and read: what the system would still hold, it would reset. */
+  /** Stops listening once everything that has arrived is read: the system would reset the rest. */
   override close(callback?: (error?: Error) => void): this {
     this.#arrivals.settle(() => super.close(callback))
     return this
   }
 
-  /** Closes what is idle when all that has arrived is read. A connection that has just been accepted is no more than that. */
+  /** Closes idle connections once everything that has arrived is read. */
   override closeIdleConnections(): void {
     this.#arrivals.settle(() => {
       this.#front.closeIdle()
@@ -148,7 +153,7 @@ class FrontedServer extends Server {
     return true
   }
 
-  /** node:http begins to count when it gets a connection. */
+  /** Limits the time to the first request, which node:http would count from the handover. */
   #limitHead(socket: Connection, millis: number): void {
     const timer = setTimeout(() => {
       if (socket[ANSWER] === undefined) super.emit("clientError", new SlowClient(), socket)
@@ -174,7 +179,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
       keepAliveTimeout: KEEP_ALIVE_MILLIS,
       // Node's own refusal would not name the request; everyResponse refuses it instead.
       requireHostHeader: false,
-      // No protocol to upgrade to: such a request is answered like any other (RFC 9110, 7.8).
+      // There is no protocol to upgrade to: answer such a request like any other (RFC 9110, 7.8).
       shouldUpgradeCallback: () => false,
     },
     front,
@@ -190,7 +195,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
     if (isAnswered || !socket.writable || error.code === "ECONNRESET") socket.destroy()
     else refuse(error, socket, newRequestId())
   })
-  // Nothing is behind this server. Node would close the connection without an answer; here the method is one that no path has.
+  // No path has the method CONNECT. Node would close the connection without an answer.
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
@@ -198,7 +203,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
     response.on("finish", () => socket.destroySoon())
     server.emit("request", request, response)
   })
-  // What a client expects beyond 100-continue is no reason to refuse it (RFC 9110, 10.1.1).
+  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   return server
 }
@@ -206,14 +211,13 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
 /** Where a server listens. */
 export interface ListenOptions {
   readonly host: string
-  /** 0 lets the system choose; the HttpServer service then tells. */
+  /** 0 lets the system choose; the HttpServer service has the port. */
   readonly port: number
 }
 
 /**
- * A node:http server with the limits of the decisions. `front` makes what is offered each request first. When its scope
- * closes it stops accepting, closes idle connections, lets requests under way finish for at most 5 s, then closes what is
- * left.
+ * A node:http server behind a front. When its scope closes, it stops accepting, closes idle
+ * connections, gives requests 5 s to finish, then closes the rest.
  */
 export const layer = <E, R>({ host, port }: ListenOptions, front: Effect.Effect<AgentFront, E, R>) =>
   Layer.effect(

@@ -1,7 +1,8 @@
 /**
- * The v1 API of Tocsin as a definition: paths, methods, schemas, statuses. It serves routing, decoding, the OpenAPI
- * document and typed clients, and loads no server. A client is `HttpApiClient.make(TocsinApi, …)`; it provides
- * {@link AgentAuthentication} or {@link OperatorAuthentication} with `HttpApiMiddleware.layerClient`.
+ * The v1 API of Tocsin as a definition: paths, methods, schemas, statuses. It serves routing,
+ * decoding, the OpenAPI document and typed clients, and loads no server. A client is
+ * `HttpApiClient.make(TocsinApi, …)`; it provides {@link AgentAuthentication} or {@link
+ * OperatorAuthentication} with `HttpApiMiddleware.layerClient`.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentsApi } from "./api/AgentsApi.ts"

@@ -120,7 +120,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", fields,
   static readonly wire = onWire(NotFound, NotFound.code, "NotFoundError")
 }
 
-/** The heartbeat's key and agent id do not go together. */
+/** The key and the agent id of a heartbeat do not belong together. */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", fields, {
   description: "The agent key and the agent_id do not go together now.",
 }) {
@@ -136,7 +136,7 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("Payl
   static readonly wire = onWire(PayloadTooLarge, PayloadTooLarge.code, "PayloadTooLargeError")
 }
 
-/** The request is beyond a configured rate or volume. */
+/** The request exceeds a rate or volume. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
   "RateLimited",
   {
@@ -170,7 +170,7 @@ export class Internal extends Schema.TaggedError<Internal>()(
   "Internal",
   {
     ...fields,
-    /** After how many seconds another try may succeed, where that can be said: the header Retry-After. */
+    /** After how many seconds another try may succeed, if known: the header Retry-After. */
     retryAfterSeconds: Schema.optionalKey(Schema.Int),
   },
   { description: "The service failed." },
@@ -194,7 +194,7 @@ export class Internal extends Schema.TaggedError<Internal>()(
   )
 }
 
-/** The service is not ready: its storage cannot be reached or written to, or it is about to stop. */
+/** The storage is unreachable or refuses writes, or the service is shutting down. */
 export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields, {
   description: "The service is not ready.",
 }) {

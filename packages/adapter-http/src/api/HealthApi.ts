@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { NotReady } from "./ApiErrors.ts"
 import { operation } from "./operation.ts"
 
-/** Whether the service runs, and whether it can work (docs/rules.md#health-and-readiness). Needs no authentication. */
+/** Probes, without authentication (docs/rules.md#health-and-readiness). */
 export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("health", "/health", { success: HealthResponse }).annotateMerge(
     operation(

@@ -49,9 +49,9 @@ const HEAD_END = Buffer.from("\r\n\r\n")
 const MOST_HEAD_BYTES = 8_192
 
 /**
- * A connection on which each read so far has brought one whole usual request of an agent and nothing
- * else. It is parsed, done and answered here, for a third of the cost of node:http. The first read
- * that brings anything else is put back, and the connection is node:http's from then on
+ * A connection on which each read so far has brought one whole usual request of an agent and
+ * nothing else. It is parsed, done and answered here, for a third of the cost of node:http. The
+ * first read that brings anything else is put back, and the connection is node:http's from then on
  * (docs/decisions/0018).
  */
 export class AgentConnection {
@@ -174,7 +174,9 @@ export class AgentConnection {
     return head && sender && { head, sender, bytes: Buffer.from(bytes.subarray(0, end + HEAD_END.length)) }
   }
 
-  /** Who sends a request. Most connections have one sender, and recognising it again is expensive. */
+  /**
+   * Who sends a request. Most connections have one sender, and recognising it again is expensive.
+   */
   #senderOf({ headers }: AgentHead): KnownSender | undefined {
     const { access, trustedHops } = this.#host.services
     const { authorization } = headers

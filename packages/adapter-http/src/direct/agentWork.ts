@@ -20,7 +20,9 @@ export interface AgentRequest {
   readonly requestId: string
 }
 
-/** Runs the work of a request, which ends with its status, within the span that the API would make. */
+/**
+ * Runs the work of a request, which ends with its status, within the span that the API would make.
+ */
 const inSpan = ({ head, peer }: AgentRequest, url: string, work: Effect.Effect<number>) => {
   const request = HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method: METHOD })).modify(
     {

@@ -36,7 +36,9 @@ export interface Circumstances {
   readonly keepAliveSeconds: number
 }
 
-/** An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write. */
+/**
+ * An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write.
+ */
 export const answerText = (
   answer: AgentAnswer,
   { requestId, isFinal, millis, keepAliveSeconds }: Circumstances,

@@ -12,7 +12,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^\d{1,7}$/
 
-/** These fields change how a request is framed or read, or what becomes of its connection, or browsers send them. */
+/** Fields that change the framing, the connection or the body, or that only browsers send. */
 const UNUSUAL = [
   "content-encoding",
   "expect",
@@ -24,7 +24,7 @@ const UNUSUAL = [
   "upgrade",
 ]
 
-/** The fields of a head by their names in lower case. `undefined` if one is malformed or repeated. */
+/** The fields of a head by lower-case name; `undefined` if one is malformed or repeated. */
 const fieldsOf = (lines: ReadonlyArray<string>): Record<string, string> | undefined => {
   const fields: Record<string, string> = {}
   for (const line of lines) {
@@ -40,8 +40,9 @@ const fieldsOf = (lines: ReadonlyArray<string>): Record<string, string> | undefi
 
 /**
  * Parses the head of an agent's request, without the empty line at its end, if no two parsers could
- * read it differently: HTTP/1.1, each field in ASCII and there once, one host, a length in digits, a
- * connection that stays open. Returns `undefined` for any other head, which node:http then parses.
+ * read it differently: HTTP/1.1, each field in ASCII and there once, one host, a length in digits,
+ * a connection that stays open. Returns `undefined` for any other head, which node:http then
+ * parses.
  */
 export const parseHead = (text: string): AgentHead | undefined => {
   const [line = "", ...lines] = text.split("\r\n")

@@ -19,7 +19,7 @@ export const v1: ServedDocument = {
   make: v1Document,
 }
 
-/** The document of what operators do beyond it. */
+/** The document of /ops/v1. */
 export const ops: ServedDocument = {
   name: "operations",
   title: "Operations",
@@ -27,7 +27,7 @@ export const ops: ServedDocument = {
   make: opsDocument,
 }
 
-/** Asked for whenever it is wanted, and sent again only when it is another: the next version of the server has its own. */
+/** Clients revalidate each time, because the next version of the server has another text. */
 const revalidated = (type: string) => ({ "content-type": type, "cache-control": "no-cache" })
 
 const asText = ({ make }: ServedDocument) =>
@@ -40,8 +40,8 @@ const page = Effect.fnUntraced(function* (documents: ReadonlyArray<ServedDocumen
 })
 
 /**
- * Makes a content once, when it is first asked for, in a fiber of the server: a client that hangs up does not interrupt it, and
- * so nobody has it made again.
+ * Makes a content once, at the first request for it, in a fiber of the server, so that a client
+ * that hangs up does not interrupt it.
  */
 const madeOnce = Effect.fnUntraced(function* <A>(content: Effect.Effect<A>) {
   const making = yield* Effect.cached(Effect.forkIn(content, yield* Effect.scope))
@@ -51,7 +51,9 @@ const madeOnce = Effect.fnUntraced(function* <A>(content: Effect.Effect<A>) {
 const served = (path: `/${string}`, content: Effect.Effect<StaticContent.StaticContent>) =>
   HttpRouter.add("GET", path, Effect.flatMap(content, StaticContent.respond))
 
-/** The documents at their paths, and at /docs a page to read them. Nothing of it is made before it is asked for. */
+/**
+ * The documents at their paths, and a viewer at /docs. Each is made at the first request for it.
+ */
 export const layer = (documents: ReadonlyArray<ServedDocument>) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -77,7 +79,7 @@ export const layer = (documents: ReadonlyArray<ServedDocument>) =>
     }),
   )
 
-/** What there is at paths beside the documents themselves. */
+/** The routes of the viewer. */
 export const viewerRoutes: ReadonlyArray<KnownRoute> = [PAGE, SCRIPT, STYLE].map((path) => ({
   method: "GET",
   path,

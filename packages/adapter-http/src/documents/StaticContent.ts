@@ -7,12 +7,12 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** A text that is served as it is: kept compressed, which is what nearly all ask for. */
+/** A static text, kept compressed, which is what most clients accept. */
 export interface StaticContent {
   readonly compressed: Uint8Array
-  /** The text itself. Inflated once, if anybody asks: all answers share it, however long their clients take to read it. */
+  /** The text itself, inflated once on demand. All answers share it, even to slow clients. */
   readonly plain: () => Promise<Uint8Array>
-  /** Names this version of it. */
+  /** A digest of the text. */
   readonly version: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -39,7 +39,7 @@ const wantsGzip = (header = ""): boolean => /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*
 const isSame = (header = "", etag: string): boolean =>
   header.split(",").some((listed) => listed.trim() === etag || listed.trim() === "*")
 
-/** Answers a request for a text: not again to those who have it (RFC 9110, 13.1.2). */
+/** Answers a request for a text, with 304 if the client has it (RFC 9110, 13.1.2). */
 export const respond = Effect.fnUntraced(function* ({
   compressed,
   plain,
@@ -47,7 +47,7 @@ export const respond = Effect.fnUntraced(function* ({
   headers: own,
 }: StaticContent) {
   const { headers: asked } = yield* HttpServerRequest.HttpServerRequest
-  // Weak, because it is the same for the text as it is and for the text compressed.
+  // Weak, because the plain and the compressed text share it.
   const etag = `W/"${version}"`
   const headers = { ...own, etag, vary: "accept-encoding" }
   if (isSame(asked["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })

@@ -50,7 +50,7 @@ export const headersOf = ({ headers = {} }: OpenApi.OpenApiSpecResponse): JsonOb
   return { ...references, ...Object.fromEntries(own) }
 }
 
-/** A sentence of the service for each code. Tests compare them with what it says. */
+/** A message of the service for each code. Tests compare them with its answers. */
 const usual: Readonly<Record<ErrorCode, string>> = {
   validation: "agent_id must be 1 to 128 letters, digits or the characters . _ : -",
   unauthorized: "send the header Authorization: Bearer with a token of 1 to 512 visible ASCII characters",
@@ -68,7 +68,7 @@ const usual: Readonly<Record<ErrorCode, string>> = {
 
 /** What a document says of errors beyond the definition. */
 export interface ErrorTexts {
-  /** When an error is answered, by the name of its response, if the error itself says it too narrowly. */
+  /** Descriptions of errors by the names of their responses, if the general ones are too narrow. */
   readonly responses: Readonly<Record<string, string>>
   /** Example messages, if they are not the usual ones. */
   readonly messages: Readonly<Partial<Record<ErrorCode, string>>>

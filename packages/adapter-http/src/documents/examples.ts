@@ -66,7 +66,9 @@ const explanation = {
   incident: story.OPEN_INCIDENT,
 }
 
-/** Parameters that mean the same in every path; their schemas decode them once more and lose what is said of ids. */
+/**
+ * Ids in paths. Generated parameters lose the descriptions of their schemas, which decode twice.
+ */
 export const pathParameters: Readonly<
   Record<string, { readonly description: string; readonly example: string }>
 > = {

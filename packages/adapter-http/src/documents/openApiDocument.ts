@@ -8,7 +8,7 @@ import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
 export interface Documentation extends ErrorTexts {
   /** How to use the API, in CommonMark. */
   readonly description: string
-  /** Where the paths begin, relative to where the document is served: it may be mounted anywhere. */
+  /** The start of the paths, relative to the document, which may be mounted anywhere. */
   readonly server: string
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
 }
@@ -96,7 +96,7 @@ const errorResponses = ({ paths }: OpenApi.OpenAPISpec, documentation: Documenta
 
 const AS_TEXT = /(AgentId|CheckId)Encoded$/
 
-/** Ids in paths, which the definition decodes once more, are to readers ids as any other. */
+/** Removes the second type of ids in paths, which the definition decodes twice. */
 const withPlainIds = (node: unknown): unknown => {
   if (typeof node === "string") return node.replace(AS_TEXT, "$1")
   if (Array.isArray(node)) return Array.map(node, withPlainIds)
@@ -109,7 +109,7 @@ const withPlainIds = (node: unknown): unknown => {
     : node
 }
 
-/** The OpenAPI 3.1 document of an API: generated from its definition, with examples and how to use it. */
+/** The OpenAPI 3.1 document of an API: its definition, with examples and instructions. */
 export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   documentation: Documentation,

@@ -3,13 +3,13 @@ import { Predicate, Record } from "effect"
 /** A JSON object, of which nothing more is known. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** What says something of a schema and constrains nothing: it may stand beside a reference (OpenAPI 3.1). */
+/** Keywords that constrain nothing: they may stand beside a reference (OpenAPI 3.1). */
 const ANNOTATIONS = new Set(["description", "default", "title", "examples"])
 
 const isNote = (schema: unknown): schema is JsonObject =>
   Predicate.isObject(schema) && Object.keys(schema).every((key) => key === "$ref" || ANNOTATIONS.has(key))
 
-/** Without the `allOf` that annotations of annotated schemas are generated as: viewers and generators trip over it. */
+/** Removes an `allOf` of annotations only, which viewers and generators do not understand. */
 const withoutNotes = ({ allOf, ...schema }: JsonObject): JsonObject => {
   if (!Array.isArray(allOf)) return schema
   return allOf.every(isNote) ? Object.assign({ ...schema }, ...allOf) : { ...schema, allOf }
@@ -24,15 +24,15 @@ const plain = (node: unknown): unknown => {
   return Predicate.isObject(node) ? plainSchema(node as JsonObject) : node
 }
 
-/** A generated schema as people and programs read it best. It means the same. */
+/** A generated schema in its simplest form, with the same meaning. */
 export const plainSchema = (schema: JsonObject): JsonObject => inUtc(withoutNotes(Record.map(schema, plain)))
 
 const isFlag = (schema: JsonObject): boolean =>
   Array.isArray(schema["enum"]) && schema["enum"].join() === "true,false"
 
 /**
- * The schema of a query parameter with the type that it stands for (docs/rules.md#lists): to the schemas that
- * decode them they are texts.
+ * The schema of a query parameter with its real type (docs/rules.md#lists): the schemas that decode
+ * it see text.
  */
 export const typedQuery = (name: string, schema: JsonObject): JsonObject => {
   if (name === "limit") return { type: "integer", minimum: 1, maximum: 500, default: 100 }

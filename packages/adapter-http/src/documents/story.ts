@@ -1,6 +1,6 @@
 /**
- * One story that all examples tell, as it is on the wire: the disk of web-01 filled up on a January morning, operators were
- * told, and it was mended. Tests decode each piece by the schema of its place.
+ * One story for all examples, as it is on the wire: the disk of web-01 filled up on a January
+ * morning, operators were notified, and it was repaired. Tests decode each piece by its schema.
  */
 
 export const REQUEST_ID = "019c137f-2a80-7c3d-8e21-5b6f70d1a94e"
@@ -109,5 +109,5 @@ export const OUTBOX_ITEM = {
   updated_at: "2026-01-31T08:29:59.270Z",
 }
 
-/** Opaque to whoever gets one; tests hold it against the limits of a cursor alone. */
+/** Opaque to clients; tests check only its length and characters. */
 export const CURSOR = "eyJ2IjoxLCJsIjoiYWdlbnRzIiwicCI6WyJ3ZWItMDEiXX0"

@@ -3,7 +3,7 @@ import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiSwagger } from "effect/http-api"
 import * as StaticContent from "./StaticContent.ts"
 
-/** Starts the viewer in the page: with the document that its address names, or the first. Plain JavaScript of browsers. */
+/** Starts the viewer with the document that the page's address names, or with the first. */
 const startScript = `
 window.onload = () => {
   const links = Array.from(document.querySelectorAll("nav a[data-document]"))
@@ -32,13 +32,13 @@ nav .name { color: #fff; margin-right: auto; }
 .no-script { padding: 1.5rem; font: 1rem/1.5 system-ui, sans-serif; }
 `
 
-/** What the page of the viewer loads. */
+/** The files of the viewer's page. */
 export interface ViewerFiles {
   readonly script: StaticContent.StaticContent
   readonly style: StaticContent.StaticContent
 }
 
-/** A page of effect's own viewer, of an API without endpoints: Swagger UI itself is what is wanted of it. */
+/** A page of effect's viewer for an empty API: only its copy of Swagger UI is needed. */
 const swaggerPage = Effect.acquireUseRelease(
   Effect.sync(() =>
     HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("none"), { path: "/" }), {
@@ -56,7 +56,7 @@ const swaggerPage = Effect.acquireUseRelease(
 const contentOf = (page: string, element: "script" | "style"): string =>
   new RegExp(`<${element}>([\\s\\S]*?)</${element}>`).exec(page)?.[1] ?? ""
 
-// A new version has a new address (see viewerPage), so what is kept is never asked for again.
+// A new version has a new address (see viewerPage).
 const kept = (type: string) => ({
   "content-type": `${type}; charset=utf-8`,
   "cache-control": "public, max-age=31536000, immutable",
@@ -65,12 +65,12 @@ const kept = (type: string) => ({
 const NOTICE = "/* Swagger UI, https://github.com/swagger-api/swagger-ui, Apache License 2.0 */"
 
 /**
- * Swagger UI as `effect` brings it, with what starts it here. Loads two megabytes, which a server that nobody asks for them
- * does without; half a megabyte of it is kept.
+ * Swagger UI from `effect`, with its start. It loads two megabytes, so it is made on demand, and
+ * keeps half a megabyte.
  */
 export const viewerFiles: Effect.Effect<ViewerFiles> = Effect.gen(function* () {
   const page = yield* swaggerPage
-  // What it starts by itself when the page is there, startScript replaces.
+  // startScript replaces the start of effect's own page.
   const script = [NOTICE, contentOf(page, "script"), startScript].join("\n")
   const style = [NOTICE, contentOf(page, "style"), viewerStyle].join("\n")
   return {
@@ -81,21 +81,24 @@ export const viewerFiles: Effect.Effect<ViewerFiles> = Effect.gen(function* () {
 
 /** A document that the viewer offers. */
 export interface OfferedDocument {
-  /** What the page's address names it by. */
+  /** Its name in the page's address. */
   readonly name: string
   readonly title: string
   /** Its path. */
   readonly path: string
 }
 
-/** Where the page and its files are; the page leads to them relative to itself, because it may be mounted anywhere. */
+/**
+ * The paths of the page and its files. The page refers to them relatively: it may be mounted
+ * anywhere.
+ */
 export const PAGE = "/docs" as const
 export const SCRIPT = "/docs/viewer.js" as const
 export const STYLE = "/docs/viewer.css" as const
 
 /**
- * What the page may do: load and ask nothing but its own origin, run nothing that stands in it, be in no frame. Images that
- * stand in the style sheet are icons.
+ * The page loads and calls only its own origin, runs no inline script, and stands in no frame. The
+ * style sheet contains its icons.
  */
 export const POLICY = [
   "default-src 'none'",

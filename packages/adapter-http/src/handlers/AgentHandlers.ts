@@ -19,8 +19,8 @@ const arrivalOf = (request: HttpServerRequest.HttpServerRequest, sender: Sender)
 
 /**
  * The agents' endpoints. They read their bodies themselves, because the order and the wording of
- * their checks are our own (docs/decisions/0004). `trustedHops` is how many proxies stand before the
- * server.
+ * their checks are our own (docs/decisions/0004). `trustedHops` is how many proxies stand before
+ * the server.
  */
 export const layer = (trustedHops: number) => {
   const addressOf = requestAddress(trustedHops)
@@ -32,7 +32,9 @@ export const layer = (trustedHops: number) => {
       const calls = agentCalls(ingest)
       const { bodies } = ingest
       const intake = yield* AgentIntake
-      /** Takes a body in if its sender may send it and there is room, and makes the call with it. */
+      /**
+       * Takes a body in if its sender may send it and there is room, and makes the call with it.
+       */
       const taking = <Reply, E extends CoreError, E2 extends CoreError>(
         enter: (arrival: Arrival) => Effect.Effect<Visit, E2>,
         call: (sender: Sender, body: unknown) => Effect.Effect<Reply, E>,

@@ -7,7 +7,7 @@ import { Effect, Predicate, type Redacted, Result } from "effect"
 /** Who sends an agent's request. */
 export interface Sender {
   readonly key: Redacted.Redacted
-  /** Whom registrations are counted for (docs/rules.md#rate-limits). */
+  /** The address whose registrations are limited (docs/rules.md#rate-limits). */
   readonly address: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface AgentCalls {
   readonly events: Call<Service["events"]>
 }
 
-/** What becomes of the agents' requests, whichever way they come. */
+/** The agents' requests, for the front and the API. */
 export const agentCalls = (ingest: Service): AgentCalls => ({
   heartbeat: ({ key, address }, body) => {
     const decoded = decodeHeartbeatRequest(body)

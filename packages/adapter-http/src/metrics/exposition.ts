@@ -5,7 +5,7 @@ import type {
   Reading,
 } from "@tocsin/core/engine/metrics/Metric"
 
-/** What the text is, to whoever reads it (Prometheus, text format 0.0.4). */
+/** The content type of the text (Prometheus, text format 0.0.4). */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 const escapeHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
@@ -45,7 +45,9 @@ const readingLines = (definition: MetricDefinition, reading: Reading): ReadonlyA
     : distributionLines(definition, labels, reading.value)
 }
 
-/** Metrics as text. Families of one definition become one; what has no reading is left out. */
+/**
+ * Metrics as text. Families of one definition become one; families without a reading are left out.
+ */
 export const exposition = (families: ReadonlyArray<MetricFamily>): string => {
   const readings = new Map<MetricDefinition, Array<Reading>>()
   for (const family of families) {

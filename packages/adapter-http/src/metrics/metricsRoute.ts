@@ -17,23 +17,25 @@ import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
 import { processMetrics } from "./processMetrics.ts"
 import { stateMetrics } from "./stateMetrics.ts"
 
-/** What the metrics need to know. */
+/** The options of the metrics. */
 export interface MetricsOptions {
   readonly access: Access.MetricsAccess
-  /** The version of the service, which `tocsin_build_info` tells. */
+  /** The version of the service, for `tocsin_build_info`. */
   readonly version: string
 }
 
-/** Scrapers that come together, and those that come too often, get the same answer. */
+/** Simultaneous and too frequent scrapes get the same answer. */
 const KEPT_FOR = Duration.seconds(1)
 
-/** Less than the ten seconds that Prometheus waits: whatever hangs, the rest is told in time. */
+/**
+ * Less than the 10 s that Prometheus waits, so that one hanging source does not cost the others.
+ */
 const SOURCE_LIMIT = Duration.seconds(3)
 
-/** Where the metrics are. */
+/** The route of the metrics. */
 export const METRICS_ROUTE = { method: "GET", path: "/metrics" } as const satisfies KnownRoute
 
-/** What a source tells in time, or nothing. It is not waited for to be stopped, which takes as long again. */
+/** The readings of a source, or none if it is too slow. A slow source is not waited for to stop. */
 const inTime = (
   source: Effect.Effect<ReadonlyArray<MetricFamily>, unknown>,
   scope: Scope.Scope,
@@ -42,7 +44,7 @@ const inTime = (
     Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.join(fiber), SOURCE_LIMIT)),
     Effect.map(Option.getOrElse(() => [])),
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logDebug("some metrics could not be read; the others are told", cause), []),
+      Effect.as(Effect.logDebug("some metrics could not be read; the others are reported", cause), []),
     ),
   )
 
@@ -56,10 +58,10 @@ const makeText = Effect.fnUntraced(function* (version: string) {
   const collect = Effect.gen(function* () {
     const isUp = yield* isStorageUp
     const sources = [...instruments.sources, ...(isUp ? [stateMetrics(queries, notifiers)] : [])]
-    const told = yield* Effect.forEach(sources, (source) => inTime(source, scope), {
+    const families = yield* Effect.forEach(sources, (source) => inTime(source, scope), {
       concurrency: "unbounded",
     })
-    return exposition([single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...told.flat()])
+    return exposition([single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...families.flat()])
   })
   return yield* shared(yield* Effect.cachedWithTTL(collect, KEPT_FOR))
 })

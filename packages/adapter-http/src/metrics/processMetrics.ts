@@ -35,7 +35,9 @@ interface Look {
   readonly files?: { readonly open: number; readonly most: number | undefined }
 }
 
-/** Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag. */
+/**
+ * Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag.
+ */
 const lag = ({ lag: { count } }: Look, nanos: number): number =>
   count === 0 ? 0 : Math.max(0, nanos / NANOS - LAG_RESOLUTION_MILLIS / MILLIS)
 

@@ -15,14 +15,16 @@ import { Effect } from "effect"
 const MICROS_PER_SECOND = 1_000_000
 const WAITING: ReadonlySet<BacklogState> = new Set(["pending", "retry", "sending"])
 
-/** What is in the storage: of agents, checks, incidents and notifications. Those of told notifiers are 0 where there are none. */
-export const stateMetrics = (queries: Queries["Service"], told: ReadonlyArray<NotifierName>) =>
+/**
+ * Counts of agents, checks, incidents and notifications. A configured notifier without any has 0.
+ */
+export const stateMetrics = (queries: Queries["Service"], configured: ReadonlyArray<NotifierName>) =>
   Effect.gen(function* () {
     const [summary, metricCounts] = yield* Effect.all([queries.summary, queries.metricCounts], {
       concurrency: 2,
     })
     const now = yield* Instant.now
-    return [...countFamilies(summary, metricCounts), ...outboxFamilies(metricCounts.backlog, told, now)]
+    return [...countFamilies(summary, metricCounts), ...outboxFamilies(metricCounts.backlog, configured, now)]
   })
 
 const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): ReadonlyArray<MetricFamily> => {
@@ -31,7 +33,7 @@ const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): Read
   return [
     several(metrics.agents, [
       [["alive"], agents_online],
-      // Two reads: who is found dead by the second one may have been alive at the first.
+      // Two reads: an agent that the first one saw alive may be dead in the second.
       [["stale"], Math.max(0, agents_offline - agents_dead)],
       [["dead"], agents_dead],
       [["pending"], agents_pending],
@@ -52,10 +54,10 @@ const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): Read
 
 const outboxFamilies = (
   backlog: ReadonlyArray<Backlog>,
-  told: ReadonlyArray<NotifierName>,
+  configured: ReadonlyArray<NotifierName>,
   now: Instant.Instant,
 ): ReadonlyArray<MetricFamily> => {
-  const notifiers = Array.from(new Set([...told, ...backlog.map(({ notifier }) => notifier)]))
+  const notifiers = Array.from(new Set([...configured, ...backlog.map(({ notifier }) => notifier)]))
   const of = (notifier: NotifierName) => backlog.filter((one) => one.notifier === notifier)
   const ageOf = (notifier: NotifierName): number => {
     const ages = of(notifier)

@@ -13,10 +13,10 @@ import { wantsHtml } from "./wantsHtml.ts"
 const FIRST = "/"
 const ROBOTS = "/robots.txt"
 
-/** Anybody may ask, as often as they like: the storage is looked at no more often than this. */
+/** Requests need no token, so the storage is read no more often than this. */
 const LOOK_EVERY = Duration.seconds(5)
 
-/** Nothing but its own style and its own icon, and in no frame. */
+/** The page loads only its own style and icon, and stands in no frame. */
 const PAGE_FIELDS = {
   "content-security-policy":
     `default-src 'none'; style-src 'sha256-${hash("sha256", stylesheet, "base64")}'; img-src data:; ` +
@@ -25,7 +25,7 @@ const PAGE_FIELDS = {
   vary: "Accept",
 } as const
 
-// No search engine has any business with somebody's monitoring.
+// Search engines must not index monitoring.
 const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
 
 const layer = (
@@ -41,7 +41,7 @@ const layer = (
         const ready = yield* isReady
         const upFor = Duration.nanos(((yield* Instant.now) - startedAt) * 1_000n)
         const stopping = { state: "stopping" } as const
-        // While the storage is known to be away nobody waits for it.
+        // No request waits for a storage that is known to be down.
         const health = isDraining() ? stopping : ready ? yield* look : AWAY
         return { ...about, startedAt, upFor, isReady: ready, health }
       })
@@ -63,7 +63,10 @@ const AWAY = {
   faults: [{ name: "storage_answers", text: "the storage cannot be reached or written to" }],
 } as const
 
-/** The first page, for people and for programs, and robots.txt. They say nothing that needs a token. */
+/**
+ * The first page, for people and for programs, and robots.txt. They contain nothing that needs a
+ * token.
+ */
 export const make = (about: About) => ({
   layer: layer(about),
   routes: ([FIRST, ROBOTS] as const).map((path): KnownRoute => ({ method: "GET", path })),

@@ -2,14 +2,16 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { Health } from "@tocsin/core/health/judgeHealth"
 import { Duration } from "effect"
 
-/** What a service tells everybody of itself. */
+/** What a service reveals about itself without a token. */
 export interface About {
   readonly version: string
-  /** What keeps its state, in a word: SQLite. No address. */
+  /** The kind of its storage, such as SQLite, without an address. */
   readonly storage: string
 }
 
-/** A service and how it is, as its first page shows it. Nothing in it is a secret, or about what is monitored. */
+/**
+ * The state that the first page shows. It contains no secret and nothing about what is monitored.
+ */
 export interface ServiceState extends About {
   readonly startedAt: Instant.Instant
   readonly upFor: Duration.Duration
@@ -20,22 +22,22 @@ export interface ServiceState extends About {
 
 type FaultName = Extract<Health, { readonly state: "unwell" }>["faults"][number]["name"]
 
-/** Whether a condition holds, as far as is known. */
+/** Whether none of these faults is known. */
 const holds = ({ health }: ServiceState, ...names: ReadonlyArray<FaultName>): boolean =>
   health.state !== "unwell" || !health.faults.some(({ name }) => names.includes(name))
 
-/** How it is, in a word. */
+/** The state in a word. */
 export const statusOf = ({ isReady, health }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
   if (health.state === "stopping") return "stopping"
   if (!isReady) return "not_ready"
   return health.state === "unwell" ? "unwell" : "ok"
 }
 
-/** Whether its storage answers and keeps what it is given. */
+/** Whether the storage answers and takes writes. */
 export const isStorageWell = (state: ServiceState): boolean =>
   state.isReady && holds(state, "storage_answers", "storage_keeps")
 
-/** Whether notifications go out; unknown while the storage does not answer. */
+/** Whether notifications are delivered; unknown while the storage does not answer. */
 export const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up" | "unknown" => {
   if (!isStorageWell(state)) return "unknown"
   if (!holds(state, "delivery_in_time")) return "late"

@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "")
 
-/** What can stand in a template: text is escaped, HTML and lists of it are not. */
+/** A part of a template: text is escaped, HTML is not. */
 export type Part = string | Html | ReadonlyArray<Html>
 
 const textOf = (part: Part): string => {
@@ -25,6 +25,6 @@ const textOf = (part: Part): string => {
   return part instanceof Html ? part.text : part.map(({ text }) => text).join("")
 }
 
-/** HTML from a template, whose parts are escaped unless they are HTML. */
+/** HTML from a template; parts that are not HTML are escaped. */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
   new Html(String.raw({ raw: strings }, ...parts.map(textOf)))

@@ -1,4 +1,7 @@
-/** The style of pages: system fonts, the reader's choice of light or dark, and colours that are told apart by words, too. */
+/**
+ * The style of pages: system fonts, light or dark as the reader prefers; words repeat what colours
+ * say.
+ */
 export const stylesheet = `
 :root { color-scheme: light dark; --ink: #1b2330; --soft: #586273; --line: #dde2ea; --ground: #f6f7f9; --card: #ffffff;
   --link: #0b57c2; --good: #0f6b3a; --bad: #b3261e; }

@@ -1,10 +1,10 @@
-/** What a media range of Accept gives a type, from 0 to 1 (RFC 9110, 12.4.2). */
+/** The weight of a media range of Accept, from 0 to 1 (RFC 9110, 12.4.2). */
 const weightOf = (parameters: ReadonlyArray<string>): number => {
   const given = parameters.map((parameter) => /^\s*q=([\d.]{1,5})\s*$/i.exec(parameter)?.[1]).find(Boolean)
   return given === undefined ? 1 : Number(given)
 }
 
-/** Whether a client asks for HTML by its name, as browsers do: programs that take anything get JSON. */
+/** Whether a client accepts HTML by name, as browsers do. Programs that take anything get JSON. */
 export const wantsHtml = (accept = ""): boolean => {
   const ranges = accept
     .toLowerCase()

@@ -6,7 +6,7 @@ export type AllowedOrigins = "*" | ReadonlyArray<string>
 const EVERY = "*"
 const TAKES = "origins such as https://dashboard.example, or * alone"
 
-/** The schemes of apps and extensions, whose origins have no form of their own in URLs: capacitor://localhost. */
+/** Origins of apps and extensions, which URL does not parse as such: capacitor://localhost. */
 const OTHER_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
 
 /** What is wrong with an origin; it completes "… must be origins, but …". */
@@ -23,8 +23,9 @@ const LONGEST_ECHO = 64
 const shown = (text: string): string => JSON.stringify(text.slice(0, LONGEST_ECHO))
 
 /**
- * Reads a list of origins; a failure completes "… must be". Origins are compared exactly, so each must be written as browsers
- * send it: in lower case, without a path, a slash at its end, or the port that its scheme implies.
+ * Reads a list of origins; a failure completes "… must be". Origins are compared exactly, so each
+ * must be written as browsers send it: in lower case, without a path, a final slash, or the default
+ * port of its scheme.
  */
 export const parseAllowedOrigins = (texts: ReadonlyArray<string>): Result.Result<AllowedOrigins, string> => {
   const [first, ...others] = texts

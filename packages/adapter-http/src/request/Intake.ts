@@ -4,15 +4,15 @@ import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { announcedBytes, MAX_BODY_BYTES } from "./RequestBody.ts"
 
-/** How much of the agents' requests a server holds at a time, and how long one may keep others waiting. */
+/** How much of the agents' requests a server holds at a time, and how long one may delay others. */
 export interface IntakeLimits {
   /** Bytes of bodies, and 4 KiB for each request. */
   readonly bytes: number
-  /** How long a body may take to arrive, at least, once others wait for its place. */
+  /** How long a body may at least take to arrive while others wait for its place. */
   readonly turnMillis: number
 }
 
-/** What a request costs besides its body, roughly: so that many small ones are bounded, too. */
+/** The rough cost of a request besides its body, which bounds small requests, too. */
 const REQUEST_BYTES = 4_096
 
 // Some 30 bodies of the largest size, or 8,000 heartbeats, at a time.
@@ -23,22 +23,24 @@ export const IntakeLimits = Context.Reference<IntakeLimits>("@tocsin/adapter-htt
   defaultValue: () => defaultLimits,
 })
 
-/** Node reads so much at once: that of a body may come along with its headers, before anybody can stop it. */
+/** Node reads this much at once, so that a part of a body may arrive with its headers. */
 const READ_BYTES = 65_536
 
-/** node:http reads on by itself after a small body that was complete already; what may follow it must wait as well. */
+/**
+ * node:http resumes a socket after a small complete body, but what follows it must wait as well.
+ */
 function pauseAgain(this: Socket): void {
   this.pause()
 }
 
-/** A request's place among those that are taken in. */
+/** A request's place in the intake. */
 export interface Place {
   readonly message: IncomingMessage
-  /** What it may come to: its body, of the length that its headers announce, and the rest. */
+  /** Its upper bound: the announced length of its body, and the rest. */
   readonly bytes: number
-  /** Called once, when its body may be read. */
+  /** Called once, as soon as its body may be read. */
   readonly onAdmitted: () => void
-  /** What it counts for now. */
+  /** How much it counts for now. */
   held: number
   readonly bytesReadBefore: number
   turn: number
@@ -46,23 +48,24 @@ export interface Place {
 }
 
 /**
- * Lets agents' requests in as long as there is room for them, and makes the others wait without reading their bodies: the
- * senders are slowed down by TCP, and nobody is refused. A body counts in full from the moment that it may be read, until
+ * Admits agents' requests while there is room for them. The others wait with their bodies unread:
+ * TCP slows their senders down, and none is refused. A body counts in full from its admission until
  * its request is answered.
  *
- * A sender that is slower than others that wait gives up its place after its turn, keeps what it has sent, and waits
- * behind them. So it costs them no more than a turn; and the slowest are cut off by the limit on whole requests.
+ * A sender that is slower than its turn while others wait loses its place, keeps what it has sent,
+ * and waits behind them. So it delays them by one turn at most. The limit on whole requests ends
+ * the slowest.
  */
 export class Intake {
   #held = 0
-  /** How many of those inside came whole. */
+  /** How many of those inside arrived whole. */
   #whole = 0
   #turn = 0
   #timer: NodeJS.Timeout | undefined
   readonly #inside = new Set<Place>()
-  // In the order in which they are let in.
+  // In the order of their admission.
   readonly #waiting = new Set<Place>()
-  /** How many requests wait on each connection that is not read for their sake. */
+  /** How many requests wait on each paused connection. */
   readonly #paused = new Map<Socket, number>()
   readonly #limits: IntakeLimits
 
@@ -70,7 +73,9 @@ export class Intake {
     this.#limits = limits
   }
 
-  /** Asks for a place for a request whose body has not been read. It must be left, whatever becomes of the request. */
+  /**
+   * Asks for a place for a request with an unread body. Every place must be left by {@link leave}.
+   */
   enter(message: IncomingMessage, onAdmitted: () => void): Place {
     const place: Place = {
       message,
@@ -86,7 +91,7 @@ export class Intake {
     return place
   }
 
-  /** Gives a place up: the request is answered, or its client is gone. */
+  /** Frees a place: the request is answered, or its client is gone. */
   leave(place: Place): void {
     this.#held -= place.held
     place.held = 0
@@ -96,7 +101,7 @@ export class Intake {
   }
 
   /**
-   * Takes in a request whose body, so many bytes, is there already, if there is room for it and nobody waits. Then it must
+   * Admits a request whose body has arrived, if there is room for it and none waits. Its place must
    * be left by {@link leaveWhole}.
    */
   takeWhole(bytes: number): boolean {
@@ -107,19 +112,22 @@ export class Intake {
     return true
   }
 
-  /** Gives up the place of a request of so many bytes that was taken in whole. */
+  /** Frees the place of a request that was admitted whole. */
   leaveWhole(bytes: number): void {
     this.#held -= bytes + REQUEST_BYTES
     this.#whole -= 1
     if (this.#waiting.size > 0) this.#admitWaiting()
   }
 
-  /** Runs the effect of a request that came from node:http when there is room for it, and holds its place until the end. */
+  /**
+   * Runs the effect of a request from node:http once there is room, and holds its place until the
+   * end.
+   */
   within<A, E, R>(
     { source }: HttpServerRequest.HttpServerRequest,
     effect: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E, R> {
-    // What is too large is refused without being read, and need not wait for that.
+    // A body that is too large is refused unread, and need not wait for that.
     if (!(source instanceof IncomingMessage) || announcedBytes(source) > MAX_BODY_BYTES) return effect
     return Effect.suspend(() => {
       let place: Place | undefined
@@ -131,7 +139,7 @@ export class Intake {
     })
   }
 
-  // Whoever waits is let in at last when nobody else is: what slow senders have sent so far may fill everything.
+  // The first is admitted when no other is inside, even if the parts of slow senders fill all room.
   #hasRoomFor(place: Place): boolean {
     const isAlone = this.#inside.size === 0 && this.#whole === 0
     return this.#held - place.held + place.bytes <= this.#limits.bytes || isAlone
@@ -171,7 +179,7 @@ export class Intake {
     place.held = bytes
   }
 
-  /** Those whose bodies have been arriving for a whole turn go behind those that wait. */
+  /** Moves bodies that have been arriving for a whole turn behind those that wait. */
   #endTurn(): void {
     this.#timer = undefined
     if (this.#waiting.size === 0) return
@@ -206,12 +214,12 @@ export class Intake {
   }
 }
 
-/** The {@link Intake} of a server: all ways that its agents' requests take share the room that there is. */
+/** The {@link Intake} of a server, which the front and the API share. */
 export const AgentIntake = Context.Reference<Intake>("@tocsin/adapter-http/request/AgentIntake", {
   defaultValue: () => new Intake(defaultLimits),
 })
 
-/** Gives a server an {@link Intake} of its own. */
+/** Makes the {@link Intake} of a server. */
 export const layer: Layer.Layer<never> = Layer.effect(
   AgentIntake,
   Effect.map(IntakeLimits, (limits) => new Intake(limits)),

@@ -35,11 +35,11 @@ const tooLarge = fail({
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** A body that came in these parts. */
+/** The body that these parts make. */
 const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
 
-/** Straight from Node: what most requests of a busy server come by, and the cheapest way. */
+/** Reads from Node directly, which is the cheapest way. */
 const readFromNode = (source: IncomingMessage) =>
   Effect.callback<Uint8Array, PayloadTooLarge | Validation>((resume) => {
     const parts: Array<Buffer> = []
@@ -68,7 +68,7 @@ const readFromAnywhere = (request: Request) =>
     Effect.map((buffer) => new Uint8Array(buffer)),
   )
 
-/** Reads a body of at most 1 MiB. Never holds more than that; a larger one is refused as soon as it is seen to be. */
+/** Reads a body of at most 1 MiB, and refuses a larger one as soon as it exceeds the limit. */
 const read = (request: Request): Effect.Effect<Uint8Array, PayloadTooLarge | Validation> => {
   const { source, headers } = request
   if (Number(headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
@@ -78,7 +78,7 @@ const read = (request: Request): Effect.Effect<Uint8Array, PayloadTooLarge | Val
     : readFromAnywhere(request)
 }
 
-/** Reads a body that is of no interest, so that its size is known. */
+/** Reads an ignored body, to enforce the size limit. */
 export const readIgnored = (request: Request): Effect.Effect<void, PayloadTooLarge> =>
   hasBody(request)
     ? Effect.catchTag(Effect.asVoid(read(request)), "Validation", () => Effect.void)
@@ -87,8 +87,8 @@ export const readIgnored = (request: Request): Effect.Effect<void, PayloadTooLar
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * Parses a body as JSON, whatever its Content-Type (docs/rules.md#order-of-checks); fails with the sentence that says what is wrong. A byte
- * order mark before it is ignored.
+ * Parses a body as JSON, whatever its Content-Type (docs/rules.md#order-of-checks); fails with the
+ * message for the client. Ignores a byte order mark.
  */
 export const parseJson = (
   bytes: Uint8Array,
@@ -102,7 +102,9 @@ export const parseJson = (
   )
 }
 
-/** Does one piece of work in each turn of the event loop, in order. What else there is to do gets its time between them. */
+/**
+ * Does one piece of work in each turn of the event loop, so that other work gets its time between.
+ */
 export class Turns {
   readonly #waiting: Array<() => void> = []
   readonly #next = () => this.#doNext()
@@ -123,14 +125,14 @@ export class Turns {
   }
 }
 
-/** Larger bodies than this take milliseconds to parse and to check. */
+/** Larger bodies take milliseconds to parse and check. */
 const LARGE_BYTES = 65_536
 
 const largeBodies = new Turns()
 
 /**
- * Does the work that a body makes: at once, or for large ones one body a turn of the event loop. Otherwise all that arrived
- * together would hold up everybody else for as long as all of them take.
+ * Does the work for a body: immediately, or one large body a turn of the event loop. Large bodies
+ * that arrive together would otherwise block all other requests.
  */
 const inTurn = (body: Uint8Array, work: () => void): void => {
   if (body.length > LARGE_BYTES) largeBodies.add(work)
@@ -144,7 +146,7 @@ const turnOf = (body: Uint8Array) =>
 export const readJson = (request: Request): Effect.Effect<unknown, PayloadTooLarge | Validation> =>
   Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) => {
     const { headers } = request
-    // Node takes off the chunks, and leaves what is in them as it came.
+    // Node removes the chunks, but decodes nothing inside them.
     if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") return invalid(CODED)
     return Result.match(parseJson(bytes, headers["content-encoding"]), {
       onSuccess: Effect.succeed,

@@ -55,7 +55,10 @@ const READING = new Set(["GET", "HEAD"])
 
 /** What a header Authorization gives access to (docs/rules.md#tokens). */
 export interface Access {
-  /** The key of an agent. A token of the settings is none, so that it can never be registered as one. */
+  /**
+   * The key of an agent. A token of the settings is none, so that it can never be registered as
+   * one.
+   */
   readonly agent: (
     authorization: string | undefined,
   ) => Result.Result<Redacted.Redacted, Failure<"unauthorized">>

@@ -22,7 +22,10 @@ const ADDRESSES_KEPT = 50_000
 export class FailedAuthentications extends Context.Service<
   FailedAuthentications,
   {
-    /** Counts a refusal of the present request. Returns it, or 429 once its address has sent too many. */
+    /**
+     * Counts a refusal of the present request. Returns it, or 429 once its address has sent too
+     * many.
+     */
     readonly note: <Code extends ErrorCode>(
       refusal: Failure<Code>,
     ) => Effect.Effect<Failure<Code | "rate_limited">, never, HttpServerRequest.HttpServerRequest>

@@ -5,7 +5,10 @@ import { NetAddress } from "effect/net"
 
 const SEGMENTS_OF_NETWORK = 4
 
-/** The IPv4 address that an IPv6 one stands for in any notation, or its /64, which one customer usually has. */
+/**
+ * The IPv4 address that an IPv6 one stands for in any notation, or its /64, which one customer
+ * usually has.
+ */
 const clientOfIpv6 = (text: string): string => {
   const address = NetAddress.ipFromStringUnsafe(text)
   if (!NetAddress.isIpv6Address(address)) return text
@@ -15,13 +18,19 @@ const clientOfIpv6 = (text: string): string => {
   return `${network.map((segment) => segment.toString(16)).join(":")}::/64`
 }
 
-/** An address as rate limits distinguish clients: IPv4 as it is, IPv6 by its /64 (docs/rules.md#heartbeats). */
+/**
+ * An address as rate limits distinguish clients: IPv4 as it is, IPv6 by its /64
+ * (docs/rules.md#heartbeats).
+ */
 export const clientOf = (address: string): string => {
   const [plain = address] = address.split("%")
   return isIPv6(plain) ? clientOfIpv6(plain) : plain
 }
 
-/** Where a request came from: the address that connected, if the host server reveals it, and the header. */
+/**
+ * Where a request came from: the address that connected, if the host server reveals it, and the
+ * header.
+ */
 export interface Origin {
   readonly peer: string | undefined
   /** The header X-Forwarded-For. */
@@ -36,9 +45,9 @@ const withoutPort = (entry: string): string =>
   IPV4_AND_PORT.exec(entry)?.[1] ?? IN_BRACKETS.exec(entry)?.[1] ?? entry
 
 /**
- * The client of a request: the address that connected or, behind `trustedHops` proxies, the one that
- * the outermost of them saw, counted from the end of X-Forwarded-For (docs/rules.md#heartbeats).
- * Anyone may have written the entries further left.
+ * The client of a request: the address that connected or, behind `trustedHops` proxies, the one
+ * that the outermost of them saw, counted from the end of X-Forwarded-For
+ * (docs/rules.md#heartbeats). Anyone may have written the entries further left.
  */
 export const clientAddress = (
   { peer, forwardedFor = "" }: Origin,

@@ -18,7 +18,7 @@ const describe = (issue: SchemaIssue.Issue, query: Readonly<Record<string, unkno
 const validParameters = HttpApiMiddleware.layerSchemaErrorTransform(
   ValidParameters,
   Effect.fnUntraced(function* (error) {
-    // What does not fit on the way out is our fault, not the sender's.
+    // An answer that does not fit its schema is a defect, not the sender's fault.
     if (error.kind !== "Params" && error.kind !== "Query") return yield* Effect.fail(error)
     return yield* fail({
       code: "validation",
@@ -33,5 +33,5 @@ const ignoredBody = Layer.succeed(IgnoredBody, (httpEffect) =>
   ),
 )
 
-/** What the rules of the API's definition do. */
+/** The implementations of the rules that the API's definition names. */
 export const layer: Layer.Layer<ValidParameters | IgnoredBody> = Layer.mergeAll(validParameters, ignoredBody)

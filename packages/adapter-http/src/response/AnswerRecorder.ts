@@ -35,7 +35,10 @@ export class RouteRecorder {
     this.#duration = observers.instruments.httpDuration.of(route, method)
   }
 
-  /** Counts and times an answer immediately; the effect writes the debug line and names the request in its span. */
+  /**
+   * Counts and times an answer immediately; the effect writes the debug line and names the request
+   * in its span.
+   */
   record(request: AnsweredRequest): Effect.Effect<void> {
     const { instruments, isLogged, isTraced } = this.#observers
     const { status, millis } = request

@@ -2,7 +2,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Cause, Context, Duration, Effect, Fiber, Layer, References } from "effect"
 import { pathOf } from "../routes.ts"
 
-/** Failures of one class get one line each so often; with zero, each has its own. */
+/** How often failures of one class get a line; with zero, each has its own. */
 export const FailureLogInterval = Context.Reference<Duration.Duration>(
   "@tocsin/adapter-http/response/FailureLogInterval",
   { defaultValue: () => Duration.seconds(1) },
@@ -11,7 +11,7 @@ export const FailureLogInterval = Context.Reference<Duration.Duration>(
 /** Why a request was answered 500. */
 interface RequestFailure {
   readonly message: string
-  /** Failures of the same class share their lines. There are few classes, so that few lines are kept. */
+  /** Failures of one class share their lines. There are few classes. */
   readonly errorClass: string
   readonly cause: Cause.Cause<unknown>
   readonly fields: Readonly<Record<string, unknown>>
@@ -36,11 +36,11 @@ interface Unlogged {
   last: RequestFailure | undefined
 }
 
-/** Logs requests that failed for a reason that their answers do not tell. */
+/** Logs failures whose reasons the answers do not state. */
 export interface FailureLog {
   /** A failure of the storage. */
   readonly storage: (error: StorageError, fields: RequestFailure["fields"]) => Effect.Effect<void>
-  /** A failure that no rule predicts. */
+  /** A defect. */
   readonly defect: (cause: Cause.Cause<unknown>, fields: RequestFailure["fields"]) => Effect.Effect<void>
 }
 
@@ -72,14 +72,18 @@ const logFailure = ({ message, cause, fields }: RequestFailure, count: number): 
     count,
   })
 
-/** The {@link FailureLog} of a server. Logs every failure by itself unless {@link layer} provides another. */
+/**
+ * The {@link FailureLog} of a server: a line for every failure unless {@link layer} provides
+ * another.
+ */
 export const FailureLog = Context.Reference<FailureLog>("@tocsin/adapter-http/response/FailureLog", {
   defaultValue: () => logEach((failure) => logFailure(failure, 1)),
 })
 
 /**
- * Logs the first failure of a class immediately, and later ones once a second (`FailureLogInterval`), with their count and the last of them in full.
- * In an outage every request fails, and the log must not fill the disk.
+ * Logs the first failure of a class immediately, and later ones once a second
+ * (`FailureLogInterval`) with their count and the last of them in full. In an outage every request
+ * fails, and the log must not fill the disk.
  */
 export const layer: Layer.Layer<never> = Layer.effect(
   FailureLog,
@@ -87,11 +91,11 @@ export const layer: Layer.Layer<never> = Layer.effect(
     const interval = yield* FailureLogInterval
     if (Duration.isZero(interval)) return logEach((failure) => logFailure(failure, 1))
     const scope = yield* Effect.scope
-    // Not the request's: its trace and its fields do not belong to the lines of later ones.
+    // Not the request's context: its trace and fields do not belong on the lines of later failures.
     const run = Effect.runForkWith(yield* Effect.context())
     const classes = new Map<string, Unlogged>()
 
-    /** Logs what came since the last line; `false` where nothing did. */
+    /** Logs the failures since the last line; `false` if there were none. */
     const logLater = Effect.fnUntraced(function* (errorClass: string) {
       const { count, last } = classes.get(errorClass) ?? { count: 0, last: undefined }
       if (last === undefined) return classes.delete(errorClass) && false

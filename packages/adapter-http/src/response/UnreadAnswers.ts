@@ -1,19 +1,19 @@
 import type { ServerResponse } from "node:http"
 
-/** Sixteen of the longest lists there are. Clients that take as long as they like cannot fill the memory. */
+/** Sixteen of the longest lists. It keeps slow clients from filling the memory. */
 const MOST_BYTES = 64 * 1_048_576
 
-/** Smaller ones are bounded by the number of connections, and not worth the count. */
+/** Smaller answers are bounded by the number of connections, and are not counted. */
 const COUNTED_BYTES = 65_536
 
 /**
- * Answers that are made and that their clients have not read. Together they hold so many bytes at most: beyond that the
- * connection that has waited longest is closed.
+ * Answers that their clients have not read yet. Beyond a total of bytes, the connection that has
+ * waited longest is closed.
  */
 export class UnreadAnswers {
   readonly #mostBytes: number
   #held = 0
-  // In the order in which they were made.
+  // Oldest first.
   readonly #unread = new Map<ServerResponse, number>()
 
   constructor(mostBytes = MOST_BYTES) {
@@ -25,7 +25,7 @@ export class UnreadAnswers {
     return this.#held
   }
 
-  /** Watches an answer that is going to be made. */
+  /** Watches an answer before it is written. */
   watch(response: ServerResponse): void {
     response.once("prefinish", () => {
       if (response.writableLength >= COUNTED_BYTES) this.#hold(response)

@@ -3,30 +3,33 @@ import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
 
 type Request = Pick<HttpServerRequest.HttpServerRequest, "method" | "headers">
 
-/** What pages may send besides what they always may (Fetch, CORS-safelisted request-header). */
+/** Headers that pages may send besides the safelisted ones (Fetch, CORS). */
 const REQUEST_HEADERS = "authorization, baggage, content-type, traceparent, tracestate, x-request-id"
-/** What pages may read besides what they always may (Fetch, CORS-safelisted response-header name). */
+/** Headers that pages may read besides the safelisted ones (Fetch, CORS). */
 const EXPOSED_HEADERS = "retry-after, www-authenticate, x-request-id"
-/** In seconds: what Chromium keeps an answer for at most. */
+/** In seconds: the longest time for which Chromium keeps an answer. */
 const MAX_AGE = "7200"
 
 /** How a server answers pages of other origins (CORS). */
 export interface CrossOrigin {
-  /** The answer to a browser that asks before a page's request; `undefined` where it does not ask, or the page may not. */
+  /** The answer to a preflight request; `undefined` for another request or a refused page. */
   readonly preflight: (
     request: Request,
     methods: ReadonlyArray<string>,
   ) => HttpServerResponse.HttpServerResponse | undefined
-  /** The header fields of an answer, an error's too: without them its page reads neither status nor body. */
+  /**
+   * The CORS fields of an answer or error: without them, the page can read neither status nor body.
+   */
   readonly fields: (request: Request) => Readonly<Record<string, string>>
 }
 
-/** Without allowed origins nothing tells that there is such a thing. */
+/** Without allowed origins there are no CORS headers. */
 const none: CrossOrigin = { preflight: () => undefined, fields: () => ({}) }
 
 /**
- * Answers for pages of these origins. There is no mode with credentials: callers send a bearer token, and the service sets no
- * cookie. Effect's own middleware answers every OPTIONS with success and the same methods, whatever the path and the origin.
+ * Answers for pages of these origins. There is no mode with credentials: callers send a bearer
+ * token, and the service sets no cookie. Effect's middleware would answer every OPTIONS with
+ * success and the same methods, for any path and origin.
  */
 export const crossOrigin = (allowed: AllowedOrigins | undefined): CrossOrigin => {
   if (allowed === undefined) return none
@@ -37,7 +40,7 @@ export const crossOrigin = (allowed: AllowedOrigins | undefined): CrossOrigin =>
 
   const fields = ({ method, headers }: Request): Readonly<Record<string, string>> => {
     const origin = headers["origin"]
-    // Answers to changes are kept by no cache, so that only those to browsers need to say on what they depend.
+    // No cache keeps answers to changes, so only those to browsers need a Vary.
     const vary = !isForAll && (origin !== undefined || method !== "POST") && { vary: "Origin" }
     return {
       ...vary,

@@ -25,7 +25,10 @@ const notFound = (allowed: ReadonlyArray<string>): Failure => {
     : { code: "not_found", message: `this method is not allowed here; use ${allow}`, headers: { allow } }
 }
 
-/** Whether a request lacks the one host that HTTP/1.1 demands (RFC 9112, 3.2). Node would refuse it without its id. */
+/**
+ * Whether a request lacks the one host that HTTP/1.1 demands (RFC 9112, 3.2). Node would refuse it
+ * without its id.
+ */
 const lacksHost = ({ source }: Request): boolean => {
   if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return false
   const names = source.rawHeaders.filter((_, index) => index % 2 === 0)

@@ -53,7 +53,9 @@ type CodeOf<E extends CoreError> = (typeof codes)[E["_tag"]]
 
 const STORAGE_RETRY_SECONDS = 1
 
-/** An error of the core as an answer states it. The reason of a storage failure stays in the log. */
+/**
+ * An error of the core as an answer states it. The reason of a storage failure stays in the log.
+ */
 const failureOf = <E extends CoreError>(error: E): Failure<CodeOf<E>> => {
   // An index by the tag of E is the code of E.
   const code = codes[error._tag] as CodeOf<E>
@@ -85,7 +87,10 @@ export const failureOfDefect = Effect.fnUntraced(function* (cause: Cause.Cause<u
   return unforeseen
 })
 
-/** Why a use case has no reply. Logs what the answer does not state, with the annotations of the log. */
+/**
+ * Why a use case has no reply. Logs what the answer does not state, with the annotations of the
+ * log.
+ */
 export const failureOfCause = <E extends CoreError>(
   cause: Cause.Cause<E>,
 ): Effect.Effect<Failure<CodeOf<E> | "internal">> => {

@@ -5,12 +5,12 @@ import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
 
 const LINGER = Duration.seconds(1)
 
-/** The server reads so much of a body that nobody wanted without being told to, and keeps the connection. */
+/** Node reads and drops this much of an unread body by itself, and keeps the connection. */
 const DRAINED_BYTES = 256 * 1024
 
 /**
- * The message whose body is left, if an answer now comes so early that too much is left of it to keep the connection
- * for. `undefined` also where the connection is the business of a host server.
+ * The message of a request whose answer comes so early that too much of its body is left to keep
+ * the connection. `undefined` also if the connection belongs to a host server.
  */
 export const unreadSource = ({
   source,
@@ -38,9 +38,9 @@ const dropRest = (source: IncomingMessage) =>
   }).pipe(Effect.timeoutOption(LINGER))
 
 /**
- * An answer given before the request's body is read to its end: it is sent at once, then up to 1 MiB or 1 s more of the
- * body is read and dropped before the connection is closed. Closing it on a client that is still sending would reset
- * the connection, and the client would not see the answer (docs/rules.md#bodies).
+ * An answer before the end of the request's body. It is sent immediately; then up to 1 MiB or 1 s
+ * more of the body is read and dropped before the connection closes. Closing it on a client that is
+ * still sending would reset it, and the client would not see the answer (docs/rules.md#bodies).
  */
 export const lingering = (
   response: HttpServerResponse.HttpServerResponse,

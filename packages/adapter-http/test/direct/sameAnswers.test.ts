@@ -11,8 +11,8 @@ const FINAL_STATUS = /HTTP\/1\.1 [2-5]/g
 const answersIn = (received: string): number => received.match(FINAL_STATUS)?.length ?? 0
 
 /**
- * Sends requests on a connection of its own, each when what came before is answered; resolves with all that comes until the
- * server closes it.
+ * Sends requests on a connection of its own, each when what came before is answered; resolves with
+ * all that comes until the server closes it.
  */
 const exchange = ({ port }: Way, requests: ReadonlyArray<string>): Promise<string> =>
   new Promise((resolve) => {
@@ -44,14 +44,20 @@ const logged = (line: string): unknown => {
   return { level, message, cause: String(cause).split("\n")[0], ...rest }
 }
 
-/** What a server's log tells of what was sent to it since; what is under way at once is logged in any order. */
+/**
+ * What a server's log tells of what was sent to it since; what is under way at once is logged in
+ * any order.
+ */
 const takeLogs = (way: Way): ReadonlyArray<string> =>
   way.logs
     .splice(0)
     .map((line) => JSON.stringify(logged(line)))
     .toSorted()
 
-/** A connection that begins with an empty line goes to node:http, which ignores the line, and the API. */
+/**
+ * A connection that begins with an empty line goes to node:http, which ignores the line, and the
+ * API.
+ */
 const BY_API = "\r\n"
 
 /**

@@ -14,7 +14,10 @@ import type { JsonObject } from "../../src/documents/plainSchema.ts"
 interface Shown {
   readonly name: string
   readonly schema: Schema.Top
-  /** What the service writes is shown as it writes it; what it reads may leave out what has defaults. */
+  /**
+   * What the service writes is shown as it writes it; what it reads may leave out what has
+   * defaults.
+   */
   readonly isWritten: boolean
   readonly examples: Examples
 }
