@@ -1,109 +1,94 @@
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
-import { Validator } from "@seriousme/openapi-schema-validator"
 import { OUTBOX_ITEM } from "@tocsin/adapter-http/documents/story"
 import { resultOfStatus } from "@tocsin/adapter-notify/http/deliveryResult"
-import { opsDocument, v1Document } from "@tocsin/adapter-http/documents/documents"
 import type { OpenApi, Response } from "./OpenApi.ts"
 import { operationsOf, resolved } from "./OpenApi.ts"
-import { Schemas } from "./Schemas.ts"
 
-const parsed = (document: object): OpenApi => JSON.parse(JSON.stringify(document))
+const LINT = "node_modules/@redocly/cli/bin/cli.js"
+const RULES = "test/openapi/redocly.yaml"
+/** The committed files, which a test of adapter-http compares with what is served. */
+const FILES = ["packages/adapter-http/openapi.json", "packages/adapter-http/openapi.ops.json"]
 
-const documents = [
-  { name: "v1", document: parsed(v1Document()) },
-  { name: "operations", document: parsed(opsDocument()) },
-]
+/** Lints documents by Redocly's rules and ours. */
+const lint = (...files: ReadonlyArray<string>) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [LINT, "lint", ...files, "--config", RULES, "--format", "stylish"],
+    {
+      encoding: "utf8",
+      env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    },
+  )
+  return { status, output: `${stdout}${stderr}` }
+}
 
-/** Texts that people read: sentences, not names. */
-const isText = (text: unknown): boolean => typeof text === "string" && text.length > 10
-
-describe.each(documents)("the OpenAPI document of $name", ({ document }) => {
-  const operations = operationsOf(document)
-  const rows = operations.map((placed) => [`${placed.method} ${placed.path}`, placed] as const)
-  const schemas = new Schemas(document)
-
-  it("is valid OpenAPI 3.1", async () => {
-    const validator = new Validator()
-    const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(document)))
-    assert.deepStrictEqual({ valid, errors }, { valid: true, errors: undefined })
-    assert.strictEqual(validator.version, "3.1")
+describe("the OpenAPI documents", () => {
+  it("are valid, complete and have examples that fit, by redocly lint", () => {
+    const { status, output } = lint(...FILES)
+    assert.strictEqual(status, 0, output)
   })
 
-  it("says what it is, under which licence, and where", () => {
-    const { title, summary, description, version, license } = document.info
-    for (const text of [summary, description]) assert.isTrue(isText(text))
-    assert.match(String(title), /^Tocsin/)
+  it("would not pass with an undescribed operation, a bad example or a response without headers", () => {
+    const folder = mkdtempSync(join(tmpdir(), "tocsin-lint-"))
+    const file = join(folder, "openapi.json")
+    const document = JSON.parse(readFileSync(FILES[0] ?? "", "utf8"))
+    delete document.paths["/api/v1/agents"].get.description
+    document.paths["/api/v1/agents/{agent_id}"].get.parameters[0].example = "no id!"
+    delete document.components.responses.NotFound.headers
+    writeFileSync(file, JSON.stringify(document))
+    const { status, output } = lint(file)
+    rmSync(folder, { recursive: true })
+    assert.strictEqual(status, 1)
+    for (const rule of ["operation-description", "no-invalid-parameter-examples", "rule/response-headers"])
+      assert.include(output, rule)
+  })
+})
+
+describe.each(FILES)("%s", (file) => {
+  const document: OpenApi = JSON.parse(readFileSync(file, "utf8"))
+  const rows = operationsOf(document).map((placed) => [`${placed.method} ${placed.path}`, placed] as const)
+
+  it("has one server, a version and a license", () => {
+    const { version, license } = document.info
     assert.strictEqual(version, "1.0.0")
     assert.deepStrictEqual(license, { name: "MIT", identifier: "MIT" })
     assert.lengthOf(document.servers, 1)
   })
 
-  it("has operations of different names", () => {
-    const names = operations.map(({ operation }) => operation.operationId)
-    assert.sameMembers(Array.from(new Set(names)), names)
-    for (const name of names) assert.match(name, /^[a-z][A-Za-z]+$/)
-  })
-
-  it.each(rows)("describes %s in full", (_, { method, path, operation }) => {
-    assert.isTrue(isText(operation.summary) && isText(operation.description))
-    const tags = document.tags.map(({ name }) => name)
-    assert.lengthOf(operation.tags, 1)
-    assert.includeMembers(tags, [...operation.tags])
+  it.each(rows)("declares the token and the errors of %s", (_, { method, operation }) => {
     const schemes = operation.security.flatMap((requirement) => Object.keys(requirement))
     const isOpen = operation.tags.includes("Health")
     assert.lengthOf(schemes, isOpen ? 0 : 1)
     for (const scheme of schemes) {
       assert.deepInclude(document.components.securitySchemes[scheme], { type: "http", scheme: "bearer" })
     }
-    const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name)
-    const named = operation.parameters.filter((parameter) => parameter.in === "path")
-    assert.sameMembers(
-      named.map(({ name }) => name),
-      inPath,
-    )
-    for (const { name, description, required, in: place, schema, example } of operation.parameters) {
-      assert.isTrue(isText(description), name)
-      if (place === "path") assert.isTrue(required, name)
-      if (required) assert.deepStrictEqual(schemas.problemsOf(schema, example), [], name)
-    }
     if (!isOpen) assert.includeMembers(Object.keys(operation.responses), ["401", "500"])
     if (!isOpen && method !== "GET") assert.property(operation.responses, "403")
+    const tooMany = operation.responses["429"]
+    if (tooMany !== undefined) assert.property(resolved<Response>(document, tooMany).headers, "Retry-After")
   })
 
-  it.each(rows)("describes the answers of %s, with examples that fit", (_, { operation }) => {
-    const answers = Object.entries(operation.responses)
-    assert.lengthOf(
-      answers.filter(([status]) => status.startsWith("2")),
-      1,
-    )
-    for (const [status, answer] of answers) {
-      const { description, headers, content } = resolved<Response>(document, answer)
-      assert.isTrue(isText(description), status)
-      assert.property(headers, "X-Request-Id", status)
-      if (status === "429") assert.property(headers, "Retry-After")
-      assert.deepStrictEqual(Object.keys(content ?? {}), ["application/json"])
-    }
-    const media = [
-      ...answers.flatMap(([, answer]) => Object.values(resolved<Response>(document, answer).content ?? {})),
-      ...Object.values(operation.requestBody?.content ?? {}),
+  it.each(rows)("has an example of every body of %s", (_, { operation }) => {
+    const bodies = [
+      operation.requestBody,
+      ...Object.values(operation.responses).map((response) => resolved<Response>(document, response)),
     ]
-    for (const { schema, examples = {} } of media) {
-      assert.isNotEmpty(examples)
-      for (const { value } of Object.values(examples)) {
-        assert.deepStrictEqual(schemas.problemsOf(schema, value), [])
-      }
-    }
+    for (const media of bodies.flatMap((body) => Object.values(body?.content ?? {})))
+      assert.isNotEmpty(media.examples)
   })
 
-  it("names and describes its schemas", () => {
-    for (const [name, { description }] of Object.entries(document.components.schemas)) {
-      assert.match(name, /^([A-Z][a-z]+)+$/)
-      assert.isTrue(isText(description), name)
-    }
+  it("describes its schemas", () => {
+    for (const [name, { description }] of Object.entries(document.components.schemas))
+      assert.isAbove(description?.length ?? 0, 10, name)
   })
 })
 
-it("the example of an outbox item has an error that a receiver's answer leads to", () => {
+it("the example of an outbox item has an error that a receiver's answer causes", () => {
   assert.deepStrictEqual(resultOfStatus(503, undefined), {
     outcome: "deferred",
     error: OUTBOX_ITEM.last_error,
