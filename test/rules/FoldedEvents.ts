@@ -46,7 +46,7 @@ export interface FoldedResult extends CheckResultEvent {
   readonly received_at: Instant
   /** Whether it is a row of the history. */
   readonly stored: boolean
-  /** When it was observed, as far as later results are late by it. */
+  /** When it was observed or, after a reset of its clock, arrived. Older results are late. */
   counted_at: Instant
 }
 

@@ -97,8 +97,8 @@ describe("a batch that is sent again, at any later time,", () => {
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
         // Such an event may count as an identical result: only those that would be changes are
-        // looked up in the history. Two events of one check under one id are promised nothing: the
-        // second counts once the check forgot the first.
+        // looked up in the history. No rule covers two events of one check with the same ID: the
+        // second counts once the check no longer remembers the first.
         for (const changed of yield* sendAgain(steps, { notifiers }))
           assert.includeMembers(ofRepeats, [...changed])
       }),

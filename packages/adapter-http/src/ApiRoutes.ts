@@ -25,7 +25,7 @@ import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts
 export interface ApiOptions extends OperatorTokens {
   /**
    * How many proxies before the server add to X-Forwarded-For; none unless given
-   * (docs/rules.md#heartbeats).
+   * (docs/rules.md#rate-limits).
    */
   readonly trustedHops?: number | undefined
   /** Origins whose pages may call from browsers (CORS); none unless given. */

@@ -113,8 +113,8 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
         })
         const worst = (name: string, limit: number) => {
           const incident_id = incidentIdOf(name)
-          const scopes = [{ incidents: [incident_id] }, { worstMembers: { incident_id, limit } }]
-          return observe(replica, scopes, (workspace) => {
+          const rowRequests = [{ incidents: [incident_id] }, { worstMembers: { incident_id, limit } }]
+          return observe(replica, rowRequests, (workspace) => {
             const ranking = workspace.rankings.get(incident_id)
             return {
               members: workspace

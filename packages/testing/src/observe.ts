@@ -6,15 +6,13 @@ import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 import { transact } from "./transact.ts"
 
-/**
- * Loads scopes one after another, then reads from the workspace that they filled. Changes nothing.
- */
+/** Sends row requests in order, then reads from the workspace that they filled. Changes nothing. */
 export const observe = <A>(
   { storage }: Replica,
-  scopes: ReadonlyArray<RowRequest>,
+  rowRequests: ReadonlyArray<RowRequest>,
   read: (workspace: Workspace) => A,
 ): Effect.Effect<A, StorageError> =>
   transact(storage, function* (workspace): Decision<A> {
-    yield* scopes
+    yield* rowRequests
     return read(workspace)
   })

@@ -218,7 +218,7 @@ const outlivesItsClient = Effect.fnUntraced(function* <Place>(subject: StorageUn
 })
 
 /**
- * Methods of the port by their own words; lists, scopes and housekeeping have suites of their own.
+ * Methods of the port. Lists, row requests and housekeeping have their own suites.
  */
 export const portSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("port", () => {

@@ -171,14 +171,14 @@ export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}
 export const atMost = (rows: number): StoryLimits => ({ members: rows, changes: rows, outbox: rows })
 
 /**
- * Writes rows in one transaction, as a decision would. `scopes` loads the rows that they replace.
+ * Writes rows in one transaction, as a decision would. `rowRequests` load the rows to replace.
  */
 export const write = (
   { storage }: Replica,
-  scopes: ReadonlyArray<RowRequest>,
+  rowRequests: ReadonlyArray<RowRequest>,
   put: (workspace: Workspace) => void,
 ): Effect.Effect<void, StorageError> =>
   storage.transact(function* (workspace): Decision<void> {
-    yield* scopes
+    yield* rowRequests
     put(workspace)
   })

@@ -25,8 +25,11 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a", "b")
         // No row is locked, so skipping locked rows changes nothing.
-        for (const scope of [{ agents: [a, nobody] }, { agents: [a, nobody], passesHeld: true as const }]) {
-          const seen = yield* observe(replica, [scope], ({ agents }) => ({
+        for (const rowRequest of [
+          { agents: [a, nobody] },
+          { agents: [a, nobody], passesHeld: true as const },
+        ]) {
+          const seen = yield* observe(replica, [rowRequest], ({ agents }) => ({
             a: agents.get(a)?.hostname,
             nobody: agents.get(nobody),
             isOtherLoaded: agents.isLoaded(b),
@@ -93,8 +96,8 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         yield* send(replica, "a", [eventOf(1, { check_id: "disk" })])
         yield* send(replica, "b", [eventOf(2, { check_id: "cpu" })])
         const checks = { agent_id: a, check_ids: [disk, cpu] }
-        for (const scopes of [[{ agents: [a], checks }], [{ agents: [a] }, { checks }]]) {
-          const seen = yield* observe(replica, scopes, (workspace) => {
+        for (const rowRequests of [[{ agents: [a], checks }], [{ agents: [a] }, { checks }]]) {
+          const seen = yield* observe(replica, rowRequests, (workspace) => {
             const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
             return [disk, cpu].map(
               (check_id) => workspace.checks.get({ agent_id: a, registration_id, check_id })?.status,
@@ -176,7 +179,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         yield* enroll(replica, "a")
         yield* send(replica, "a", [eventOf(1, { incident_key: "shared" })])
         const many = <Id>(of: (n: number) => Id) => Array.from({ length: MANY }, (_, n) => of(n))
-        const scope = {
+        const rowRequest = {
           agents: [a, ...many((n) => AgentId.make(`agent-${n}`))],
           keys: [keyHashOf("a")],
           keysOfAgents: [a],
@@ -199,22 +202,26 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
           members: [],
           membersOfAgents: [],
         }
-        const seen = yield* observe(replica, [{ ...scope, checks }, { history }, nothing], (workspace) => {
-          const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
-          return {
-            check: workspace.checks.get({ agent_id: a, registration_id, check_id: disk })?.status,
-            lastCheck: workspace.checks.get({
-              agent_id: a,
-              registration_id,
-              check_id: CheckId.make(`check-${MANY - 1}`),
-            }),
-            key: workspace.keys.get(keyHashOf("a"))?.state,
-            incident: workspace.openIncident(named("shared"))?.severity,
-            members: workspace.membershipsOf(a).length,
-            isKnown: workspace.knownEvents.has(registration_id, eventId(1)),
-            pending: workspace.pendingAgents,
-          }
-        })
+        const seen = yield* observe(
+          replica,
+          [{ ...rowRequest, checks }, { history }, nothing],
+          (workspace) => {
+            const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
+            return {
+              check: workspace.checks.get({ agent_id: a, registration_id, check_id: disk })?.status,
+              lastCheck: workspace.checks.get({
+                agent_id: a,
+                registration_id,
+                check_id: CheckId.make(`check-${MANY - 1}`),
+              }),
+              key: workspace.keys.get(keyHashOf("a"))?.state,
+              incident: workspace.openIncident(named("shared"))?.severity,
+              members: workspace.membershipsOf(a).length,
+              isKnown: workspace.knownEvents.has(registration_id, eventId(1)),
+              pending: workspace.pendingAgents,
+            }
+          },
+        )
         assert.deepStrictEqual(seen, {
           check: "critical",
           lastCheck: undefined,

@@ -4,7 +4,7 @@ import { failure, problemsOf } from "../contract/shapes.ts"
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** The codes that each status may have (docs/rules.md#order-of-checks). */
+/** The codes that each status may have (docs/rules.md#errors). */
 const codesOf: Readonly<Record<number, ReadonlyArray<string>>> = {
   400: ["validation"],
   401: ["unauthorized"],

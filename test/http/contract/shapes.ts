@@ -126,7 +126,7 @@ export const accepted = object({ accepted: flag })
 export const batchAccepted = object({ accepted: count, deduplicated: count })
 export const actionCount = object({ count })
 
-/** The body of every error (docs/rules.md#order-of-checks). */
+/** The body of every error (docs/rules.md#errors). */
 export const failure = object({
   error: object({
     code: oneOf(

@@ -98,7 +98,7 @@ const operatorSets = Array.from({ length: 31 }, (_, index) =>
   operatorFaults.filter((_, bit) => ((index + 1) & (1 << bit)) !== 0),
 ).filter((set) => !(set.includes("token") && set.includes("read-only token")))
 
-/** Which of several faults a request is refused for (docs/rules.md#tokens). */
+/** Which of several faults a request is refused for (docs/rules.md#order-of-checks). */
 export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
   const twoHeartbeats = { policy: { heartbeatRate: { perMinute: 1, burst: 2 } } }

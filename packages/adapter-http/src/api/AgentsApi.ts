@@ -5,7 +5,7 @@ import * as ApiErrors from "./ApiErrors.ts"
 import { AgentAuthentication } from "./Authentication.ts"
 import { operation } from "./operation.ts"
 
-/** What agents push (docs/rules.md#heartbeats). */
+/** What agents push (docs/rules.md#heartbeats, docs/rules.md#events). */
 export class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.post("heartbeat", "/heartbeat", {

@@ -7,7 +7,7 @@ const Seconds = Schema.String.check(Schema.isPattern(/^[0-9]{1,9}$/u)).pipe(
   Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })),
 )
 
-/** The status of every error code (docs/rules.md#order-of-checks). */
+/** The status of every error code (docs/rules.md#errors). */
 export const errorStatus = {
   validation: 400,
   unauthorized: 401,

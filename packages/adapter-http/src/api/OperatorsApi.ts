@@ -194,7 +194,7 @@ const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   operation("Notifications", "List notifications", "Lists notifications: pending, retried and ended."),
 )
 
-/** What operators read and decide (docs/rules.md#tokens). */
+/** What operators read and decide (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
 export class OperatorsApi extends HttpApiGroup.make("operators")
   .add(listAgents, getAgent, deleteAgent, acceptAgent, blockAgent)
   .add(acceptAll, blockAll, removeAll, listBlacklist, deleteBlacklist, deleteBlacklistRow)

@@ -1,5 +1,5 @@
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import type { Arrival, Visit } from "@tocsin/core/admission/BodyAdmission"
+import type { Arrival, Visit } from "@tocsin/core/admission/BodyBudget"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -7,7 +7,7 @@ import { fail } from "../response/failures.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** The largest body that is accepted, in bytes (docs/rules.md#values). */
+/** The largest body that is accepted, in bytes (docs/rules.md#bodies). */
 export const MAX_BODY_BYTES = 1_048_576
 
 /** The length of a body by its headers; in chunks, the largest. */
@@ -87,7 +87,7 @@ export const readIgnored = (request: Request): Effect.Effect<void, PayloadTooLar
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * Parses a body as JSON, whatever its Content-Type (docs/rules.md#order-of-checks); fails with the
+ * Parses a body as JSON, whatever its Content-Type (docs/rules.md#bodies); fails with the
  * message for the client. Ignores a byte order mark.
  */
 export const parseJson = (

@@ -20,7 +20,7 @@ const clientOfIpv6 = (text: string): string => {
 
 /**
  * An address as rate limits distinguish clients: IPv4 as it is, IPv6 by its /64
- * (docs/rules.md#heartbeats).
+ * (docs/rules.md#rate-limits).
  */
 export const clientOf = (address: string): string => {
   const [plain = address] = address.split("%")
@@ -47,7 +47,7 @@ const withoutPort = (entry: string): string =>
 /**
  * The client of a request: the address that connected or, behind `trustedHops` proxies, the one
  * that the outermost of them saw, counted from the end of X-Forwarded-For
- * (docs/rules.md#heartbeats). Anyone may have written the entries further left.
+ * (docs/rules.md#rate-limits). Anyone may have written the entries further left.
  */
 export const clientAddress = (
   { peer, forwardedFor = "" }: Origin,

@@ -36,7 +36,7 @@ export type CoreError =
   | StorageError
   | ValidationError
 
-/** The code of each error of the core (docs/rules.md#order-of-checks). */
+/** The code of each error of the core (docs/rules.md#errors). */
 const codes = {
   ValidationError: "validation",
   AgentBlocked: "agent_blocked",

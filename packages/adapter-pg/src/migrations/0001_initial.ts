@@ -1,8 +1,9 @@
 import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
- * All tables of the first release. SQLite has the same tables and columns, except for columns that
- * PostgreSQL derives (`…_rank`, `resolved_order`, `is_present`) and `check_event.is_kept`.
+ * All tables of the first release. SQLite has the same tables and columns, except that it has
+ * `check_event.is_latest` in place of `is_kept` (until its migration 3) and derives
+ * `alert.claimable_order`.
  *
  * Each order of a list has one index that can serve it, so that no estimate decides how a page is
  * read.

@@ -1,8 +1,8 @@
 import type { Migration } from "@tocsin/core/ports/Migration"
 
 /**
- * All tables of the first release. PostgreSQL has the same tables and columns, except for the
- * `rank`, `order` and `is_` columns that SQLite derives, and `check_event.is_latest`.
+ * All tables of the first release. PostgreSQL has the same tables and columns, except that it
+ * lacks `alert.claimable_order` and has `check_event.is_kept` in place of `is_latest`.
  */
 export const migration: Migration = {
   id: 1,

@@ -13,7 +13,8 @@ export const AgentTransitions = [
   {
     from: "absent",
     trigger: "preseeded",
-    condition: "the same with a key whose fingerprint is listed in SERVICE_ACCEPT_FINGERPRINTS",
+    condition:
+      "a heartbeat with an unknown key under an unknown agent id; the key's fingerprint is listed in SERVICE_ACCEPT_FINGERPRINTS; the limit on pending agents does not apply",
     to: "accepted",
     effects: "its key is accepted",
   },
@@ -53,7 +54,8 @@ export const AgentKeyTransitions = [
   {
     from: "absent",
     trigger: "registered",
-    condition: "a heartbeat with an unknown key, and no other pending key of that agent id",
+    condition:
+      "a heartbeat with an unknown key; the agent id is unknown and fewer agents are pending than the limit, or it is known and has no pending key that was seen in the last hour",
     to: "pending",
     effects: "the agent is created as pending, or shows rotation_pending when it has an accepted key",
   },

@@ -30,7 +30,7 @@ export interface AgentRecord {
   readonly pending_key_hash: KeyHash | undefined
   /**
    * The fingerprint of the pending key, or of the accepted key if none is pending
-   * (docs/rules.md#what-is-stored-of-a-key).
+   * (docs/rules.md#rotation).
    */
   readonly key_fingerprint: KeyFingerprint
   /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
@@ -75,7 +75,7 @@ export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord =>
 interface AgentKeyFields {
   readonly key_hash: KeyHash
   readonly key_fingerprint: KeyFingerprint
-  /** The only agent ID that may use this key (docs/rules.md#what-is-stored-of-a-key). */
+  /** The only agent ID that may use this key (docs/rules.md#registration). */
   readonly agent_id: AgentId
   readonly created_at: Instant
   readonly last_seen_at: Instant
@@ -95,5 +95,8 @@ export interface BlockedKeyRecord extends AgentKeyFields {
   readonly hostname: string
 }
 
-/** One agent key as stored: hashes only, never the key itself (docs/rules.md#tokens). */
+/**
+ * One agent key as stored: hashes only, never the key itself
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
 export type AgentKeyRecord = AgentsKeyRecord | BlockedKeyRecord

@@ -62,7 +62,8 @@ export function* pendingKeyOf(
   if (agent.pending_key_hash === undefined) return undefined
   yield* ensure(workspace, { keys: [agent.pending_key_hash] })
   const key = workspace.keys.get(agent.pending_key_hash)
-  if (key?.state !== "pending") throw new Error(`agent ${agent.agent_id} names a pending key that is none`)
+  if (key?.state !== "pending")
+    throw new Error(`agent ${agent.agent_id} names a pending key that is not pending`)
   return { ...key, state: key.state }
 }
 
@@ -92,6 +93,7 @@ function* supersede(workspace: Workspace, agent: AgentRecord): Decision<void> {
   if (agent.accepted_key_hash === undefined) return
   yield* ensure(workspace, { keys: [agent.accepted_key_hash] })
   const old = workspace.keys.get(agent.accepted_key_hash)
-  if (old?.state !== "accepted") throw new Error(`agent ${agent.agent_id} names an accepted key that is none`)
+  if (old?.state !== "accepted")
+    throw new Error(`agent ${agent.agent_id} names an accepted key that is not accepted`)
   workspace.keys.put({ ...old, state: move(AgentKeyTransitions, old.state, "superseded") })
 }

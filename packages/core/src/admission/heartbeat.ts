@@ -42,10 +42,10 @@ export interface HeartbeatInput {
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
 
-// Heartbeats of a blocked key update its row at most this often (docs/rules.md#agent-keys).
+// Heartbeats of a blocked key update its row at most this often (docs/rules.md#accept-block-remove).
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
-/** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#heartbeats). */
+/** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
 export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
   function* (workspace, now) {
     const { request, key, policy } = input
@@ -55,7 +55,7 @@ export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
         workspace.putAgent(
           found.agent.heartbeat_incident_id === undefined
             ? refreshed(found.agent, request, now)
-            : yield* revived(workspace, found.agent, input, now),
+            : yield* heard(workspace, found.agent, input, now),
         )
         return "seen"
       case "pending":
@@ -79,10 +79,10 @@ export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
   }
 
 /**
- * The agent after a heartbeat of its accepted key, which resolves its heartbeat incident
- * (docs/rules.md#heartbeat-incidents).
+ * The agent after a heartbeat of its accepted key, or of one that is accepted now. Resolves the
+ * agent's heartbeat incident, if any (docs/rules.md#heartbeat-incidents).
  */
-const revived = (
+const heard = (
   workspace: Workspace,
   agent: AgentRecord,
   { request, incidents }: HeartbeatInput,
@@ -120,7 +120,7 @@ function* pendingSeen(
 ): Decision<HeartbeatOutcome> {
   const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
   if (input.policy.acceptFingerprints.has(key.key_fingerprint)) {
-    const agent = yield* revived(workspace, found.agent, input, now)
+    const agent = yield* heard(workspace, found.agent, input, now)
     yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "preseeded")
     return "preseeded"
   }
@@ -191,7 +191,7 @@ function* registerReplacement(
   const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
   workspace.keys.put(key)
   // A new key updates the fields of a pending agent, not those of an accepted one
-  // (docs/rules.md#agent-keys).
+  // (docs/rules.md#rotation).
   const said =
     agent.admission_state === "pending"
       ? { ...agent, ...reportedBy(input.request), last_seen_at: now }
@@ -216,7 +216,7 @@ function* preseed(
     })
     return "preseeded"
   }
-  const heard = yield* revived(workspace, agent, input, now)
-  yield* acceptKey(workspace, heard, newKey(input, "pending", now), "preseeded")
+  const seen = yield* heard(workspace, agent, input, now)
+  yield* acceptKey(workspace, seen, newKey(input, "pending", now), "preseeded")
   return "preseeded"
 }

@@ -86,7 +86,7 @@ function* blockKey(
 
 /**
  * Blocks the pending key, or else the accepted one. Deletes an agent that has no usable key left
- * (docs/rules.md#what-is-stored-of-a-key).
+ * (docs/rules.md#accept-block-remove).
  */
 function* blockOne(
   workspace: Workspace,
@@ -114,7 +114,7 @@ function* blockOne(
 /** Accepts an agent's pending key; count 0 if none is pending. */
 export const accept = (agentId: AgentId): Command<ActionOutcome> => onOne(agentId, acceptPending)
 
-/** Blocks one key of an agent (docs/rules.md#agent-keys says which). Not idempotent. */
+/** Blocks one key of an agent. Not idempotent (docs/rules.md#accept-block-remove). */
 export const block = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
   onOne(agentId, (workspace, agent, now) => blockOne(workspace, agent, now, options))
 

@@ -14,11 +14,13 @@ export interface CheckTransition extends Transition {
   readonly membership: Membership
 }
 
+const MOVES = "with another incident key, the check leaves its incident and joins that key's instead"
+
 const EFFECTS: Record<Membership, string> = {
-  none: "a history row is stored; no incident changes",
+  none: "a history row is stored; no membership changes; the incident's summary may",
   joins: "a history row is stored; the check joins the incident of its key, which opens if it is not open",
-  worsens: "a history row is stored; the incident's severity is raised to the check's, if that is higher",
-  improves: "a history row is stored; the incident's severity is that of its worst member",
+  worsens: `a history row is stored; the incident's severity is raised to the check's, if that is higher; ${MOVES}`,
+  improves: `a history row is stored; the incident's severity is that of its worst member; ${MOVES}`,
   leaves: "a history row is stored; the check leaves its incident, which resolves when no member is left",
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The codes of all error responses (docs/rules.md#order-of-checks). */
+/** The codes of all error responses (docs/rules.md#errors). */
 export const ErrorCode = Schema.Literals([
   "unauthorized",
   "forbidden",

@@ -38,7 +38,7 @@ export const ActionCountResponse = Schema.Struct({
 }).annotate({ identifier: "ActionCountResponse", description: "The action was carried out." })
 export type ActionCountResponse = typeof ActionCountResponse.Type
 
-/** The body of every error (docs/rules.md#order-of-checks). */
+/** The body of every error (docs/rules.md#errors). */
 export const ErrorResponse = Schema.Struct({
   error: Schema.Struct({
     code: ErrorCode,

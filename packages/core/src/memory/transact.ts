@@ -17,7 +17,7 @@ export interface Transacted<A> {
 /** Runs a command on tables in memory. If a decision throws, nothing changes. */
 export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant): Transacted<A> => {
   const workspace = new Workspace()
-  const reply = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
+  const reply = decideSync(command(workspace, now), (request) => loadRows(tables, workspace, request, now))
   const changes = workspace.changes()
   persistChanges(tables, changes)
   return { reply, changes }

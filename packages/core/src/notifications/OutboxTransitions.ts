@@ -31,9 +31,9 @@ export const OutboxTransitions = [
   {
     from: "absent",
     trigger: "enqueued",
-    condition: "an incident opened, worsened or resolved",
+    condition: "a move of its incident enqueues it, as the table of incidents states",
     to: "pending",
-    effects: "written in the transaction of that change, due at once",
+    effects: "written in the transaction of that change, due immediately",
   },
   {
     from: "pending",

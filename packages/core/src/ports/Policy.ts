@@ -12,11 +12,11 @@ export interface RateLimit {
 export interface PolicyOptions {
   /** Notifiers that receive incidents (docs/rules.md#outbox). */
   readonly notifiers: ReadonlyArray<NotifierName>
-  /** Fingerprints of keys to accept on sight (docs/rules.md#what-is-stored-of-a-key). */
+  /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
   /**
    * Limit on pending agents; further registrations are refused
-   * (docs/rules.md#what-is-stored-of-a-key).
+   * (docs/rules.md#registration).
    */
   readonly maxPendingAgents: number
   /** Heartbeats of one key (docs/rules.md#rate-limits). */
@@ -27,7 +27,7 @@ export interface PolicyOptions {
   readonly unknownKeyVolume: RateLimit
   /** Failed authentications per client address. */
   readonly failedAuthenticationRate: RateLimit
-  /** After this silence a pending key gives way to another one (docs/rules.md#agent-keys). */
+  /** After this silence a pending key gives way to another one (docs/rules.md#rotation). */
   readonly pendingKeySilence: Duration.Duration
   /** After this silence an agent is stale (docs/rules.md#agent-status). */
   readonly staleAfter: Duration.Duration

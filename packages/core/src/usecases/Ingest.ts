@@ -6,7 +6,7 @@ import type {
   KeyConflict,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
-import { BodyAdmission } from "../admission/BodyAdmission.ts"
+import { BodyBudget } from "../admission/BodyBudget.ts"
 import { heartbeat, type HeartbeatOutcome } from "../admission/heartbeat.ts"
 import {
   batchReply,
@@ -68,7 +68,7 @@ export class Ingest extends Context.Service<
   Ingest,
   {
     /** Decides whether to read a request's body. Ask before the other two. */
-    readonly bodies: Pick<BodyAdmission, "tryEnter" | "enterHeartbeat" | "enterEvents">
+    readonly bodies: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents">
     /**
      * Takes a heartbeat; registers an unknown key. Safe to repeat. Durable when it succeeds.
      * Registrations are limited per `address`, if given (docs/rules.md#rate-limits).
@@ -108,7 +108,7 @@ export class Ingest extends Context.Service<
           ({ isUnsettled }) => isUnsettled === true,
           () => commits.transact(command),
         )
-      const bodies = new BodyAdmission({ commits, hashing, policy, instruments })
+      const bodies = new BodyBudget({ commits, hashing, policy, instruments })
 
       return Ingest.of({
         bodies,

@@ -37,7 +37,7 @@ type Sorted<L extends ListName> = Narrowed<L> & {
   readonly direction: "asc" | "desc"
 }
 
-/** Operators' reads (docs/rules.md#lists, docs/rules.md#tokens). */
+/** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<
   Queries,
   {

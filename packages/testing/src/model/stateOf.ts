@@ -44,7 +44,7 @@ const ofAgent = (workspace: Workspace, agentId: AgentId, eventIds: ReadonlyArray
 
 const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
   const incidents = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
-  const scopes: ReadonlyArray<RowRequest> = [
+  const rowRequests: ReadonlyArray<RowRequest> = [
     {
       agents: agentIds,
       keys: keyHashes,
@@ -64,7 +64,7 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
       ),
     },
   ]
-  return yield* observe(replica, scopes, (workspace) => ({
+  return yield* observe(replica, rowRequests, (workspace) => ({
     pendingAgents: workspace.pendingAgents,
     keys: keyHashes.map((hash) => workspace.keys.get(hash)),
     agents: agentIds.map((id) => ofAgent(workspace, id, eventIds)),

@@ -59,11 +59,11 @@ const checkRoundTrip = (replica: Replica) =>
         const { agent_id, registration_id } = agent
         const { check_id } = first
         yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.putAgent(agent))
-        const scope = { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } }
+        const rowRequest = { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } }
         for (const row of [first, second]) {
           const check = { ...row, agent_id, registration_id, check_id }
-          yield* write(replica, [scope], ({ checks }) => checks.put(check))
-          assertSame(yield* observe(replica, [scope], ({ checks }) => checks.get(check)), check)
+          yield* write(replica, [rowRequest], ({ checks }) => checks.put(check))
+          assertSame(yield* observe(replica, [rowRequest], ({ checks }) => checks.get(check)), check)
           assertSame(yield* replica.storage.check(agent_id, check_id), check)
           assertSame(yield* rowsOf(replica, "checks"), [check])
         }

@@ -49,16 +49,16 @@ const memberRoundTrip = (replica: Replica) =>
         const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
         const ref = { incident_id: incident.id, agent_id: first.agent_id, check_id: first.check_id }
         yield* write(replica, [], ({ incidents }) => incidents.put(incident))
-        const scopes = [{ incidents: [incident.id] }, { members: [ref] }]
+        const rowRequests = [{ incidents: [incident.id] }, { members: [ref] }]
         // The last one is put over a row that this decision did not load.
         for (const [member, loads] of [
-          [first, scopes],
-          [{ ...second, ...ref }, scopes],
+          [first, rowRequests],
+          [{ ...second, ...ref }, rowRequests],
           [{ ...first, ...ref }, []],
         ] as const) {
           const written = { ...member, ...ref }
           yield* write(replica, loads, ({ members }) => members.put(written))
-          assertSame(yield* observe(replica, scopes, ({ members }) => members.get(ref)), written)
+          assertSame(yield* observe(replica, rowRequests, ({ members }) => members.get(ref)), written)
           const of = yield* observe(replica, [{ membersOfAgents: [ref.agent_id] }], (workspace) =>
             workspace.membershipsOf(ref.agent_id).filter((found) => found.incident_id === ref.incident_id),
           )
@@ -77,11 +77,11 @@ const outboxRoundTrip = (replica: Replica) =>
         yield* write(replica, [], ({ incidents }) => incidents.put(incident))
         const { id, notifier, event_type, incident_seq, severity, summary, created_at } = first
         const fixed = { id, notifier, event_type, incident_seq, severity, summary, created_at }
-        const scopes = [{ incidents: [incident.id] }]
+        const rowRequests = [{ incidents: [incident.id] }]
         for (const item of [first, second]) {
           const written = { ...item, ...fixed, incident_id: incident.id }
-          yield* write(replica, scopes, ({ outbox }) => outbox.put(written))
-          const loaded = yield* observe(replica, scopes, ({ outbox }) => outbox.group(incident.id))
+          yield* write(replica, rowRequests, ({ outbox }) => outbox.put(written))
+          const loaded = yield* observe(replica, rowRequests, ({ outbox }) => outbox.group(incident.id))
           assertSame(loaded, written.state === "discarded" ? [] : [written])
           const listed = yield* rowsOf(replica, "outbox", { state: written.state })
           assertSame(
@@ -103,16 +103,16 @@ const alertRoundTrip = (replica: Replica) =>
         const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
         yield* write(replica, [], ({ incidents }) => incidents.put(incident))
         const ref = { incident_id: incident.id, severity: first.severity }
-        const scopes = [{ incidents: [incident.id] }]
+        const rowRequests = [{ incidents: [incident.id] }]
         for (const alert of [
           { ...first, ...ref },
           { ...second, ...ref },
         ]) {
           yield* write(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.put(alert))
-          assertSame(yield* observe(replica, scopes, ({ alerts }) => alerts.group(incident.id)), [alert])
+          assertSame(yield* observe(replica, rowRequests, ({ alerts }) => alerts.group(incident.id)), [alert])
           assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), alert)
         }
-        yield* write(replica, scopes, ({ alerts }) => alerts.delete(ref))
+        yield* write(replica, rowRequests, ({ alerts }) => alerts.delete(ref))
         assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), undefined)
       }),
   )

@@ -62,7 +62,7 @@ export interface SortColumn<Row> {
   readonly of: (row: Row) => SortValue
 }
 
-/** Stands for an absent `resolved_at`: later than every instant (docs/rules.md#tokens). */
+/** Stands for an absent `resolved_at`: later than every instant (docs/rules.md#lists). */
 export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
 
 const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })

@@ -51,7 +51,7 @@ interface Needed {
  * accepted once this process has taken data from it; the storage is asked only when the address has
  * used up its budget.
  */
-export class BodyAdmission {
+export class BodyBudget {
   readonly #accepted = new RecentNames(KEYS_KEPT)
   readonly #unknown: UnknownSenders
   readonly #throttled: ThrottledClients

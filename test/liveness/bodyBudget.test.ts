@@ -1,5 +1,5 @@
 import { RecentNames, UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
-import type { Arrival, Visit } from "@tocsin/core/admission/BodyAdmission"
+import type { Arrival, Visit } from "@tocsin/core/admission/BodyBudget"
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { assert, describe, it } from "@effect/vitest"
