@@ -42,7 +42,7 @@ export interface HeartbeatInput {
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
 
-// Heartbeats of a blocked key update its row at most this often (docs/rules.md#accept-block-remove).
+// Limits how often a blocked key updates its row (docs/rules.md#accept-block-remove).
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
