@@ -1,5 +1,5 @@
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { discardUnclaimed } from "@tocsin/core/notifications/operatorDecisions"
+import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"

@@ -29,8 +29,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const found = (limit: number) =>
           observe(
             replica,
-            [{ abandonedOutbox: { notifiers: ["debug", "messenger"], untouchedSince: start, limit } }],
-            (workspace) => workspace.found.abandonedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
+            [{ unclaimedOutbox: { notifiers: ["debug", "messenger"], untouchedSince: start, limit } }],
+            (workspace) => workspace.found.unclaimedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
           )
         assert.sameMembers(yield* found(10), [...ids("old", "old retry", "being sent")])
         assert.include([1, 2], (yield* found(1)).length, "one of each at most")

@@ -127,15 +127,17 @@ export class GroupCommit {
         this.#laneOf(submission.scope).add(submission)
         break
       case "alone":
-        this.#place(
-          moved(submission, "ended", {
-            answer: transactAlone(this.#options.database, submission.caller.command),
-          }),
-        )
+        submission.caller.resume(this.#alone(submission))
         break
       case "answered":
         submission.caller.resume(submission.answer)
     }
+  }
+
+  /** Runs in the caller's fiber. */
+  #alone(submission: Submission<"alone">): Answer {
+    const transaction = transactAlone(this.#options.database, submission.caller.command)
+    return Effect.flatMap(Effect.exit(transaction), (answer) => moved(submission, "ended", { answer }).answer)
   }
 
   #placeAll(submissions: ReadonlyArray<Submission>): void {

@@ -5,7 +5,7 @@ export const SubmissionTransitions = [
   {
     from: "absent",
     trigger: "submitted",
-    condition: "the storage is open",
+    condition: "a caller runs a command",
     to: "arrived",
     effects: "none",
   },
@@ -26,21 +26,22 @@ export const SubmissionTransitions = [
   {
     from: "arrived",
     trigger: "sent_to_lock",
-    condition: "a row is not cached, it changes more, or it asks for outbox items",
+    condition: "a row is not cached, it asks for more or changes more, or it starts with outbox items",
     to: "locked",
     effects: "what it asks for next is noted, if cached rows show it",
   },
   {
     from: "arrived",
     trigger: "set_apart",
-    condition: "it searches, or asks for several agents or for none",
+    condition:
+      "it searches, starts with neither one agent nor outbox items, asks next for what a group must not lock, or throws",
     to: "alone",
     effects: "none",
   },
   {
     from: "early",
     trigger: "recalled",
-    condition: "that group has ended",
+    condition: "a cached group has ended, or the storage has closed",
     to: "arrived",
     effects: "it goes before those that arrived later",
   },
@@ -76,7 +77,7 @@ export const SubmissionTransitions = [
     from: "locked",
     trigger: "left_out",
     condition:
-      "its agent is absent or held by another transaction, or it asks for what a group must not lock",
+      "its agent is absent or held by another transaction, or it asks for what a group must not lock, or a trial of it throws",
     to: "alone",
     effects: "none",
   },
@@ -137,7 +138,7 @@ interface Place {
 /** Who owns a command in each state. */
 export const SubmissionPlaces: { readonly [State in SubmissionState]: Place } = {
   arrived: { owner: "groups/GroupCommit", waits: "in the lane of arrivals, two groups at a time" },
-  early: { owner: "groups/GroupCommit", waits: "until its agent has been written" },
+  early: { owner: "groups/GroupCommit", waits: "until a cached group has ended" },
   cached: { owner: "groups/CachedGroup", waits: "for the verifying statement" },
   locked: {
     owner: "groups/lockedGroup",

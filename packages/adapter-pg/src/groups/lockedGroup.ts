@@ -124,11 +124,11 @@ const knownRowsIn = (workspace: Workspace, { agent_id }: AgentScope): KnownRows 
 /** Updates the cache with what a committed group loaded and wrote. */
 const remember = (
   cache: AgentCache,
-  { mark, versions, workspace }: Committed<unknown>,
+  { ref, versions, workspace }: Committed<unknown>,
   members: ReadonlyArray<Locked>,
 ): void => {
-  if (mark === undefined) return
-  const written = versionOf(mark.transaction_id)
+  if (ref === undefined) return
+  const written = versionOf(ref.transaction_id)
   const versioned = <Row extends AgentRecord | CheckRecord>(row: Row): Versioned<Row> => ({
     row,
     version: versions.rows.get(row) ?? written,
@@ -147,6 +147,6 @@ const remember = (
       const row = workspace.checks.get({ agent_id, registration_id, check_id })
       return [check_id, row && versioned(row)] as const
     })
-    cache.keep({ agent: versioned(agent), found, checks }, mark.server_run)
+    cache.keep({ agent: versioned(agent), found, checks }, ref.server_run)
   }
 }

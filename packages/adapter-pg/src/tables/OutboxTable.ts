@@ -60,8 +60,8 @@ export const lockClaimableOutbox: PgStatement = {
 }
 
 /** Locks waiting items last updated before `$2`, and items whose lease ended before it, skipping locked ones. */
-export const lockAbandonedOutbox: PgStatement = {
-  name: "lock_abandoned_outbox",
+export const lockUnclaimedOutbox: PgStatement = {
+  name: "lock_unclaimed_outbox",
   text: `SELECT waiting.* FROM (
            SELECT ${outboxTable.columns} FROM outbox AS o
            WHERE o.notifier = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2

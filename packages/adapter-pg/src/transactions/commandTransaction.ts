@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { CommandDatabase, Database } from "../Database.ts"
 import { beginLoading, type Loading } from "./Loading.ts"
-import { type NewRows, persistChanges, type TransactionMark } from "./persistChanges.ts"
+import { type NewRows, persistChanges, type TransactionRef } from "./persistChanges.ts"
 import { settleCommit } from "./settleCommit.ts"
 
 /** Opens a transaction around an effect. */
@@ -16,7 +16,7 @@ type Begin = <A>(
 export interface Committed<A> extends Loading {
   readonly reply: A
   /** Identifies the transaction; `undefined` if it wrote nothing. */
-  readonly mark: TransactionMark | undefined
+  readonly ref: TransactionRef | undefined
 }
 
 /**
@@ -35,17 +35,17 @@ export const commandTransaction = <A>(
     const body = Effect.gen(function* () {
       const loading = beginLoading(pg)
       const reply = yield* decide(loading)
-      const mark = yield* persistChanges(pg, loading.workspace.changes(), newRows)
-      decided = { ...loading, reply, mark }
+      const ref = yield* persistChanges(pg, loading.workspace.changes(), newRows)
+      decided = { ...loading, reply, ref }
       if (loading.workspace.leavesDelivery) yield* announce(pg)
       return decided
     })
     return Effect.catchIf(begin(database, body), isLostCommit, (error) => {
       if (decided === undefined) return Effect.fail(error)
       // A decision that wrote nothing has nothing to lose.
-      if (decided.mark === undefined) return Effect.succeed(decided)
+      if (decided.ref === undefined) return Effect.succeed(decided)
       const committed = Effect.succeed(decided)
-      return Effect.flatMap(settleCommit(pg, decided.mark), (outcome) =>
+      return Effect.flatMap(settleCommit(pg, decided.ref), (outcome) =>
         outcome === "committed" ? committed : Effect.fail(error),
       )
     })

@@ -18,7 +18,7 @@ import { alertTable, outboxTable } from "../tables/OutboxTable.ts"
  * A transaction's id and the run of the server that gave it: enough to ask later whether it
  * committed.
  */
-export interface TransactionMark {
+export interface TransactionRef {
   readonly transaction_id: bigint
   readonly server_run: string
 }
@@ -31,18 +31,19 @@ export type NewRows = "upserted" | "inserted"
 
 /**
  * Writes what a transaction changed, with one statement for each table and kind of change, always
- * in the same order. Returns the transaction's mark, or `undefined` if there was nothing to write.
+ * in the same order. Returns a reference to the transaction, or `undefined` if there was nothing to
+ * write.
  */
 export const persistChanges = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   changes: WorkspaceChanges,
   newRows: NewRows,
-): Effect.fn.Return<TransactionMark | undefined, SqlError.SqlError> {
-  let mark: TransactionMark | undefined
+): Effect.fn.Return<TransactionRef | undefined, SqlError.SqlError> {
+  let ref: TransactionRef | undefined
   for (const write of writesOf(changes, newRows)) {
-    if (write.rows.length > 0) mark = yield* execute(pg, write)
+    if (write.rows.length > 0) ref = yield* execute(pg, write)
   }
-  return mark
+  return ref
 })
 
 const execute = Effect.fnUntraced(function* (pg: PgClient["Service"], { statement, rows, writes }: Write) {
@@ -56,7 +57,7 @@ const execute = Effect.fnUntraced(function* (pg: PgClient["Service"], { statemen
     })
   }
   // Every write statement answers with these columns; see TableShape.
-  return answer as unknown as TransactionMark
+  return answer as unknown as TransactionRef
 })
 
 /** A statement with its rows, of which it takes the columns that it names. */

@@ -9,7 +9,7 @@ import {
   alertTable,
   lockClaimableAlerts,
   outboxTable,
-  lockAbandonedOutbox,
+  lockUnclaimedOutbox,
   lockClaimableOutbox,
 } from "../tables/OutboxTable.ts"
 import { incidentTable, findIncidents } from "../tables/IncidentTable.ts"
@@ -22,17 +22,17 @@ import type { Loading } from "./Loading.ts"
  */
 export const search = Effect.fnUntraced(function* (
   loading: Loading,
-  { abandonedOutbox, claimableAlerts, claimableOutbox, idlePendingAgents }: RowRequest,
+  { unclaimedOutbox, claimableAlerts, claimableOutbox, idlePendingAgents }: RowRequest,
   now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const { pg, workspace } = loading
   const { found } = workspace
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
-  if (abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = abandonedOutbox
-    const rows = yield* pg.query(lockAbandonedOutbox, [notifiers, untouchedSince, limit])
-    found.abandonedOutbox = rows.map(outboxTable.decode)
-    for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
+  if (unclaimedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = unclaimedOutbox
+    const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])
+    found.unclaimedOutbox = rows.map(outboxTable.decode)
+    for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }
   if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts.limit, now)
   if (idlePendingAgents !== undefined) {

@@ -6,7 +6,7 @@ import type { PgStatement } from "../client/PgConnection.ts"
 import * as RealTime from "../RealTime.ts"
 import { SERVER_RUN } from "../tables/makeTable.ts"
 import { sqlStateOf } from "../toStorageError.ts"
-import type { TransactionMark } from "./persistChanges.ts"
+import type { TransactionRef } from "./persistChanges.ts"
 
 /**
  * A server ends the transaction of a lost client within milliseconds, unless COMMIT waits for a
@@ -41,11 +41,11 @@ type Answer = "committed" | "aborted" | "in progress" | "unknown"
  */
 export const settleCommit = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
-  mark: TransactionMark,
+  ref: TransactionRef,
 ): Effect.fn.Return<"committed" | "aborted", StorageError> {
   const isOver = yield* RealTime.stopwatch(ASK_FOR)
   do {
-    const answer = yield* ask(pg, mark)
+    const answer = yield* ask(pg, ref)
     if (answer === "committed" || answer === "aborted") return answer
     if (answer === "unknown") break
     yield* RealTime.pause(ASK_EVERY)
@@ -58,13 +58,13 @@ export const settleCommit = Effect.fnUntraced(function* (
   })
 })
 
-const ask = Effect.fnUntraced(function* (pg: PgClient["Service"], mark: TransactionMark) {
-  const result = yield* Effect.result(pg.query(findTransactionStatus, [mark.transaction_id]))
+const ask = Effect.fnUntraced(function* (pg: PgClient["Service"], ref: TransactionRef) {
+  const result = yield* Effect.result(pg.query(findTransactionStatus, [ref.transaction_id]))
   if (Result.isFailure(result)) return answerOfFailure(result.failure)
   const status = result.success[0]?.["status"]
   if (status === "aborted" || status === "in progress") return status
   // In another run the id may belong to another transaction. A committed id is never reused.
-  const isSameRun = result.success[0]?.["server_run"] === mark.server_run
+  const isSameRun = result.success[0]?.["server_run"] === ref.server_run
   return status === "committed" && isSameRun ? "committed" : "unknown"
 })
 

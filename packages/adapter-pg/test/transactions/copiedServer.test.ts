@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
 import { SERVER_RUN } from "../../src/tables/makeTable.ts"
-import type { TransactionMark } from "../../src/transactions/persistChanges.ts"
+import type { TransactionRef } from "../../src/transactions/persistChanges.ts"
 import { settleCommit } from "../../src/transactions/settleCommit.ts"
 
 const connect = (url: string) =>
@@ -18,8 +18,8 @@ type Server = Effect.Success<ReturnType<typeof connect>>
 /** Commits something, and tells what it takes to ask for it later. */
 const commit = ({ sql }: Server) =>
   Effect.flatMap(
-    sql.unsafe<TransactionMark>(`SELECT pg_current_xact_id() AS transaction_id, ${SERVER_RUN} AS server_run`),
-    ([mark]) => (mark === undefined ? Effect.die("no mark") : Effect.succeed(mark)),
+    sql.unsafe<TransactionRef>(`SELECT pg_current_xact_id() AS transaction_id, ${SERVER_RUN} AS server_run`),
+    ([ref]) => (ref === undefined ? Effect.die("no transaction") : Effect.succeed(ref)),
   )
 
 const statisticsOf = ({ sql }: Server) =>

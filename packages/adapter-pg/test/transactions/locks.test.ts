@@ -62,8 +62,8 @@ const searches: ReadonlyArray<{
   {
     name: "items that nobody sends",
     table: "outbox",
-    request: { abandonedOutbox: { notifiers, untouchedSince: LATER, limit } },
-    found: (workspace) => workspace.found.abandonedOutbox.map((row) => row.id),
+    request: { unclaimedOutbox: { notifiers, untouchedSince: LATER, limit } },
+    found: (workspace) => workspace.found.unclaimedOutbox.map((row) => row.id),
   },
   {
     name: "alerts",

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
-import type { TransactionMark } from "../../src/transactions/persistChanges.ts"
+import type { TransactionRef } from "../../src/transactions/persistChanges.ts"
 import { SERVER_RUN } from "../../src/tables/makeTable.ts"
 import { settleCommit } from "../../src/transactions/settleCommit.ts"
 
@@ -12,15 +12,15 @@ layer(ScratchPostgres.layer)("the outcome of a transaction whose COMMIT was lost
       const { pg, sql } = yield* replica({ maxConnections: 1 })
       // Who asks may write dates in another way than who committed.
       const dated = yield* replica({ settings: { DateStyle: "SQL, DMY", TimeZone: "Asia/Kolkata" } })
-      const mark = sql.unsafe<TransactionMark>(
+      const ref = sql.unsafe<TransactionRef>(
         `SELECT pg_current_xact_id() AS transaction_id, ${SERVER_RUN} AS server_run`,
       )
-      const [committed] = yield* mark
+      const [committed] = yield* ref
       assert(committed !== undefined)
       let aborted = committed
       yield* Effect.exit(
         sql.withTransaction(
-          Effect.flatMap(mark, ([row]) => {
+          Effect.flatMap(ref, ([row]) => {
             aborted = row ?? aborted
             return Effect.fail("rolled back")
           }),

@@ -27,7 +27,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_NOTIFIERS}
     ORDER BY leased_until LIMIT ?`,
   )
-  const abandoned = table.all<[notifiers: string, Instant, limit: number]>(
+  const unclaimed = table.all<[notifiers: string, Instant, limit: number]>(
     `WHERE state IN ('pending', 'retry') AND ${OF_NOTIFIERS}
       AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?`,
   )
@@ -49,9 +49,9 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     expired: (notifiers: Notifiers, now: Instant, limit: number): Items =>
       expired(now, JSON.stringify(notifiers), limit),
     /** Waiting items last updated before a moment, and items whose lease ended before it. */
-    abandoned: (notifiers: Notifiers, untouchedSince: Instant, limit: number): Items => {
+    unclaimed: (notifiers: Notifiers, untouchedSince: Instant, limit: number): Items => {
       const wanted = JSON.stringify(notifiers)
-      const waiting = abandoned(wanted, untouchedSince, limit)
+      const waiting = unclaimed(wanted, untouchedSince, limit)
       // The moment itself is not before it. Instants are bigints; their brand allows no arithmetic.
       const leased = expired((untouchedSince - 1n) as Instant, wanted, limit)
       return [...waiting, ...leased]

@@ -9,7 +9,7 @@ import type { Tables } from "../tables/makeTables.ts"
 export const isSearch = (request: RowRequest): boolean =>
   request.claimableOutbox !== undefined ||
   request.claimableAlerts !== undefined ||
-  request.abandonedOutbox !== undefined ||
+  request.unclaimedOutbox !== undefined ||
   request.idlePendingAgents !== undefined
 
 /**
@@ -31,10 +31,10 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
     found.storageTime = now
     for (const { row } of found.claimableAlerts) workspace.alerts.load(row, row)
   }
-  if (request.abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
-    found.abandonedOutbox = tables.outbox.abandoned(notifiers, untouchedSince, limit)
-    for (const row of found.abandonedOutbox) workspace.outbox.load(row.id, row)
+  if (request.unclaimedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
+    found.unclaimedOutbox = tables.outbox.unclaimed(notifiers, untouchedSince, limit)
+    for (const row of found.unclaimedOutbox) workspace.outbox.load(row.id, row)
   }
   searchAgents(tables, workspace, request)
 }

@@ -5,7 +5,7 @@ import { agentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate, migrations } from "../../src/migrations/migrate.ts"
-import { makeRetentionTables } from "../../src/retention/retentionTables.ts"
+import { makeRetentionTables } from "../../src/retention/expire.ts"
 import { makeTables, type Tables } from "../../src/tables/makeTables.ts"
 
 const { agent_id, registration_id } = agentRecord("a")

@@ -5,7 +5,7 @@ import { vi } from "vitest"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
 import { systemReads } from "../../src/reads/systemReads.ts"
-import { makeRetentionTables } from "../../src/retention/retentionTables.ts"
+import { makeRetentionTables } from "../../src/retention/expire.ts"
 import { makeTables } from "../../src/tables/makeTables.ts"
 
 /** Steps that read all of something, and why they may. */

@@ -9,7 +9,7 @@ import { endAlerts } from "../notifications/alertDecisions.ts"
 import {
   enqueueFirings,
   type EnqueueOptions,
-  settleAbandoned,
+  settleAgentGone,
   settleResolved,
 } from "../notifications/enqueue.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
@@ -185,7 +185,7 @@ export class Incidents {
     workspace.openIncidents.delete(resolved)
     this.#recordChange(resolved, last, "left")
     endAlerts(workspace, resolved, this.#now)
-    if (leaving.by === "agent_gone") settleAbandoned(workspace, resolved, this.#enqueue)
+    if (leaving.by === "agent_gone") settleAgentGone(workspace, resolved, this.#enqueue)
     else settleResolved(workspace, resolved, leaving.notify, this.#enqueue)
   }
 

@@ -103,18 +103,18 @@ const middle = (since: Instant.Instant, now: Instant.Instant): Instant.Instant =
 
 /** Whether a scan remembers every agent that was silent since this moment. */
 const reaches = (
-  call: SilenceScan,
+  scan: SilenceScan,
   since: Instant.Instant,
   now: Instant.Instant,
   acceptances: number,
-): boolean => since <= call.bound && now >= call.takenAt && acceptances === call.acceptances
+): boolean => since <= scan.bound && now >= scan.takenAt && acceptances === scan.acceptances
 
 /** Whether a recent scan found more silent agents than it could remember. */
-const isCrowded = (call: SilenceScan, since: Instant.Instant, now: Instant.Instant): boolean =>
-  call.quiet.length >= QUIET_KEPT &&
-  call.bound < since &&
-  now >= call.takenAt &&
-  call.takenAt > middle(since, now)
+const isCrowded = (scan: SilenceScan, since: Instant.Instant, now: Instant.Instant): boolean =>
+  scan.quiet.length >= QUIET_KEPT &&
+  scan.bound < since &&
+  now >= scan.takenAt &&
+  scan.takenAt > middle(since, now)
 
 /**
  * Finds silent agents and counts online ones, without a pass over all agents each time and without
@@ -160,12 +160,12 @@ export const makeSilenceScans = <E>(reads: SilenceScanReads<E>) => {
   }
 
   const countByLast = Effect.fnUntraced(function* (aliveSince: Instant.Instant, now: Instant.Instant) {
-    const call = last
+    const scan = last
     // With other settings, an agent declared dead may count as alive.
-    if (call.deadSeenAt !== undefined && call.deadSeenAt > aliveSince) return undefined
-    if (aliveSince > call.bound) return undefined
-    const { agents_silent, ...totals } = yield* reads.look(call.quiet, aliveSince)
-    if (!reaches(call, aliveSince, now, totals.acceptances)) return undefined
+    if (scan.deadSeenAt !== undefined && scan.deadSeenAt > aliveSince) return undefined
+    if (aliveSince > scan.bound) return undefined
+    const { agents_silent, ...totals } = yield* reads.look(scan.quiet, aliveSince)
+    if (!reaches(scan, aliveSince, now, totals.acceptances)) return undefined
     return toCounts({ ...totals, agents_offline: totals.agents_dead + agents_silent })
   })
 

@@ -18,8 +18,8 @@ export const search = (
 ): void => {
   const { found } = workspace
   if (request.claimableOutbox !== undefined) searchOutbox(tables, workspace, request.claimableOutbox, now)
-  if (request.abandonedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = request.abandonedOutbox
+  if (request.unclaimedOutbox !== undefined) {
+    const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
     const items = Array.from(tables.outbox.values()).filter(
       (item) =>
         notifiers.includes(item.notifier) &&
@@ -27,8 +27,8 @@ export const search = (
           ? item.updated_at < untouchedSince
           : item.leased_until !== undefined && item.leased_until < untouchedSince),
     )
-    found.abandonedOutbox = items.slice(0, limit)
-    for (const item of found.abandonedOutbox) workspace.outbox.load(item.id, item)
+    found.unclaimedOutbox = items.slice(0, limit)
+    for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }
   if (request.claimableAlerts !== undefined)
     searchAlerts(tables, workspace, request.claimableAlerts.limit, now)

@@ -1,10 +1,13 @@
 import type { Transition } from "../engine/TransitionTable.ts"
 
+/** When a waiting item may be claimed. */
+const CLAIMABLE = "due, and every earlier item of the same incident and notifier has ended"
+
 /** Why deleting an agent discards a firing in each of these states. */
 const AGENT_GONE = {
-  pending: "a firing whose incident resolved because its last member's agent was deleted or blocked",
+  pending: "a firing whose incident resolved because its last member's check or agent was deleted, or its agent blocked",
   retry:
-    "a firing whose incident resolved because its last member's agent was deleted or blocked; also during the attempt that failed",
+    "a firing whose incident resolved because its last member's check or agent was deleted, or its agent blocked; also during the attempt that failed",
 } as const
 
 const discarded = <From extends "pending" | "retry">(from: From) =>
@@ -38,7 +41,7 @@ export const OutboxTransitions = [
   {
     from: "pending",
     trigger: "claimed",
-    condition: "due, and every earlier item of the same incident and notifier has ended",
+    condition: CLAIMABLE,
     to: "sending",
     effects: "attempts + 1; leased for 60 s by the storage's clock",
   },
@@ -53,7 +56,7 @@ export const OutboxTransitions = [
   {
     from: "pending",
     trigger: "firing_refused",
-    condition: "a resolved whose firings all failed or were discarded, so that the receiver has none",
+    condition: "a resolved whose firings were all refused or discarded, so that the receiver has none",
     to: "discarded",
     effects: "none",
   },
@@ -83,7 +86,7 @@ export const OutboxTransitions = [
   {
     from: "retry",
     trigger: "claimed",
-    condition: "due",
+    condition: CLAIMABLE,
     to: "sending",
     effects: "attempts + 1; leased for 60 s by the storage's clock",
   },

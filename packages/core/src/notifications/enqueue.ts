@@ -104,11 +104,11 @@ export const settleResolved = (
 }
 
 /**
- * Settles the outbox of an incident whose last member's agent was deleted or blocked. Discards
- * unsent firings. Enqueues a resolved where one was sent or is being sent
+ * Settles the outbox of an incident whose last member's check or agent was deleted, or its agent
+ * blocked. Discards unsent firings. Enqueues a resolved where one was sent or is being sent
  * (docs/rules.md#deleting-an-agent).
  */
-export const settleAbandoned = (
+export const settleAgentGone = (
   workspace: Workspace,
   incident: IncidentRecord,
   options: EnqueueOptions,

@@ -70,7 +70,10 @@ const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdi
   return isOld && !row.isHeld ? "expired" : "stays"
 }
 
-/** All rules. Notifications go before incidents, because their rule needs the incident. */
+/**
+ * All rules but that of pending agents (`admission/removeAgent.ts`). Notifications go before
+ * incidents, because their rule needs the incident.
+ */
 export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
   deleted_agents: {
     subject: "checks and results of a deleted agent",

@@ -5,7 +5,7 @@ import * as Instant from "../contract/Instant.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
-import { discardUnclaimed } from "../notifications/operatorDecisions.ts"
+import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
@@ -131,8 +131,8 @@ const chores = Effect.gen(function* () {
       pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.flatMap(storage.metricCounts, ({ backlog }) => {
         const waited = new Set(backlog.map(({ notifier }) => notifier))
-        const foreign = Array.from(waited).filter((notifier) => !configured.has(notifier))
-        return Effect.map(commits.transact(discardUnclaimed(foreign, PIECE)), isWhole)
+        const unconfigured = Array.from(waited).filter((notifier) => !configured.has(notifier))
+        return Effect.map(commits.transact(discardUnclaimed(unconfigured, PIECE)), isWhole)
       }),
     },
   ]

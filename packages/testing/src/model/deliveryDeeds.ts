@@ -4,7 +4,8 @@ import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/se
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { discardUnclaimed, replay } from "@tocsin/core/notifications/operatorDecisions"
+import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
+import { replay } from "@tocsin/core/notifications/replay"
 import { Duration, Effect } from "effect"
 import { expireAll, purge } from "../expireAll.ts"
 import type { ModelAction } from "./ModelAction.ts"
@@ -29,7 +30,7 @@ const byId = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const sortFindings = ({ found }: Workspace): void => {
   found.claimableOutbox = found.claimableOutbox.toSorted((a, b) => byId(a.row.id, b.row.id))
   found.expiredOutbox = found.expiredOutbox.toSorted((a, b) => byId(a.id, b.id))
-  found.abandonedOutbox = found.abandonedOutbox.toSorted((a, b) => byId(a.id, b.id))
+  found.unclaimedOutbox = found.unclaimedOutbox.toSorted((a, b) => byId(a.id, b.id))
   found.claimableAlerts = found.claimableAlerts.toSorted(
     (a, b) => byId(a.row.incident_id, b.row.incident_id) || byId(a.row.severity, b.row.severity),
   )

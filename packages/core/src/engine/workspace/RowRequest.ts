@@ -69,7 +69,7 @@ export interface RowRequest {
    * Items of these notifiers that are waiting and were last updated before `untouchedSince`, and
    * those being sent whose lease ended before it; at most `limit` of each.
    */
-  readonly abandonedOutbox?: {
+  readonly unclaimedOutbox?: {
     readonly notifiers: ReadonlyArray<NotifierName>
     readonly untouchedSince: Instant
     readonly limit: number

@@ -38,7 +38,7 @@ export interface WithIncident<Row> {
 export interface Found {
   claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
   expiredOutbox: ReadonlyArray<OutboxRecord>
-  abandonedOutbox: ReadonlyArray<OutboxRecord>
+  unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
   /** The storage's clock, read by `claimableOutbox` and `claimableAlerts`. */
@@ -48,7 +48,7 @@ export interface Found {
 const NOTHING_FOUND: Readonly<Found> = {
   claimableOutbox: [],
   expiredOutbox: [],
-  abandonedOutbox: [],
+  unclaimedOutbox: [],
   claimableAlerts: [],
   idlePendingAgents: [],
   storageTime: undefined,

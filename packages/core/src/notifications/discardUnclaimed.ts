@@ -1,5 +1,4 @@
 import { Duration } from "effect"
-import type { OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
@@ -11,44 +10,9 @@ import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
 /**
- * No replica has a notifier whose items nobody has claimed for this long (docs/rules.md#delivery).
+ * No replica has a notifier whose items nobody has claimed for this long (docs/rules.md#discarded-rows).
  */
 const UNCLAIMED_FOR = Duration.hours(24)
-
-/** The result of a replay. */
-export type ReplayOutcome =
-  | "replayed"
-  | "no_such_item"
-  | "not_failed"
-  | "firing_of_resolved"
-  | "incident_expired"
-
-/**
- * Returns a dead letter to the outbox: same ID, attempts 0, age counted from now
- * (docs/rules.md#delivery).
- */
-export const replay = (id: OutboxId): Command<ReplayOutcome> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { outboxItems: [id] })
-    const found = workspace.outbox.get(id)
-    if (found === undefined) return "no_such_item"
-    yield* ensure(workspace, { incidents: [found.incident_id] })
-    if (found.state !== "failed") return "not_failed"
-    const incident = workspace.incidents.get(found.incident_id)
-    if (incident === undefined) return "incident_expired"
-    if (found.event_type === "firing" && incident.state !== "open") return "firing_of_resolved"
-    workspace.outbox.put({
-      ...found,
-      state: move(OutboxTransitions, found.state, "replayed"),
-      attempts: 0,
-      next_attempt_at: now,
-      last_error: undefined,
-      // Later than its creation even if the clock stands still: this marks a replay.
-      counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
-      updated_at: now,
-    })
-    return "replayed"
-  }
 
 /**
  * One bounded piece of discarding items that no replica sends. `notifiers` are not configured here;
@@ -57,11 +21,11 @@ export const replay = (id: OutboxId): Command<ReplayOutcome> =>
 export const discardUnclaimed = (notifiers: ReadonlyArray<NotifierName>, limit: number): Command<number> =>
   function* (workspace, now) {
     const untouchedSince = Instant.minus(now, UNCLAIMED_FOR)
-    yield { abandonedOutbox: { notifiers, untouchedSince, limit } }
-    const { abandonedOutbox } = workspace.found
-    yield* ensure(workspace, { incidents: abandonedOutbox.map((item) => item.incident_id) })
+    yield { unclaimedOutbox: { notifiers, untouchedSince, limit } }
+    const { unclaimedOutbox } = workspace.found
+    yield* ensure(workspace, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
     let count = 0
-    for (const found of abandonedOutbox) {
+    for (const found of unclaimedOutbox) {
       const item = leaseEnded(found)
       if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
       count += 1

@@ -1,0 +1,41 @@
+import type { OutboxId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import { OutboxTransitions } from "./OutboxTransitions.ts"
+
+/** The result of a replay. */
+export type ReplayOutcome =
+  | "replayed"
+  | "no_such_item"
+  | "not_failed"
+  | "firing_of_resolved"
+  | "incident_expired"
+
+/**
+ * Returns a dead letter to the outbox: same ID, attempts 0, age counted from now
+ * (docs/rules.md#dead-letters).
+ */
+export const replay = (id: OutboxId): Command<ReplayOutcome> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { outboxItems: [id] })
+    const found = workspace.outbox.get(id)
+    if (found === undefined) return "no_such_item"
+    yield* ensure(workspace, { incidents: [found.incident_id] })
+    if (found.state !== "failed") return "not_failed"
+    const incident = workspace.incidents.get(found.incident_id)
+    if (incident === undefined) return "incident_expired"
+    if (found.event_type === "firing" && incident.state !== "open") return "firing_of_resolved"
+    workspace.outbox.put({
+      ...found,
+      state: move(OutboxTransitions, found.state, "replayed"),
+      attempts: 0,
+      next_attempt_at: now,
+      last_error: undefined,
+      // Later than its creation even if the clock stands still: this marks a replay.
+      counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
+      updated_at: now,
+    })
+    return "replayed"
+  }
