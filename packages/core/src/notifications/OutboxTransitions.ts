@@ -5,7 +5,8 @@ const CLAIMABLE = "due, and every earlier item of the same incident and notifier
 
 /** Why deleting an agent discards a firing in each of these states. */
 const AGENT_GONE = {
-  pending: "a firing whose incident resolved because its last member's check or agent was deleted, or its agent blocked",
+  pending:
+    "a firing whose incident resolved because its last member's check or agent was deleted, or its agent blocked",
   retry:
     "a firing whose incident resolved because its last member's check or agent was deleted, or its agent blocked; also during the attempt that failed",
 } as const
