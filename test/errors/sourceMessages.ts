@@ -52,6 +52,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   // What was wrong with a request: its words are in `elsewhere`.
   'describeIssue(issue, "the request body")',
   'describeIssue(issue, "the parameters")',
+  "predicate(issue, ofCheck)",
   "describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams)",
   "`labels ${TOO_MANY_LABELS}`",
   "`events ${BATCH_SIZE_RULE}`",

@@ -129,6 +129,6 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
           )
         }
       }),
-    { rules: { notifiers: ["debug", "webhook", "messenger", "alert_router"] } },
+    { policy: { notifiers: ["debug", "webhook", "messenger", "alert_router"] } },
   )
 }

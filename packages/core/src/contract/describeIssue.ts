@@ -74,6 +74,42 @@ const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string 
   }
 }
 
+/** What is wrong with one part of an input: its path from the root, and the sentence without its subject. */
+export interface FieldProblem {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly message: string
+}
+
+/** Every problem that an issue holds, in the order in which they were found. */
+export function* problemsOf(
+  issue: SchemaIssue.Issue,
+  path: ReadonlyArray<PropertyKey> = [],
+  ofCheck?: string,
+): Generator<FieldProblem, void> {
+  switch (issue._tag) {
+    case "Pointer":
+      return yield* problemsOf(issue.issue, [...path, ...issue.path], ofCheck)
+    case "Encoding":
+      return yield* problemsOf(issue.issue, path, ofCheck)
+    case "Filter": {
+      const annotations = issue.filter.annotations
+      const said = text(annotations?.message) ?? mustBe(text(annotations?.expected))
+      return yield* problemsOf(issue.issue, path, said)
+    }
+    case "Composite":
+      for (const part of issue.issues) yield* problemsOf(part, path, ofCheck)
+      return
+    case "AnyOf": {
+      // Only one member of the union could have been meant, by its tag.
+      const [meant, ...others] = issue.issues
+      if (meant !== undefined && others.length === 0) return yield* problemsOf(meant, path, ofCheck)
+      return yield { path, message: predicate(issue, ofCheck) }
+    }
+    default:
+      return yield { path, message: predicate(issue, ofCheck) }
+  }
+}
+
 /**
  * The first problem of `issue` as one sentence that names its field by path, such as
  * "events[3].observed_at must be …". `whole` names the input itself. The sentence contains no value
@@ -82,29 +118,8 @@ const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string 
  * `expected` annotation follows "must be".
  */
 export const describeIssue = (issue: SchemaIssue.Issue, whole: string): string => {
-  let path = ""
-  let ofCheck: string | undefined
-  let current = issue
-  for (;;) {
-    switch (current._tag) {
-      case "Pointer":
-        path = current.path.reduce(appendSegment, path)
-        current = current.issue
-        break
-      case "Encoding":
-        current = current.issue
-        break
-      case "Filter": {
-        const annotations = current.filter.annotations
-        ofCheck = text(annotations?.message) ?? mustBe(text(annotations?.expected))
-        current = current.issue
-        break
-      }
-      case "Composite":
-        current = current.issues[0]
-        break
-      default:
-        return `${path === "" ? whole : path} ${predicate(current, ofCheck)}`
-    }
+  for (const { message, path } of problemsOf(issue)) {
+    return `${path.length === 0 ? whole : path.reduce(appendSegment, "")} ${message}`
   }
+  return `${whole} is not valid`
 }

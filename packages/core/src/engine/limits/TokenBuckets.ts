@@ -1,5 +1,5 @@
 import type { Instant } from "../../contract/Instant.ts"
-import type { RateLimit } from "../../ports/RuleSettings.ts"
+import type { RateLimit } from "../../ports/Policy.ts"
 
 /** Whether a request may proceed, or after how many seconds it may. */
 export type Permission =

@@ -1,0 +1,73 @@
+import * as Instant from "../contract/Instant.ts"
+import type { Severity } from "../contract/Status.ts"
+import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
+import { compileMatchers, type MatchedFacts, type Matcher } from "../silences/Matcher.ts"
+
+/** Why a firing waits, and until when. */
+export interface Hold {
+  readonly by: "ack" | "after" | `silence:${string}` | `window:${string}`
+  readonly until: Instant.Instant
+}
+
+/** A silence or a window that is in force now. */
+export interface Cover {
+  readonly by: `silence:${string}` | `window:${string}`
+  readonly until: Instant.Instant
+  readonly matchers: ReadonlyArray<Matcher>
+}
+
+/** An incident's loud present members, each with what matchers are compared with. */
+export type LoudMembers =
+  | { readonly kind: "listed"; readonly members: ReadonlyArray<MatchedFacts> }
+  /** Too many to look at: only what all of them share counts. */
+  | { readonly kind: "crowd"; readonly shared: Pick<MatchedFacts, "incident_key" | "severity"> }
+
+/** What decides whether a firing is held. */
+export interface HoldFacts {
+  /** The severity that the firing states. */
+  readonly severity: Severity
+  /** Until when the incident must have been open before anyone is notified. */
+  readonly opensAt: Instant.Instant
+  readonly acknowledgement: { readonly until: Instant.Instant; readonly severity: Severity } | undefined
+  readonly loud: LoudMembers
+  readonly covers: ReadonlyArray<Cover>
+}
+
+/** Every hold on a firing at a moment; none where it may be sent. */
+export const holdsOf = (facts: HoldFacts, now: Instant.Instant): ReadonlyArray<Hold> => [
+  ...(now < facts.opensAt ? [{ by: "after", until: facts.opensAt } as const] : []),
+  ...acknowledgementHold(facts, now),
+  ...coveringHolds(facts),
+]
+
+const acknowledgementHold = (
+  { acknowledgement, severity }: HoldFacts,
+  now: Instant.Instant,
+): ReadonlyArray<Hold> =>
+  acknowledgement !== undefined &&
+  now < acknowledgement.until &&
+  SEVERITY_RANK[severity] <= SEVERITY_RANK[acknowledgement.severity]
+    ? [{ by: "ack", until: acknowledgement.until }]
+    : []
+
+/**
+ * The silences and windows that together cover every loud present member. Coverage ends when the
+ * first member is no longer covered by any of them.
+ */
+const coveringHolds = ({ covers, loud }: HoldFacts): ReadonlyArray<Hold> => {
+  const compiled = covers.map((cover) => ({ ...cover, isCovering: coverOf(cover.matchers, loud.kind) }))
+  const members = loud.kind === "listed" ? loud.members : [loud.shared]
+  const coveredBy = members.map((member) => compiled.filter(({ isCovering }) => isCovering(member)))
+  if (coveredBy.length === 0 || coveredBy.some((of) => of.length === 0)) return []
+  const until = coveredBy.map((of) => of.map((cover) => cover.until).reduce(Instant.max)).reduce(Instant.min)
+  return Array.from(new Set(coveredBy.flatMap((of) => of.map(({ by }) => by))), (by) => ({ by, until }))
+}
+
+/** A crowd is covered only by matchers that need no look at its members. */
+const coverOf = (
+  matchers: ReadonlyArray<Matcher>,
+  kind: LoudMembers["kind"],
+): ((facts: Partial<MatchedFacts>) => boolean) =>
+  kind === "crowd" && matchers.some(({ field }) => field !== "incident_key" && field !== "severity")
+    ? () => false
+    : compileMatchers(matchers)

@@ -1,0 +1,171 @@
+import { Duration, Result, SchemaParser } from "effect"
+import { type FieldProblem, problemsOf } from "../contract/describeIssue.ts"
+import type { NotifierName } from "../contract/Status.ts"
+import { NotifierKind } from "../contract/Status.ts"
+import { isPositive, type Matcher } from "../silences/Matcher.ts"
+import { type Freshness, PolicyDocument, type Receiver, type Route, type Window } from "./PolicyDocument.ts"
+import { parseSchedule } from "./Schedule.ts"
+
+/**
+ * Decodes a policy and checks what its schema cannot say. `others` are receivers that it may name
+ * without defining them. Reports every problem, not the first.
+ */
+export const readPolicy = (
+  value: unknown,
+  others: ReadonlyArray<NotifierName>,
+): Result.Result<PolicyDocument, ReadonlyArray<FieldProblem>> => {
+  const decoded = decode(value)
+  if (Result.isFailure(decoded)) return Result.fail(Array.from(problemsOf(decoded.failure)))
+  const policy = decoded.success
+  const { freshness = [], receivers = {}, routes = [], windows = [] } = policy
+  const known = new Set([...Object.keys(receivers), ...others])
+  const problems = [
+    ...Object.entries(receivers).flatMap(([name, receiver]) =>
+      at(receiverProblems(name, receiver), "receivers", name),
+    ),
+    ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
+    ...windows.flatMap((window, n) => at(windowProblems(window, windows.slice(0, n)), "windows", n)),
+    ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
+  ]
+  return problems.length === 0 ? Result.succeed(policy) : Result.fail(problems)
+}
+
+const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
+
+const at = (
+  problems: ReadonlyArray<FieldProblem>,
+  ...prefix: ReadonlyArray<PropertyKey>
+): ReadonlyArray<FieldProblem> =>
+  problems.map(({ message, path }) => ({ message, path: [...prefix, ...path] }))
+
+const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
+
+/** Exactly one of two ways to give a secret. */
+const secretProblems = (receiver: object, name: string, isRequired: boolean): ReadonlyArray<FieldProblem> => {
+  const given = [`${name}_file`, `${name}_env`].filter((key) => Object.hasOwn(receiver, key))
+  if (given.length > 1) return [problem(`must have ${name}_file or ${name}_env, not both`)]
+  return given.length === 0 && isRequired ? [problem(`must have ${name}_file or ${name}_env`)] : []
+}
+
+const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
+
+const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<FieldProblem> => {
+  const problems: Array<FieldProblem> = []
+  if (isKind(name) && receiver.kind !== name) {
+    problems.push(problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind"))
+  }
+  switch (receiver.kind) {
+    case "webhook":
+      return [
+        ...problems,
+        ...secretProblems(receiver, "url", true),
+        ...secretProblems(receiver, "secret", true),
+      ]
+    case "alert_router":
+      return [...problems, ...secretProblems(receiver, "url", true)]
+    case "messenger":
+      return [...problems, ...messengerProblems(receiver)]
+    case "debug":
+      return problems
+  }
+}
+
+const messengerProblems = (
+  receiver: Extract<Receiver, { readonly kind: "messenger" }>,
+): ReadonlyArray<FieldProblem> => {
+  const isTelegram = receiver.telegram_chat !== undefined
+  const hasToken = receiver.telegram_token_file !== undefined || receiver.telegram_token_env !== undefined
+  const hasUrl = receiver.url_file !== undefined || receiver.url_env !== undefined
+  if (hasUrl && (isTelegram || hasToken)) return [problem("must have a url or a Telegram chat, not both")]
+  if (hasToken && !isTelegram) return [problem("is missing", "telegram_chat")]
+  return isTelegram ? secretProblems(receiver, "telegram_token", true) : secretProblems(receiver, "url", true)
+}
+
+const unknownReceivers = (
+  names: ReadonlyArray<NotifierName>,
+  known: ReadonlySet<string>,
+  ...path: ReadonlyArray<PropertyKey>
+): ReadonlyArray<FieldProblem> =>
+  names.flatMap((name, n) =>
+    known.has(name)
+      ? []
+      : [
+          problem(
+            `names no receiver; the receivers are ${Array.from(known).toSorted().join(", ") || "none"}`,
+            ...path,
+            n,
+          ),
+        ],
+  )
+
+const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
+  const problems: Array<FieldProblem> = [...unknownReceivers(to ?? [], known, "to")]
+  if (to !== undefined && steps !== undefined) problems.push(problem("must have to or steps, not both"))
+  let latest = Duration.zero
+  for (const [n, { after, to: receivers }] of (steps ?? []).entries()) {
+    problems.push(...unknownReceivers(receivers, known, "steps", n, "to"))
+    if (n === 0) {
+      if (after !== undefined)
+        problems.push(
+          problem("must be absent: the first step follows the route's after", "steps", n, "after"),
+        )
+      continue
+    }
+    if (after === undefined) problems.push(problem("is missing", "steps", n, "after"))
+    else if (!Duration.isGreaterThan(after, latest)) {
+      problems.push(problem("must be longer than that of the step before", "steps", n, "after"))
+    } else latest = after
+  }
+  return problems
+}
+
+const scheduleProblems = ({
+  cron,
+  tz,
+}: {
+  readonly cron: string
+  readonly tz: string
+}): ReadonlyArray<FieldProblem> =>
+  Result.match(parseSchedule({ cron, tz }), {
+    onSuccess: () => [],
+    onFailure: ({ field, message }) => [problem(message, field)],
+  })
+
+const matchProblems = (match: ReadonlyArray<Matcher>): ReadonlyArray<FieldProblem> =>
+  match.some(isPositive)
+    ? []
+    : [
+        problem(
+          "must hold a matcher with = or a glob with a literal character, on a field other than severity",
+          "match",
+        ),
+      ]
+
+const windowProblems = (window: Window, before: ReadonlyArray<Window>): ReadonlyArray<FieldProblem> => [
+  ...(before.some(({ name }) => name === window.name)
+    ? [problem("is the name of another window too", "name")]
+    : []),
+  ...scheduleProblems(window),
+  ...matchProblems(window.match),
+]
+
+const freshnessProblems = ({
+  after,
+  cron,
+  every,
+  grace,
+  match,
+  tz,
+}: Freshness): ReadonlyArray<FieldProblem> => {
+  const problems = [...matchProblems(match)]
+  if ((every === undefined) === (cron === undefined))
+    problems.push(problem("must have every or cron, one of them"))
+  if (cron !== undefined)
+    problems.push(...(tz === undefined ? [problem("is missing", "tz")] : scheduleProblems({ cron, tz })))
+  else if (tz !== undefined) problems.push(problem("must be absent without cron", "tz"))
+  if (cron !== undefined && after !== undefined)
+    problems.push(problem("must be absent with cron: grace takes its place", "after"))
+  if (every !== undefined && grace !== undefined)
+    problems.push(problem("must be absent with every: after takes its place", "grace"))
+  return problems
+}

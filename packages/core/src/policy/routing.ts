@@ -1,0 +1,76 @@
+import { Duration } from "effect"
+import type { NotifierName } from "../contract/Status.ts"
+import { compileMatchers, type MatchedFacts } from "../silences/Matcher.ts"
+import type { Route } from "./PolicyDocument.ts"
+
+/** Whom an incident's notifications go to, and when. */
+export interface Routing {
+  /** Each receiver with its turn: how long after the opening. Zero: as soon as there is something. */
+  readonly turns: ReadonlyMap<NotifierName, Duration.Duration>
+  /** How long an incident must be open before anyone is notified. */
+  readonly after: Duration.Duration
+  /** How long after the last attempt a receiver is reminded. */
+  readonly remind: Duration.Duration | undefined
+}
+
+/** How many incidents of a key were opened within a span up to now, the present one included. */
+export type CountOpenings = (within: Duration.Duration) => number
+
+/**
+ * Compiles routes: every matching one applies, their receivers are united, and of `after`, `remind`
+ * and the turns of a receiver the least counts. Where none matches, every receiver is notified
+ * immediately.
+ */
+export const compileRoutes = (
+  routes: ReadonlyArray<Route>,
+  receivers: ReadonlyArray<NotifierName>,
+): ((facts: MatchedFacts, countOpenings: CountOpenings) => Routing) => {
+  const everyone = immediately(receivers)
+  const compiled = routes.map((route) => ({
+    matches: compileMatchers(route.match ?? []),
+    after: afterOf(route),
+    remind: route.remind,
+    turns: turnsOf(route, receivers),
+  }))
+  return (facts, countOpenings) => {
+    const matching = compiled.filter(({ matches }) => matches(facts))
+    if (matching.length === 0) return { turns: everyone, after: Duration.zero, remind: undefined }
+    return {
+      turns: matching.map(({ turns }) => turns).reduce(unite),
+      after: matching.map(({ after }) => after(countOpenings)).reduce(Duration.min),
+      remind: matching.map(({ remind }) => remind).reduce(least),
+    }
+  }
+}
+
+const immediately = (names: ReadonlyArray<NotifierName>): ReadonlyMap<NotifierName, Duration.Duration> =>
+  new Map(names.map((name) => [name, Duration.zero]))
+
+const afterOf =
+  ({ after = Duration.zero, flapping }: Route) =>
+  (countOpenings: CountOpenings): Duration.Duration =>
+    flapping !== undefined && countOpenings(flapping.within) >= flapping.openings ? flapping.after : after
+
+const turnsOf = (
+  { steps, to }: Route,
+  receivers: ReadonlyArray<NotifierName>,
+): ReadonlyMap<NotifierName, Duration.Duration> =>
+  steps === undefined
+    ? immediately(to ?? receivers)
+    : steps
+        .map(({ after = Duration.zero, to: names }) => new Map(names.map((name) => [name, after])))
+        .reduce<ReadonlyMap<NotifierName, Duration.Duration>>(unite, new Map())
+
+const unite = (
+  a: ReadonlyMap<NotifierName, Duration.Duration>,
+  b: ReadonlyMap<NotifierName, Duration.Duration>,
+): ReadonlyMap<NotifierName, Duration.Duration> => {
+  const united = new Map(a)
+  for (const [name, turn] of b) united.set(name, Duration.min(turn, united.get(name) ?? turn))
+  return united
+}
+
+const least = (
+  a: Duration.Duration | undefined,
+  b: Duration.Duration | undefined,
+): Duration.Duration | undefined => (a === undefined || b === undefined ? (a ?? b) : Duration.min(a, b))

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as fc from "fast-check"
+import * as Instant from "../../src/contract/Instant.ts"
+import { type Cover, type HoldFacts, holdsOf } from "../../src/holds/holdsOf.ts"
+import { compileMatchers, type MatchedFacts, parseMatcher } from "../../src/silences/Matcher.ts"
+
+const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
+const NOW = at(1_000)
+
+const member = (agent_id: string, severity = "critical"): MatchedFacts =>
+  // Literals stand for branded ids here.
+  ({ agent_id, check_id: "disk", incident_key: "k", hostname: "h", severity, labels: {} }) as MatchedFacts
+
+const cover = (name: string, until: number, ...texts: ReadonlyArray<string>): Cover => ({
+  by: `silence:${name}`,
+  until: at(until),
+  matchers: texts.map((text) => Result.getOrThrow(parseMatcher(text))),
+})
+
+const facts = (given: Partial<HoldFacts>): HoldFacts => ({
+  severity: "critical",
+  opensAt: at(0),
+  acknowledgement: undefined,
+  loud: { kind: "listed", members: [member("a")] },
+  covers: [],
+  ...given,
+})
+
+describe("holds of a firing", () => {
+  it("are none without a route's after, an acknowledgement and a cover", () => {
+    expect(holdsOf(facts({}), NOW)).toEqual([])
+  })
+
+  it("last until the incident has been open for the route's after", () => {
+    expect(holdsOf(facts({ opensAt: at(1_001) }), NOW)).toEqual([{ by: "after", until: at(1_001) }])
+    expect(holdsOf(facts({ opensAt: NOW }), NOW)).toEqual([])
+  })
+
+  it.each([
+    ["critical", 2_000, "critical", true],
+    ["warning", 2_000, "critical", true],
+    ["critical", 2_000, "unknown", false],
+    ["critical", 1_000, "critical", false],
+  ] as const)(
+    "a %s firing, acknowledged until %i at %s: held is %s",
+    (severity, until, acknowledged, isHeld) => {
+      const acknowledgement = { until: at(until), severity: acknowledged }
+      expect(holdsOf(facts({ severity, acknowledgement }), NOW)).toHaveLength(isHeld ? 1 : 0)
+    },
+  )
+
+  it("need every loud member covered, by one silence or by several", () => {
+    const loud = { kind: "listed", members: [member("a"), member("b")] } as const
+    const one = cover("one", 2_000, "agent_id = a")
+    expect(holdsOf(facts({ loud, covers: [one] }), NOW)).toEqual([])
+    const both = [one, cover("two", 3_000, "agent_id = b")]
+    expect(holdsOf(facts({ loud, covers: both }), NOW)).toEqual([
+      { by: "silence:one", until: at(2_000) },
+      { by: "silence:two", until: at(2_000) },
+    ])
+  })
+
+  it("are none by a silence where no member is loud", () => {
+    const loud = { kind: "listed", members: [] } as const
+    expect(holdsOf(facts({ loud, covers: [cover("all", 2_000, "agent_id glob *a*")] }), NOW)).toEqual([])
+  })
+
+  it("of a crowd look only at what its members share", () => {
+    const loud = {
+      kind: "crowd",
+      shared: { incident_key: member("a").incident_key, severity: "critical" },
+    } as const
+    const by = (...texts: ReadonlyArray<string>) =>
+      holdsOf(facts({ loud, covers: [cover("s", 2_000, ...texts)] }), NOW).length
+    expect(by("incident_key = k", "severity = critical")).toBe(1)
+    expect(by("incident_key = k", "severity = warning")).toBe(0)
+    expect(by("incident_key = k", "agent_id glob *a*")).toBe(0)
+  })
+
+  it("by covers hold exactly while every member is covered, and say until when", () => {
+    const agents = ["a", "b", "c"]
+    const covers = fc.array(
+      fc.record({ agent: fc.constantFrom(...agents), until: fc.integer({ min: 1_001, max: 1_010 }) }),
+      { maxLength: 6 },
+    )
+    fc.assert(
+      fc.property(
+        covers,
+        fc.subarray(agents, { minLength: 1 }),
+        fc.integer({ min: 1_000, max: 1_012 }),
+        (drawn, loud, seconds) => {
+          const members = loud.map((name) => member(name))
+          const inForceAt = (moment: Instant.Instant) =>
+            drawn
+              .map(({ agent, until }, n) => cover(String(n), until, `agent_id = ${agent}`))
+              .filter(({ until }) => moment < until)
+          const isCoveredAt = (moment: Instant.Instant) =>
+            members.every((one) => inForceAt(moment).some(({ matchers }) => compileMatchers(matchers)(one)))
+          const holds = holdsOf(
+            facts({ loud: { kind: "listed", members }, covers: inForceAt(at(seconds)) }),
+            at(seconds),
+          )
+          expect(holds.length > 0).toBe(isCoveredAt(at(seconds)))
+          for (const { until } of holds) {
+            expect(isCoveredAt(Instant.fromMicros(until - 1n))).toBe(true)
+            expect(isCoveredAt(until)).toBe(false)
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,214 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { PolicyDocument } from "../../src/policy/PolicyDocument.ts"
+import { readPolicy } from "../../src/policy/readPolicy.ts"
+
+const kinds = ["webhook", "messenger", "alert_router", "debug"]
+
+const problemsOf = (policy: unknown): ReadonlyArray<string> =>
+  Result.match(readPolicy(policy, kinds), {
+    onSuccess: () => [],
+    onFailure: (problems) => problems.map(({ message, path }) => `${path.join(".")} ${message}`),
+  })
+
+const full = {
+  receivers: {
+    webhook: { kind: "webhook", url_file: "/run/secrets/pager", secret_env: "PAGER_SECRET" },
+    chat: { kind: "messenger", url_file: "/run/secrets/chat", digest: { over: 5 }, concurrency: 8 },
+    ops_bot: { kind: "messenger", telegram_token_env: "BOT", telegram_chat: "-100" },
+    am: { kind: "alert_router", url_env: "AM_URL" },
+  },
+  routes: [
+    {
+      match: ["label:team = db", "severity = critical"],
+      after: "1m",
+      flapping: { openings: 4, within: "1h", after: "10m" },
+      remind: "4h",
+      steps: [{ to: ["chat"] }, { after: "15m", to: ["webhook"] }, { after: "1h", to: ["am", "ops_bot"] }],
+    },
+    { match: ["severity = critical"], to: ["webhook"], after: "0s" },
+    {},
+  ],
+  windows: [
+    {
+      name: "backup",
+      cron: "0 2 * * 0",
+      tz: "Europe/Berlin",
+      for: "4h",
+      match: ["check_id glob disk*"],
+      comment: "weekly",
+    },
+  ],
+  freshness: [
+    {
+      match: ["check_id glob backup*"],
+      cron: "0 3 * * *",
+      tz: "Europe/Berlin",
+      grace: "1h",
+      severity: "critical",
+    },
+    { match: ["label:env = prod"], every: "5m", after: "20m" },
+  ],
+}
+
+describe("a policy", () => {
+  it("with every part is accepted, and written back as it was read", () => {
+    const policy = Result.getOrThrow(readPolicy(full, kinds))
+    expect(Schema.encodeSync(PolicyDocument)(policy)).toEqual(full)
+  })
+
+  it("may be empty", () => {
+    expect(problemsOf({})).toEqual([])
+  })
+
+  it.each([
+    ["not an object", [], ["must be an object"]],
+    [
+      "unknown keys at every level",
+      { route: [], routes: [{ too: [] }], receivers: { chat: { kind: "debug", url: "x" } } },
+      [
+        "route is not a known field",
+        "receivers.chat.url is not a known field",
+        "routes.0.too is not a known field",
+      ],
+    ],
+    [
+      "an unknown kind",
+      { receivers: { a: { kind: "fax" } } },
+      ["receivers.a must be a receiver whose kind is webhook, messenger, alert_router or debug"],
+    ],
+    ["a name that is no receiver's", { receivers: { "A b": { kind: "debug" } } }, ["receivers.A b"]],
+    [
+      "a receiver named like another kind",
+      { receivers: { webhook: { kind: "debug" } } },
+      ["receivers.webhook.kind must be webhook"],
+    ],
+    [
+      "secrets twice or never",
+      { receivers: { a: { kind: "webhook", url_file: "f", url_env: "E" } } },
+      [
+        "receivers.a must have url_file or url_env, not both",
+        "receivers.a must have secret_file or secret_env",
+      ],
+    ],
+    [
+      "half a Telegram chat",
+      { receivers: { a: { kind: "messenger", telegram_token_env: "T" } } },
+      ["receivers.a.telegram_chat is missing"],
+    ],
+    [
+      "a digest for a webhook",
+      { receivers: { a: { kind: "webhook", url_env: "U", secret_env: "S", digest: { over: 5 } } } },
+      ["receivers.a.digest is not a known field"],
+    ],
+    [
+      "concurrency out of range",
+      { receivers: { a: { kind: "debug", concurrency: 65 } } },
+      ["receivers.a.concurrency"],
+    ],
+    [
+      "a missing receiver",
+      { routes: [{ to: ["pager"] }, { steps: [{ to: ["debug"] }, { after: "5m", to: ["pager"] }] }] },
+      [
+        "routes.0.to.0 names no receiver; the receivers are alert_router, debug, messenger, webhook",
+        "routes.1.steps.1.to.0 names no receiver",
+      ],
+    ],
+    [
+      "to and steps",
+      { routes: [{ to: ["debug"], steps: [{ to: ["debug"] }] }] },
+      ["routes.0 must have to or steps, not both"],
+    ],
+    [
+      "steps out of order",
+      {
+        routes: [
+          {
+            steps: [
+              { after: "1m", to: ["debug"] },
+              { to: ["debug"] },
+              { after: "5m", to: ["debug"] },
+              { after: "5m", to: ["debug"] },
+            ],
+          },
+        ],
+      },
+      [
+        "routes.0.steps.0.after must be absent",
+        "routes.0.steps.1.after is missing",
+        "routes.0.steps.3.after must be longer",
+      ],
+    ],
+    [
+      "durations out of range or malformed",
+      {
+        routes: [{ remind: "14m", after: "1 m" }],
+        windows: [{ name: "w", cron: "0 2 * * *", tz: "UTC", for: "8d", match: ["agent_id = a"] }],
+      },
+      [
+        "routes.0.after must be a duration",
+        "routes.0.remind must be a duration such as 90s, 8h or 7d, from 15m to 31d",
+        "windows.0.for must be a duration such as 90s, 8h or 7d, from 1m to 7d",
+      ],
+    ],
+    [
+      "matchers that match everything",
+      {
+        windows: [{ name: "w", cron: "0 2 * * *", tz: "UTC", for: "1h", match: ["severity = warning"] }],
+        freshness: [{ match: [], every: "5m" }],
+      },
+      ["windows.0.match must hold", "freshness.0.match must hold"],
+    ],
+    ["malformed matchers", { routes: [{ match: ["team = db"] }] }, ["routes.0.match.0 must be"]],
+    [
+      "a cron that never fires, a zone that does not exist",
+      {
+        windows: [
+          { name: "a", cron: "0 0 31 2 *", tz: "UTC", for: "1h", match: ["agent_id = a"] },
+          { name: "a", cron: "0 2 * * *", tz: "Mars/Base", for: "1h", match: ["agent_id = a"] },
+        ],
+      },
+      [
+        "windows.0.cron never fires",
+        "windows.1.name is the name of another window too",
+        "windows.1.tz must be an IANA time zone",
+      ],
+    ],
+    [
+      "freshness with both or neither of every and cron",
+      {
+        freshness: [{ match: ["agent_id = a"] }, { match: ["agent_id = a"], every: "5m", cron: "0 3 * * *" }],
+      },
+      [
+        "freshness.0 must have every or cron, one of them",
+        "freshness.1 must have every or cron, one of them",
+        "freshness.1.tz is missing",
+      ],
+    ],
+    [
+      "freshness whose fields do not fit together",
+      {
+        freshness: [
+          { match: ["agent_id = a"], every: "5m", grace: "1h", tz: "UTC" },
+          { match: ["agent_id = a"], cron: "0 3 * * *", tz: "UTC", after: "1h" },
+        ],
+      },
+      [
+        "freshness.0.tz must be absent without cron",
+        "freshness.0.grace must be absent",
+        "freshness.1.after must be absent",
+      ],
+    ],
+  ] as const)("is refused for %s, with every problem", (_, policy, expected) => {
+    const problems = problemsOf(policy)
+    for (const message of expected) {
+      expect(problems).toContainEqual(expect.stringContaining(message))
+    }
+    expect(problems).toHaveLength(expected.length)
+  })
+
+  it("has a JSON Schema that closes every object", () => {
+    const { schema } = Schema.toJsonSchemaDocument(PolicyDocument, { onExcessProperty: "error" })
+    expect(JSON.stringify(schema)).not.toContain('"additionalProperties":true')
+  })
+})
