@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite"
 import process from "node:process"
 import { parseArgs } from "node:util"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
@@ -65,7 +65,7 @@ const measure = ({ layer, run }: Opened): Promise<Depth> =>
             storage,
             run,
             clock: new ClockAtSeed(base, leftAt),
-            aliveSince: Instant.minus(leftAt, defaultPolicy.staleAfter),
+            aliveSince: Instant.minus(leftAt, defaultRules.staleAfter),
             rounds: Number(values.rounds),
             report: (line) => process.stderr.write(`${line}\n`),
           }),

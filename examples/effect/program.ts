@@ -6,7 +6,7 @@ import { IncidentFeed, MemoryStorage, notifiers, Queries, Tocsin } from "tocsin/
 export const monitoring = Tocsin.layer({
   storage: MemoryStorage.layer,
   notifiers: notifiers([{ name: "console", send: ({ text }) => console.log(text) }]),
-  policy: { maxPendingAgents: 100 },
+  rules: { maxPendingAgents: 100 },
 })
 
 /** Prints what happens, until it is interrupted. */

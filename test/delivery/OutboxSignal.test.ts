@@ -1,7 +1,7 @@
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { leaveMark } from "@tocsin/core/liveness/outage"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { assert, describe, it } from "@effect/vitest"
@@ -33,7 +33,7 @@ describe("the outbox signal", () => {
       assert.strictEqual(yield* raisedBy(disk.turns("critical")), 1)
       // Discarding one item can release a later one.
       assert.strictEqual(yield* raisedBy(agent().isDeleted), 1)
-      assert.strictEqual(yield* raisedBy(process.commits.transact(leaveMark(defaultPolicy))), 0)
+      assert.strictEqual(yield* raisedBy(process.commits.transact(leaveMark(defaultRules))), 0)
     }),
   )
 

@@ -19,7 +19,7 @@ import {
   Ids,
   MemoryStorage,
   notifiers as notifiersLayer,
-  type PolicyOptions,
+  type RuleOptions,
   Storage,
   StorageError,
   Tocsin,
@@ -303,8 +303,8 @@ describe("a start", () => {
     const error = await failureOf(createMonitor({ ...quiet, storage: memory(), ...thresholds }))
     assert.deepStrictEqual([error.code, error.message], ["options", message])
     const durations = Object.entries(thresholds).map(([name, time]) => [name, Duration.fromInputUnsafe(time)])
-    const policy: Partial<PolicyOptions> = Object.fromEntries(durations)
-    const layer = Tocsin.services({ storage: MemoryStorage.layer, policy })
+    const rules: Partial<RuleOptions> = Object.fromEntries(durations)
+    const layer = Tocsin.services({ storage: MemoryStorage.layer, rules })
     const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layer)))
     assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", message)
   })

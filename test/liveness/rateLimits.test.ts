@@ -1,6 +1,6 @@
 import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,9 +8,9 @@ import { AGENT, enroll, report } from "../service/agents.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 
-const open = Effect.fnUntraced(function* (policy: Partial<PolicyOptions> = {}) {
-  const { heartbeatRate, registrationRate } = defaultPolicy
-  const service = yield* openService({ heartbeatRate, registrationRate, ...policy })
+const open = Effect.fnUntraced(function* (rules: Partial<RuleOptions> = {}) {
+  const { heartbeatRate, registrationRate } = defaultRules
+  const service = yield* openService({ heartbeatRate, registrationRate, ...rules })
   return yield* service.open("first", { delivers: false })
 })
 

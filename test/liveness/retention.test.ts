@@ -4,7 +4,7 @@ import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { atMost } from "@tocsin/testing/records"
 import { Arbitrary, Duration, Effect } from "effect"
@@ -23,7 +23,7 @@ const open = Effect.gen(function* () {
   const service = yield* openService({ notifiers: ["webhook"] })
   const front = yield* service.open("front", { delivers: false })
   // Time without housekeeping is then an outage, after which no agent is dead.
-  yield* front.commits.transact(leaveMark(defaultPolicy))
+  yield* front.commits.transact(leaveMark(defaultRules))
   return { service, front }
 })
 

@@ -1,6 +1,6 @@
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Context, Effect, Layer } from "effect"
 import { Tocsin } from "../http/service/Tocsin.ts"
@@ -33,7 +33,7 @@ export class Site extends Context.Service<
     readonly ask: (method: string, target: string, token: string, json?: unknown) => ReturnType<typeof send>
   }
 >()("@tocsin/test/openapi/Site") {
-  static readonly layer = (storage: Layer.Layer<Storage>, changes: Partial<PolicyOptions> = {}) =>
+  static readonly layer = (storage: Layer.Layer<Storage>, changes: Partial<RuleOptions> = {}) =>
     Layer.effect(
       Site,
       Effect.gen(function* () {
@@ -60,7 +60,7 @@ export class Site extends Context.Service<
           tokens: { uiToken: UI_TOKEN, readToken: READ_TOKEN },
           notifiers,
           // One key reaches its limit soon; nothing else is limited.
-          policy: {
+          rules: {
             notifiers: ["debug", "webhook", "messenger"],
             heartbeatRate: { perMinute: 60, burst: 12 },
             ...changes,

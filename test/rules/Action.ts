@@ -3,7 +3,7 @@ import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type * as Instant from "@tocsin/core/contract/Instant"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { DeliveryTrigger } from "./deliver.ts"
 import type { Rows } from "../service/Rows.ts"
 
@@ -48,7 +48,7 @@ export interface BatchReply {
 export interface Observation<A extends Action = Action> {
   readonly action: A
   readonly now: Instant.Instant
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   readonly reply: Reply
   readonly before: Rows
   readonly after: Rows

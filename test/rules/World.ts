@@ -1,7 +1,7 @@
 import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { Queries } from "@tocsin/core/usecases/Queries"
@@ -39,7 +39,7 @@ const failureName = (error: { readonly _tag: string; readonly reason?: unknown }
 /** Opens a service without rows, sets the clock to its start, and drives it by actions. */
 export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
   const { open, rows, hashing, ids } = yield* openService(options)
-  const start = (policy: Partial<PolicyOptions>) => open("world", { delivers: false, policy })
+  const start = (rules: Partial<RuleOptions>) => open("world", { delivers: false, rules })
   let running = yield* start({})
   const applied: Array<EventsAction> = []
 
@@ -50,7 +50,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
   })
 
   const answer = (action: Action): Effect.Effect<Reply, unknown, Scope.Scope> => {
-    const { ingest, admission, commits, policy, storage } = running
+    const { ingest, admission, commits, rules, storage } = running
     switch (action.action) {
       case "wait":
         return Effect.as(TestClock.adjust(action.millis), undefined)
@@ -77,8 +77,8 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
       case "purge":
         return Effect.as(purge(storage, PURGED_AT_ONCE), undefined)
       case "sweep": {
-        const incidents = incidentOptions(ids, policy)
-        const input = { policy, incidents, limit: SWEPT_AT_ONCE }
+        const incidents = incidentOptions(ids, rules)
+        const input = { rules, incidents, limit: SWEPT_AT_ONCE }
         return Effect.as(sweepSilentAgents(storage, commits, input), undefined)
       }
       case "restart":
@@ -86,7 +86,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
       case "reset_clock":
         return Effect.as(commits.transact(resetClock(action.check)), undefined)
       case "remove_check": {
-        const incidents = incidentOptions(ids, policy)
+        const incidents = incidentOptions(ids, rules)
         return Effect.as(commits.transact(removeCheck(action.check, incidents)), undefined)
       }
       case "deliver":
@@ -101,7 +101,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
     const observation: Observation<A> = {
       action,
       now: yield* Instant.now,
-      policy: running.policy,
+      rules: running.rules,
       reply,
       before,
       after: rows(),

@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { agentStatus } from "@tocsin/core/liveness/agentStatus"
 import { leaveMark, markEvery } from "@tocsin/core/liveness/outage"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -22,7 +22,7 @@ describe("the status of an agent", () => {
   const statusAfter = (micros: number) =>
     agentStatus(start, {
       now: Instant.fromMicros(start + BigInt(micros)),
-      policy: defaultPolicy,
+      rules: defaultRules,
       mark: undefined,
     })
 
@@ -96,7 +96,7 @@ describe("an outage of the service", () => {
           const { before, after } = yield* world.perform({ action: "sweep" })
           const opened = after.incidents.size - before.incidents.size
           assert.strictEqual(opened, isDead && before.incidents.size === 0 ? items.length : 0)
-          yield* world.storage.transact(leaveMark(defaultPolicy))
+          yield* world.storage.transact(leaveMark(defaultRules))
           marks.push(now)
         }
       }),
@@ -108,11 +108,11 @@ describe("the mark when a clock is set", () => {
   const DAY = 86_400_000
   const EVERY = 5_000
 
-  const leave = ({ storage }: World) => storage.transact(leaveMark(defaultPolicy))
+  const leave = ({ storage }: World) => storage.transact(leaveMark(defaultRules))
   /** Whether an agent that was silent for years is called dead now. */
   const isCalledDead = ({ storage }: World) =>
     Effect.gen(function* () {
-      const context = { now: yield* Instant.now, policy: defaultPolicy, mark: yield* storage.mark }
+      const context = { now: yield* Instant.now, rules: defaultRules, mark: yield* storage.mark }
       return agentStatus(Instant.fromMillis(0), context) === "dead"
     })
 
@@ -169,7 +169,7 @@ describe("the mark when a clock is set", () => {
     [20, 5_000],
     [120, 5_000],
   ])("with a stale threshold of %i s is written every %i ms", (seconds, millis) => {
-    const policy = { ...defaultPolicy, staleAfter: Duration.seconds(seconds) }
-    assert.strictEqual(Duration.toMillis(markEvery(policy)), millis)
+    const rules = { ...defaultRules, staleAfter: Duration.seconds(seconds) }
+    assert.strictEqual(Duration.toMillis(markEvery(rules)), millis)
   })
 })

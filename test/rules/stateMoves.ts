@@ -44,12 +44,12 @@ const keyMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     const { before, after } = row
     const key = after ?? before
     if (key === undefined) return []
-    const { now, policy } = observed
+    const { now, rules } = observed
     const isAgentGone = observed.before.agents.has(key.agent_id) && !observed.after.agents.has(key.agent_id)
-    const silentSince = Instant.minus(now, policy.pendingKeySilence)
+    const silentSince = Instant.minus(now, rules.pendingKeySilence)
     const signs: Signs<typeof AgentKeyTransitions> = {
       registered: is(observed, "heartbeat"),
-      preseeded: is(observed, "heartbeat") && policy.acceptFingerprints.has(key.key_fingerprint),
+      preseeded: is(observed, "heartbeat") && rules.acceptFingerprints.has(key.key_fingerprint),
       accepted: is(observed, "accept", "accept_all"),
       blocked: is(observed, "block", "block_all"),
       forgotten: is(observed, "heartbeat") && key.last_seen_at <= silentSince,

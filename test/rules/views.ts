@@ -32,17 +32,17 @@ const namesIn = (rows: Rows) => {
 }
 
 /** The accepted agents that are dead now. */
-const deadAgents = ({ before, now, policy }: Observation): ReadonlyArray<AgentRecord> =>
+const deadAgents = ({ before, now, rules }: Observation): ReadonlyArray<AgentRecord> =>
   Array.from(before.agents.values()).filter(
     (agent) =>
-      agent.admission_state === "accepted" && agent.last_seen_at <= Instant.minus(now, policy.deadAfter),
+      agent.admission_state === "accepted" && agent.last_seen_at <= Instant.minus(now, rules.deadAfter),
   )
 
 /** What happened, as far as it concerns checks, incidents and the outbox. */
 export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<LogEntry> =>
   observations.flatMap((observed): ReadonlyArray<LogEntry> => {
-    const { action, reply, policy, now, before, after } = observed
-    const { notifiers } = policy
+    const { action, reply, rules, now, before, after } = observed
+    const { notifiers } = rules
     switch (action.action) {
       case "events": {
         if (batchReply(reply) === undefined) return []

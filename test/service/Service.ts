@@ -5,7 +5,7 @@ import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
@@ -29,7 +29,7 @@ import { type OutboxMove, type WatchedStorage, watchStorage } from "./WatchedSto
  */
 export interface Process {
   readonly name: string
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   readonly storage: Storage["Service"]
   readonly commits: Commits["Service"]
   readonly ingest: Ingest["Service"]
@@ -44,7 +44,7 @@ export interface Process {
 
 /** How a process is set up; absent fields are as in production. */
 export interface ProcessOptions {
-  /** The notifiers that it is configured for; those of the policy by default. */
+  /** The notifiers that it is configured for; those of its settings by default. */
   readonly configured?: ReadonlyArray<NotifierName>
   readonly lease?: Duration.Duration
   readonly concurrency?: number
@@ -52,8 +52,8 @@ export interface ProcessOptions {
   /** Whether it marks, sweeps and expires rows; it does not by default. */
   readonly keepsHouse?: boolean
   readonly retention?: Partial<Housekeeping.RetentionOptions>
-  /** Changes of the service's policy. */
-  readonly policy?: Partial<PolicyOptions>
+  /** Changes of the settings that its rules depend on. */
+  readonly rules?: Partial<RuleOptions>
 }
 
 /**
@@ -67,8 +67,8 @@ export interface Service extends Pick<WatchedStorage, "rows" | "moves"> {
   readonly open: (name: string, options?: ProcessOptions) => Effect.Effect<Process>
 }
 
-/** How a service differs from the default policy, without rate limits, over the memory storage. */
-export interface ServiceOptions extends Partial<PolicyOptions>, ReceiversOptions {
+/** How a service differs from the default rules, without rate limits, over the memory storage. */
+export interface ServiceOptions extends Partial<RuleOptions>, ReceiversOptions {
   readonly onMove?: (move: OutboxMove) => void
   /**
    * Whether the storage hints to other processes that something was enqueued; it does not by
@@ -138,12 +138,12 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     onMove?.(move)
     if (hints) PubSub.publishUnsafe(enqueued, undefined)
   })
-  const servicePolicy = { ...defaultPolicy, heartbeatRate: UNLIMITED, ...changes }
+  const serviceRules = { ...defaultRules, heartbeatRate: UNLIMITED, ...changes }
   const shared = yield* Layer.build(Layer.fresh(Layer.merge(SeededIds.layer("service"), NodeHashing.layer())))
   const receivers = makeReceivers({ ...(answerTo && { answerTo }), ...(onAttempt && { onAttempt }) })
 
   const open = Effect.fnUntraced(function* (name: string, opened: ProcessOptions = {}) {
-    const policy = { ...servicePolicy, ...opened.policy }
+    const rules = { ...serviceRules, ...opened.rules }
     const client = watched.clientOf(name)
     const { storage, faults } = faultyStorage(
       Storage.of({
@@ -151,11 +151,11 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
         hints: hints ? Stream.fromPubSub(enqueued) : Stream.never,
       }),
     )
-    const notifiers = (opened.configured ?? policy.notifiers).map(
+    const notifiers = (opened.configured ?? rules.notifiers).map(
       (kind) => [kind, receivers.notifier(kind, name)] as const,
     )
     const layer = layerOf(opened, storage, new Map(notifiers)).pipe(
-      Layer.provide(Layer.succeed(Policy, policy)),
+      Layer.provide(Layer.succeed(RuleSettings, rules)),
       Layer.provide(Layer.succeedContext(shared)),
     )
     const scope = yield* Scope.make()
@@ -164,7 +164,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     const services = yield* Layer.buildWithScope(Layer.fresh(layer), scope)
     const process: Process = {
       name,
-      policy,
+      rules,
       storage,
       commits: Context.get(services, Commits),
       ingest: Context.get(services, Ingest),

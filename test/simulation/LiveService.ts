@@ -1,7 +1,7 @@
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { IncidentStory } from "@tocsin/core/ports/Storage"
 import { atMost } from "@tocsin/testing/records"
 import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
@@ -41,9 +41,9 @@ const pass = Effect.fnUntraced(function* (millis: number) {
 /** Runs a script on a whole service in memory. */
 export const runService = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,
-  policy: Partial<PolicyOptions>,
+  rules: Partial<RuleOptions>,
 ) {
-  const service = yield* openService(policy)
+  const service = yield* openService(rules)
   const { ingest, admission, queries, storage } = yield* service.open("live", { keepsHouse: true })
   const lines: Array<string> = []
   const makeEvents = eventMaker()

@@ -9,7 +9,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { type Course, runService } from "./LiveService.ts"
 import { script, type Step } from "./Script.ts"
 
-const policy = {
+const rules = {
   notifiers: ["debug", "webhook", "alert_router"],
   deadAfter: Duration.seconds(30),
 } as const satisfies SimulationSettings
@@ -73,8 +73,8 @@ describe("a simulation", () => {
     { steps: script },
     ({ steps }) =>
       Effect.gen(function* () {
-        const course = yield* runService(steps, { ...policy, staleAfter: STALE_AFTER })
-        const report = simulate(course.lines, { ...policy, until: course.endedAt }, ports)
+        const course = yield* runService(steps, { ...rules, staleAfter: STALE_AFTER })
+        const report = simulate(course.lines, { ...rules, until: course.endedAt }, ports)
         assert.deepStrictEqual(report.refused, [])
         assert.deepStrictEqual(sorted(incidentsOfSimulation(report)), sorted(incidentsOfService(course)))
         assert.deepStrictEqual(
@@ -90,11 +90,11 @@ describe("a simulation", () => {
     { steps: script },
     ({ steps }) =>
       Effect.gen(function* () {
-        const course = yield* runService(steps.flatMap(apart), { ...policy, staleAfter: STALE_AFTER })
+        const course = yield* runService(steps.flatMap(apart), { ...rules, staleAfter: STALE_AFTER })
         const page = { items: course.history, next_cursor: null }
-        const report = simulate([JSON.stringify(page)], { ...policy, until: course.endedAt }, ports)
+        const report = simulate([JSON.stringify(page)], { ...rules, until: course.endedAt }, ports)
         const oldestFirst = course.history.toReversed().map((item) => JSON.stringify(item))
-        assert.deepStrictEqual(simulate(oldestFirst, { ...policy, until: course.endedAt }, ports), report)
+        assert.deepStrictEqual(simulate(oldestFirst, { ...rules, until: course.endedAt }, ports), report)
         assert.deepStrictEqual(
           sorted(incidentsOfSimulation(report).map(told)),
           sorted(incidentsOfService(course).filter(isOfChecks).map(told)),

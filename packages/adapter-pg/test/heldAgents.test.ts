@@ -3,7 +3,7 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { sweepSilentAgents } from "@tocsin/core/liveness/sweepDeadAgents"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { expireAll } from "@tocsin/testing/expireAll"
@@ -38,7 +38,7 @@ const setUp = Effect.gen(function* () {
       ),
     )
   const sweep = sweepSilentAgents(replica.storage, replica.commits, {
-    policy: defaultPolicy,
+    rules: defaultRules,
     incidents: replica.incidents,
     limit: 100,
   })

@@ -3,7 +3,7 @@ import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Effect, Layer } from "effect"
-import { enabledNotifiers } from "./policy.ts"
+import { enabledNotifiers } from "./rules.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 

@@ -6,7 +6,7 @@ import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
 import { followingNotifiers } from "./notifiers.ts"
-import { policyOf, retentionOf } from "./policy.ts"
+import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { clockLayer, ensureDataDirectory, storageKind, storageLayer, storageName } from "./storage.ts"
@@ -25,7 +25,7 @@ export const service = (settings: Settings) =>
         clock: clockLayer(settings),
         notifiers: followingNotifiers(secrets),
         pepper: settings.SERVICE_KEY_PEPPER,
-        policy: policyOf(settings),
+        rules: rulesOf(settings),
         retention: retentionOf(settings),
         delivery: {
           lease: settings.SERVICE_DELIVERY_LEASE,

@@ -1,6 +1,6 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -31,9 +31,9 @@ const UNLIMITED = { perMinute: 0, burst: 0 }
 /** Makes a new place, empty. What it returns opens a client there each time it is run. */
 export const newPlace = Effect.fnUntraced(function* <Place>(
   subject: StorageUnderTest<Place>,
-  changes: Partial<PolicyOptions> = {},
+  changes: Partial<RuleOptions> = {},
 ): Effect.fn.Return<Effect.Effect<Replica, unknown, Scope.Scope>, unknown, Scope.Scope> {
-  const policy: PolicyOptions = { ...defaultPolicy, heartbeatRate: UNLIMITED, ...changes }
+  const rules: RuleOptions = { ...defaultRules, heartbeatRate: UNLIMITED, ...changes }
   const place = yield* Layer.build(Layer.fresh(subject.place))
   let opened = 0
   return Effect.suspend(() => {
@@ -44,7 +44,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       Layer.provide(Layer.succeedContext(place)),
       // Replicas draw different ids; the first ones of two places draw the same.
       Layer.provideMerge(SeededIds.layer(`replica ${opened}`)),
-      Layer.provide(Layer.succeed(Policy, policy)),
+      Layer.provide(Layer.succeed(RuleSettings, rules)),
     )
     return Effect.map(Layer.build(Layer.fresh(layer)), (services) => ({
       storage: Context.get(services, Storage),
@@ -52,7 +52,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),
-      incidents: incidentOptions(Context.get(services, Ids), policy),
+      incidents: incidentOptions(Context.get(services, Ids), rules),
     }))
   })
 })
@@ -60,5 +60,5 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
 /** Opens a new, empty storage. */
 export const openReplica = <Place>(
   subject: StorageUnderTest<Place>,
-  policy?: Partial<PolicyOptions>,
-): Effect.Effect<Replica, unknown, Scope.Scope> => Effect.flatten(newPlace(subject, policy))
+  rules?: Partial<RuleOptions>,
+): Effect.Effect<Replica, unknown, Scope.Scope> => Effect.flatten(newPlace(subject, rules))

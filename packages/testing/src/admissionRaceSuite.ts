@@ -67,7 +67,7 @@ const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void =>
 
   race(
     subject,
-    { name: "registrations stop exactly at the limit of pending agents", policy: { maxPendingAgents: 5 } },
+    { name: "registrations stop exactly at the limit of pending agents", rules: { maxPendingAgents: 5 } },
     (replica) =>
       Effect.gen(function* () {
         yield* enroll(replica(0), "accepted-1", "accepted-2")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { leaveMark } from "@tocsin/core/liveness/outage"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { sweepSilentAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -52,7 +52,7 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
 
   it.effect("silent agents and the summary: right among thousands, as agents come and go between reads", () =>
     Effect.gen(function* () {
-      const { staleAfter, deadAfter } = defaultPolicy
+      const { staleAfter, deadAfter } = defaultRules
       const replica = yield* openReplica(subject)
       yield* TestClock.setTime(START_MILLIS)
       const names = Array.from({ length: 4_100 }, (_, n) => `agent-${n}`)
@@ -135,9 +135,9 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
       const { storage } = yield* openReplica(subject)
       assert.isUndefined(yield* storage.mark)
       yield* TestClock.setTime(START_MILLIS)
-      yield* transact(storage, leaveMark(defaultPolicy))
+      yield* transact(storage, leaveMark(defaultRules))
       yield* TestClock.adjust("1 hour")
-      yield* transact(storage, leaveMark(defaultPolicy))
+      yield* transact(storage, leaveMark(defaultRules))
       const now = Instant.fromMillis(START_MILLIS + 3_600_000)
       assert.deepStrictEqual(yield* storage.mark, { name: "service", marked_at: now, outage_ended_at: now })
     }),
@@ -153,7 +153,7 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
       })
       const sweep = (n: number) =>
         sweepSilentAgents(replica(n).storage, replica(n).commits, {
-          policy: defaultPolicy,
+          rules: defaultRules,
           incidents: replica(n).incidents,
           limit: 7,
         })
@@ -182,7 +182,7 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
       const marks = yield* Effect.forEach(
         Array.from({ length: 20 }),
         (_, n) =>
-          Effect.andThen(transact(replica(n).storage, leaveMark(defaultPolicy)), replica(n).storage.mark),
+          Effect.andThen(transact(replica(n).storage, leaveMark(defaultRules)), replica(n).storage.mark),
         { concurrency: "unbounded" },
       )
       const last = (yield* replica(0).storage.mark)?.marked_at ?? 0n

@@ -1,5 +1,5 @@
 import { it } from "@effect/vitest"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Effect, type Scope } from "effect"
 import { newPlace, type Replica } from "./Replica.ts"
 import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
@@ -23,12 +23,12 @@ export const outcomeOf = <A, E extends { readonly _tag: string }, R>(
  */
 export const race = <Place>(
   subject: StorageUnderTest<Place>,
-  { name, policy }: { readonly name: string; readonly policy?: Partial<PolicyOptions> },
+  { name, rules }: { readonly name: string; readonly rules?: Partial<RuleOptions> },
   body: (replica: Turns) => Effect.Effect<void, unknown, Scope.Scope>,
 ): void => {
   const run = (clients: number) =>
     Effect.gen(function* () {
-      const open = yield* newPlace(subject, policy)
+      const open = yield* newPlace(subject, rules)
       const first = yield* open
       const replicas = [first, ...(yield* Effect.replicateEffect(open, clients - 1))]
       yield* body((n) => replicas[n % clients] ?? first)

@@ -67,7 +67,7 @@ export { newEventId } from "./newEventId.ts"
 
 export { Hashing } from "@tocsin/core/ports/Hashing"
 export { Ids } from "@tocsin/core/ports/Ids"
-export { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+export { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 export { Storage, StorageError } from "@tocsin/core/ports/Storage"
 export { type Command, type Committed, withChanges } from "@tocsin/core/engine/workspace/Decision"
 export * as Instant from "@tocsin/core/contract/Instant"

@@ -54,7 +54,7 @@ const provocationsOf: Readonly<Record<string, Provocation>> = {
     provoke: ({ method, path }) => call(method, path, { token: newAgent().key, body: TOO_LARGE }),
   },
   "429 rate_limited": {
-    options: { policy: { heartbeatRate: { perMinute: 1, burst: 1 } } },
+    options: { rules: { heartbeatRate: { perMinute: 1, burst: 1 } } },
     provoke: (endpoint) => Effect.flatMap(pendingAgent(), (agent) => send(endpoint, agent)),
   },
   "500 internal": {

@@ -101,7 +101,7 @@ const operatorSets = Array.from({ length: 31 }, (_, index) =>
 /** Which of several faults a request is refused for (docs/rules.md#order-of-checks). */
 export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together } = onStorage(subject)
-  const twoHeartbeats = { policy: { heartbeatRate: { perMinute: 1, burst: 2 } } }
+  const twoHeartbeats = { rules: { heartbeatRate: { perMinute: 1, burst: 2 } } }
 
   together(
     "requests",

@@ -49,7 +49,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
         expectError(yield* pushGarbage("/api/v1/heartbeat", newToken()), 400, "validation")
         expectError(yield* pushGarbage("/api/v1/heartbeat", newToken()), 429, "rate_limited")
       }),
-    { policy: { unknownKeyVolume: volume } },
+    { rules: { unknownKeyVolume: volume } },
   )
 
   scenario(
@@ -69,7 +69,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
         assert.strictEqual((yield* push(agent, event())).status, 202)
         assert.strictEqual((yield* heartbeat(agent)).status, 202)
       }),
-    { policy: { unknownKeyVolume: volume } },
+    { rules: { unknownKeyVolume: volume } },
   )
 
   scenario(
@@ -80,7 +80,7 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
         expectError(yield* call("POST", "/api/v1/heartbeat", chunked), 400, "validation")
         expectError(yield* call("POST", "/api/v1/heartbeat", chunked), 429, "rate_limited")
       }),
-    { policy: { unknownKeyVolume: { perMinute: 1, burst: 1_500 * KIB } } },
+    { rules: { unknownKeyVolume: { perMinute: 1, burst: 1_500 * KIB } } },
   )
 
   scenario(
@@ -105,6 +105,6 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
         expectError(yield* call("GET", "/api/v1/agents"), 401, "unauthorized")
         expectError(yield* call("GET", "/api/v1/agents"), 429, "rate_limited")
       }),
-    { policy: { failedAuthenticationRate: { perMinute: 1, burst: 3 } } },
+    { rules: { failedAuthenticationRate: { perMinute: 1, burst: 3 } } },
   )
 }

@@ -163,7 +163,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         for (let count = 0; count < 60; count++) assert.strictEqual((yield* heartbeat(agent)).status, 202)
         expectError(yield* heartbeat(agent), 429, "rate_limited")
       }),
-    { policy: { heartbeatRate: { perMinute: 120, burst: 60 } } },
+    { rules: { heartbeatRate: { perMinute: 120, burst: 60 } } },
   )
 
   scenario(
@@ -197,7 +197,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         clock.advance("1 minute")
         assert.deepStrictEqual((yield* register(late)).body, { accepted: false })
       }),
-    { policy: { registrationRate: { perMinute: 1, burst: 3 } } },
+    { rules: { registrationRate: { perMinute: 1, burst: 3 } } },
   )
 
   scenario(
@@ -217,6 +217,6 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         assert.deepStrictEqual((yield* heartbeat(rekeyed(first))).body, { accepted: false })
         expectError(yield* heartbeat(newAgent()), 429, "rate_limited")
       }),
-    { policy: { maxPendingAgents: 2 } },
+    { rules: { maxPendingAgents: 2 } },
   )
 }

@@ -129,6 +129,6 @@ export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): vo
           )
         }
       }),
-    { policy: { notifiers: ["debug", "webhook", "messenger", "alert_router"] } },
+    { rules: { notifiers: ["debug", "webhook", "messenger", "alert_router"] } },
   )
 }

@@ -8,7 +8,7 @@ import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
@@ -27,7 +27,7 @@ const UNLIMITED = { perMinute: 0, burst: 0 }
 
 /** How a service differs from the default. */
 export interface TocsinOptions {
-  readonly policy?: Partial<PolicyOptions>
+  readonly rules?: Partial<RuleOptions>
   /** Adds faults to the storage. */
   readonly spoil?: (storage: Storage["Service"]) => Storage["Service"]
   readonly storageTimeout?: Duration.Input
@@ -61,7 +61,7 @@ export class Tocsin extends Context.Service<
   }
 >()("@tocsin/test/http/Tocsin") {
   /**
-   * The service on a storage. Nothing limits its rates unless a policy does. All tokens are new, so
+   * The service on a storage. Nothing limits its rates unless its settings do. All tokens are new, so
    * each test can look for its own in all that the service let out.
    */
   static readonly layer = <E>(storage: Layer.Layer<Storage, E>, options: TocsinOptions = {}) =>
@@ -109,13 +109,13 @@ export class Tocsin extends Context.Service<
             Layer.succeed(Clock.Clock, clock),
             // Each failure is logged, so that every line is searched for tokens.
             Layer.succeed(FailureLogInterval, Duration.zero),
-            Layer.succeed(Policy, {
-              ...defaultPolicy,
+            Layer.succeed(RuleSettings, {
+              ...defaultRules,
               heartbeatRate: UNLIMITED,
               registrationRate: UNLIMITED,
               unknownKeyVolume: UNLIMITED,
               failedAuthenticationRate: UNLIMITED,
-              ...options.policy,
+              ...options.rules,
             }),
             observatory.layer,
           ]),

@@ -2,7 +2,7 @@ import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { type MetricFamily, single } from "@tocsin/core/engine/metrics/Metric"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Policy } from "@tocsin/core/ports/Policy"
+import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { shared } from "@tocsin/core/usecases/shared"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
@@ -53,7 +53,7 @@ const makeText = Effect.fnUntraced(function* (version: string) {
   const instruments = yield* CurrentInstruments
   const { isStorageUp } = yield* Readiness
   const queries = yield* Queries
-  const { notifiers } = yield* Policy
+  const { notifiers } = yield* RuleSettings
   yield* instruments.addSource(yield* processMetrics(version))
   const collect = Effect.gen(function* () {
     const isUp = yield* isStorageUp

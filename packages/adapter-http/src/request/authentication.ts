@@ -4,7 +4,7 @@ import { ThrottledClients } from "@tocsin/core/engine/limits/ThrottledClients"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Policy } from "@tocsin/core/ports/Policy"
+import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
@@ -37,7 +37,7 @@ export class FailedAuthentications extends Context.Service<
       FailedAuthentications,
       Effect.gen(function* () {
         const instruments = yield* CurrentInstruments
-        const { failedAuthenticationRate } = yield* Policy
+        const { failedAuthenticationRate } = yield* RuleSettings
         const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
         const throttled = new ThrottledClients(instruments, "failed_authentication")
         const addressOf = requestAddress(trustedHops)

@@ -7,7 +7,7 @@ import {
   RateLimited,
 } from "@tocsin/core/admission/AdmissionErrors"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/core/contract/Responses"
-import { defaultPolicy, Policy } from "@tocsin/core/ports/Policy"
+import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
@@ -121,7 +121,7 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<nev
     Layer.provide(observed),
     // Two answers are the same only if what came before does not count.
     Layer.provide(
-      Layer.succeed(Policy, { ...defaultPolicy, failedAuthenticationRate: { perMinute: 0, burst: 0 } }),
+      Layer.succeed(RuleSettings, { ...defaultRules, failedAuthenticationRate: { perMinute: 0, burst: 0 } }),
     ),
   )
   const context = yield* Layer.build(Layer.fresh(server))

@@ -6,7 +6,7 @@ import { ThrottledClients } from "../engine/limits/ThrottledClients.ts"
 import { RecentNames, UnknownSenders } from "../engine/limits/UnknownSenders.ts"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
 import type { Hashing } from "../ports/Hashing.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import type { AgentBlocked, AgentNotAccepted, RateLimited } from "./AdmissionErrors.ts"
 import { keyState } from "./agentKeys.ts"
@@ -41,7 +41,7 @@ interface Refused {
 interface Needed {
   readonly commits: Commits["Service"]
   readonly hashing: Hashing["Service"]
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   readonly instruments: Pick<Instruments, "throttled">
 }
 
@@ -59,7 +59,7 @@ export class BodyBudget {
 
   constructor(needed: Needed) {
     this.#needed = needed
-    this.#unknown = new UnknownSenders(needed.policy.unknownKeyVolume)
+    this.#unknown = new UnknownSenders(needed.rules.unknownKeyVolume)
     this.#throttled = new ThrottledClients(needed.instruments, "unknown_key")
   }
 

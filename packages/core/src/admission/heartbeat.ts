@@ -9,7 +9,7 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
@@ -32,7 +32,7 @@ export type HeartbeatOutcome =
 export interface HeartbeatInput {
   readonly request: HeartbeatRequest
   readonly key: KeyIdentity
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   /**
    * Whether an unknown key may be registered. If not, nothing changes and the outcome is
    * `unknown_key`.
@@ -48,7 +48,7 @@ const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
 export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
   function* (workspace, now) {
-    const { request, key, policy } = input
+    const { request, key, rules } = input
     const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
     switch (found.standing) {
       case "accepted":
@@ -69,7 +69,7 @@ export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
         return "key_of_another_agent"
       case "unknown":
         if (!input.mayRegister) return "unknown_key"
-        if (policy.acceptFingerprints.has(key.key_fingerprint)) {
+        if (rules.acceptFingerprints.has(key.key_fingerprint)) {
           return yield* preseed(workspace, found.agent, input, now)
         }
         return found.agent === undefined
@@ -119,7 +119,7 @@ function* pendingSeen(
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
-  if (input.policy.acceptFingerprints.has(key.key_fingerprint)) {
+  if (input.rules.acceptFingerprints.has(key.key_fingerprint)) {
     const agent = yield* heard(workspace, found.agent, input, now)
     yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "preseeded")
     return "preseeded"
@@ -165,7 +165,7 @@ function* register(
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   yield* ensure(workspace, { pendingAgents: true })
-  if (workspace.pendingAgents >= input.policy.maxPendingAgents) return "too_many_pending_agents"
+  if (workspace.pendingAgents >= input.rules.maxPendingAgents) return "too_many_pending_agents"
   workspace.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "registered"), now))
   workspace.putAgent({
     ...newAgent(input, now),
@@ -184,7 +184,7 @@ function* registerReplacement(
 ): Decision<HeartbeatOutcome> {
   const other = yield* pendingKeyOf(workspace, agent)
   if (other !== undefined) {
-    if (other.last_seen_at > Instant.minus(now, input.policy.pendingKeySilence)) return "another_key_pending"
+    if (other.last_seen_at > Instant.minus(now, input.rules.pendingKeySilence)) return "another_key_pending"
     move(AgentKeyTransitions, other.state, "forgotten")
     workspace.keys.delete(other.key_hash)
   }

@@ -6,7 +6,7 @@ import type { OutboxState } from "../contract/Status.ts"
 import { leaveMark } from "../liveness/outage.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
-import { Policy } from "../ports/Policy.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
 import { type Health, type HealthFacts, judgeHealth, type NotificationMoment } from "./judgeHealth.ts"
 
@@ -32,12 +32,12 @@ export class HealthExamination extends Context.Service<
     Effect.gen(function* () {
       const storage = yield* Storage
       const commits = yield* Commits
-      const policy = yield* Policy
+      const rules = yield* RuleSettings
       const notifiers = yield* Notifiers
       const read = Effect.result(
         withinPatience(Effect.andThen(storage.probe, notificationMoments(storage, notifiers))),
       )
-      const write = failureOf(withinPatience(commits.transact(leaveMark(policy))))
+      const write = failureOf(withinPatience(commits.transact(leaveMark(rules))))
 
       return HealthExamination.of({
         examine: Effect.fn("HealthExamination.examine")(function* (isStopping) {

@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Exit, Layer, Option } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { leaveMark } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import { Policy } from "../ports/Policy.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageFailure } from "../ports/Storage.ts"
 
 const PROBE_INTERVAL = Duration.seconds(1)
@@ -64,7 +64,7 @@ export class Readiness extends Context.Service<
         canAnswer = Option.isSome(exit) && Exit.isSuccess(exit.value)
         if (!canAnswer) writes = afterFailure(writes, "unavailable")
       })
-      const mark = Effect.exit(commits.transact(leaveMark(yield* Policy)))
+      const mark = Effect.exit(commits.transact(leaveMark(yield* RuleSettings)))
       const watch = Effect.andThen(
         probe,
         Effect.suspend(() => (canAnswer && writes === "in doubt" ? mark : Effect.void)),

@@ -2,7 +2,7 @@ import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Ids } from "../ports/Ids.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** What incident decisions need besides rows. */
 export interface IncidentOptions {
@@ -18,8 +18,8 @@ export const newId =
     // The port promises valid IDs; a schema would check each again.
     ids.uuidV7(now) as Id
 
-export const incidentOptions = (ids: Ids["Service"], policy: PolicyOptions): IncidentOptions => ({
-  notifiers: policy.notifiers,
+export const incidentOptions = (ids: Ids["Service"], rules: RuleOptions): IncidentOptions => ({
+  notifiers: rules.notifiers,
   newIncidentId: newId<IncidentId>(ids),
   newOutboxId: newId<OutboxId>(ids),
 })

@@ -1,14 +1,14 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { AgentStatus } from "../contract/Status.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 import { isInGrace } from "./outage.ts"
 
 /** What an agent's status depends on besides `last_seen_at`. */
 export interface StatusContext {
   readonly now: Instant.Instant
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   /** The service's sign of life. */
   readonly mark: MarkRecord | undefined
 }
@@ -20,23 +20,23 @@ export interface StatusContext {
  */
 export const agentStatus = (
   lastSeenAt: Instant.Instant,
-  { now, policy, mark }: StatusContext,
+  { now, rules, mark }: StatusContext,
 ): AgentStatus => {
-  if (lastSeenAt > aliveSince(now, policy)) return "alive"
-  const isSilent = lastSeenAt <= Instant.minus(now, policy.deadAfter)
-  return isSilent && !isInGrace(mark, now, policy) ? "dead" : "stale"
+  if (lastSeenAt > aliveSince(now, rules)) return "alive"
+  const isSilent = lastSeenAt <= Instant.minus(now, rules.deadAfter)
+  return isSilent && !isInGrace(mark, now, rules) ? "dead" : "stale"
 }
 
 /** Agents last seen after this instant are alive. */
-export const aliveSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
-  Instant.minus(now, policy.staleAfter)
+export const aliveSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
+  Instant.minus(now, rules.staleAfter)
 
 /** The shortest threshold: four marks of the service fit into it, each of which takes a commit. */
 export const SHORTEST_THRESHOLD = Duration.seconds(2)
 
 /** What is wrong with these thresholds, one sentence each. */
 export const thresholdProblems = (
-  thresholds: Pick<PolicyOptions, "staleAfter" | "deadAfter">,
+  thresholds: Pick<RuleOptions, "staleAfter" | "deadAfter">,
 ): ReadonlyArray<string> => {
   const { staleAfter, deadAfter } = thresholds
   const short = (["staleAfter", "deadAfter"] as const)

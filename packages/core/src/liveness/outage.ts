@@ -2,7 +2,7 @@ import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 
 /**
@@ -12,10 +12,10 @@ import type { MarkRecord } from "./MarkRecord.ts"
 export const isInGrace = (
   mark: MarkRecord | undefined,
   now: Instant.Instant,
-  policy: PolicyOptions,
+  rules: RuleOptions,
 ): boolean => {
-  const end = mark === undefined ? undefined : outageEnd(mark, now, policy)
-  return end !== undefined && now < Instant.plus(end, policy.deadAfter)
+  const end = mark === undefined ? undefined : outageEnd(mark, now, rules)
+  return end !== undefined && now < Instant.plus(end, rules.deadAfter)
 }
 
 /**
@@ -26,9 +26,9 @@ export const isInGrace = (
 const outageEnd = (
   mark: MarkRecord,
   now: Instant.Instant,
-  policy: PolicyOptions,
+  rules: RuleOptions,
 ): Instant.Instant | undefined => {
-  if (mark.marked_at < Instant.minus(now, policy.staleAfter)) return now
+  if (mark.marked_at < Instant.minus(now, rules.staleAfter)) return now
   return mark.outage_ended_at && Instant.min(mark.outage_ended_at, now)
 }
 
@@ -38,7 +38,7 @@ const MARKS_PER_THRESHOLD = 4
 const LONGEST_INTERVAL = Duration.seconds(5)
 
 /** How often a server leaves its mark. */
-export const markEvery = ({ staleAfter }: PolicyOptions): Duration.Duration =>
+export const markEvery = ({ staleAfter }: RuleOptions): Duration.Duration =>
   Duration.min(LONGEST_INTERVAL, Duration.divideUnsafe(staleAfter, MARKS_PER_THRESHOLD))
 
 /**
@@ -46,23 +46,19 @@ export const markEvery = ({ staleAfter }: PolicyOptions): Duration.Duration =>
  * ahead comes from a clock set back since, and counts as now; otherwise it would hide every outage
  * until the clock caught up.
  */
-const markedAt = (
-  mark: MarkRecord | undefined,
-  now: Instant.Instant,
-  policy: PolicyOptions,
-): Instant.Instant =>
-  mark === undefined || mark.marked_at > Instant.plus(now, markEvery(policy))
+const markedAt = (mark: MarkRecord | undefined, now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
+  mark === undefined || mark.marked_at > Instant.plus(now, markEvery(rules))
     ? now
     : Instant.max(mark.marked_at, now)
 
 /** Records that the service could commit now, and whether an outage ended. */
-export const leaveMark = (policy: PolicyOptions): Command<void> =>
+export const leaveMark = (rules: RuleOptions): Command<void> =>
   function* (workspace, now) {
     yield* ensure(workspace, { mark: true })
     const mark = workspace.marks.get("service")
     workspace.marks.put({
       name: "service",
-      marked_at: markedAt(mark, now, policy),
-      outage_ended_at: mark && outageEnd(mark, now, policy),
+      marked_at: markedAt(mark, now, rules),
+      outage_ended_at: mark && outageEnd(mark, now, rules),
     })
   }

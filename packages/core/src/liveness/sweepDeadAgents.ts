@@ -7,21 +7,21 @@ import * as Instant from "../contract/Instant.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { heartbeatRef, openHeartbeatIncident } from "./heartbeatIncident.ts"
 import { isInGrace } from "./outage.ts"
 
 interface SweepInput {
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   readonly incidents: IncidentOptions
   /** Candidates: what `Storage.silentAgents` found for {@link deadSince}. */
   readonly agents: ReadonlyArray<AgentId>
 }
 
 /** Accepted agents last seen at this instant or earlier are dead. */
-const deadSince = (now: Instant.Instant, policy: PolicyOptions): Instant.Instant =>
-  Instant.minus(now, policy.deadAfter)
+const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
+  Instant.minus(now, rules.deadAfter)
 
 /**
  * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
@@ -31,11 +31,11 @@ export const sweepDeadAgents = (input: SweepInput): Command<WorkOnMany> =>
   function* (workspace, now) {
     const held = yield* passHeldAgents(workspace, input.agents)
     yield* ensure(workspace, { mark: true })
-    if (isInGrace(workspace.marks.get("service"), now, input.policy)) return { count: 0, held: [] }
+    if (isInGrace(workspace.marks.get("service"), now, input.rules)) return { count: 0, held: [] }
     const agents = input.agents
       .filter((id) => workspace.agents.isLoaded(id))
       .flatMap((id) => workspace.agents.get(id) ?? [])
-      .filter((agent) => isSilent(agent, deadSince(now, input.policy)))
+      .filter((agent) => isSilent(agent, deadSince(now, input.rules)))
     yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
     for (const agent of agents) {
       workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
@@ -49,7 +49,7 @@ const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
   agent.last_seen_at <= since
 
 interface SweepOptions {
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
   readonly incidents: IncidentOptions
   /** Agents per transaction. */
   readonly limit: number
@@ -62,11 +62,11 @@ interface SweepOptions {
 export const sweepSilentAgents = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   commits: Commits["Service"],
-  { policy, incidents, limit }: SweepOptions,
+  { rules, incidents, limit }: SweepOptions,
 ): Effect.fn.Return<number, StorageError> {
-  const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, policy), limit)
+  const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, rules), limit)
   if (agents.length === 0) return 0
-  const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ policy, incidents, agents: some })
+  const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ rules, incidents, agents: some })
   const { count, held } = yield* commits.transact(piece(agents))
   return count + (yield* finishHeld(commits, { name: "dead_agents", piece, limit }, held))
 })

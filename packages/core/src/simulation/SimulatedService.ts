@@ -15,7 +15,7 @@ import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import { settleAttempt } from "../notifications/settleAttempt.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import { countingIds } from "../ports/Ids.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { ResultsEntry } from "./readLines.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
 
@@ -25,7 +25,7 @@ export interface SentNotification {
   readonly notification: DeliveryAttempt
 }
 
-/** Shared by all keys, so that the policy accepts agents on sight. */
+/** Shared by all keys, so that the settings accept agents on sight. */
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
 /** The interval of housekeeping's sweep (docs/rules.md#heartbeat-incidents). */
 const SWEEP_EVERY = 5_000_000n
@@ -46,7 +46,7 @@ export class SimulatedService {
   readonly #keys = new Map<AgentId, KeyIdentity>()
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
-  readonly #policy: PolicyOptions
+  readonly #rules: RuleOptions
   readonly #ports: SimulationPorts
   readonly #options: IncidentOptions
   /** The time of the next sweep. */
@@ -54,10 +54,10 @@ export class SimulatedService {
   /** No agent dies before; absent if none can. */
   #quietUntil: Instant.Instant | undefined
 
-  constructor(policy: PolicyOptions, ports: SimulationPorts, start: Instant.Instant) {
-    this.#policy = { ...policy, acceptFingerprints: new Set([FINGERPRINT]) }
+  constructor(rules: RuleOptions, ports: SimulationPorts, start: Instant.Instant) {
+    this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     this.#ports = ports
-    this.#options = incidentOptions(this.#ids, policy)
+    this.#options = incidentOptions(this.#ids, rules)
     this.#sweepAt = start
   }
 
@@ -69,14 +69,14 @@ export class SimulatedService {
   /** Takes a heartbeat. */
   heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
     this.#watched.add(request.agent_id)
-    this.#quietUntil ??= Instant.plus(at, this.#policy.deadAfter)
+    this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
     this.#heartbeat(request, at)
   }
 
   /** Takes results. An agent without a known heartbeat registers first. */
   results({ agent_id, events, received_at: at }: ResultsEntry): void {
     if (!this.#keys.has(agent_id)) this.#heartbeat(registrationOf(agent_id), at)
-    if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#policy.deadAfter)
+    if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
     const { key_hash } = this.#keyOf(agent_id)
     const { sha256 } = this.#ports
     const request = { agent_id, events }
@@ -102,7 +102,7 @@ export class SimulatedService {
   }
 
   #sweep(at: Instant.Instant): void {
-    const since = Instant.minus(at, this.#policy.deadAfter)
+    const since = Instant.minus(at, this.#rules.deadAfter)
     const silent: Array<AgentId> = []
     let oldest: Instant.Instant | undefined
     for (const agentId of this.#watched) {
@@ -111,10 +111,10 @@ export class SimulatedService {
       if (agent.last_seen_at <= since) silent.push(agentId)
       else if (oldest === undefined || agent.last_seen_at < oldest) oldest = agent.last_seen_at
     }
-    this.#quietUntil = oldest && Instant.plus(oldest, this.#policy.deadAfter)
+    this.#quietUntil = oldest && Instant.plus(oldest, this.#rules.deadAfter)
     if (silent.length === 0) return
     const agents = silent.toSorted()
-    this.#run(sweepDeadAgents({ policy: this.#policy, incidents: this.#options, agents }), at)
+    this.#run(sweepDeadAgents({ rules: this.#rules, incidents: this.#options, agents }), at)
   }
 
   #heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
@@ -122,7 +122,7 @@ export class SimulatedService {
       heartbeat({
         request,
         key: this.#keyOf(request.agent_id),
-        policy: this.#policy,
+        rules: this.#rules,
         mayRegister: true,
         incidents: this.#options,
         newRegistrationId: newId<RegistrationId>(this.#ids),
@@ -153,7 +153,7 @@ export class SimulatedService {
   }
 
   #deliver(at: Instant.Instant): void {
-    const { notifiers } = this.#policy
+    const { notifiers } = this.#rules
     const claim = claimOutbox({ notifiers, limit: CLAIMED_AT_ONCE, lease: LEASE, random: 0 })
     for (;;) {
       const { reply: claimed } = transact(this.#tables, claim, at)

@@ -4,10 +4,10 @@ import { AgentId, IncidentId, IncidentKey } from "../contract/Identifiers.ts"
 import { type Instant, InstantFromString } from "../contract/Instant.ts"
 import { Incident } from "../contract/Resources.ts"
 import { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The settings of the simulated service; absent ones have the defaults. */
-export interface SimulationSettings extends Partial<Pick<PolicyOptions, "notifiers" | "deadAfter">> {
+export interface SimulationSettings extends Partial<Pick<RuleOptions, "notifiers" | "deadAfter">> {
   /**
    * When the clock stops; by default at the last receipt, because nothing is known of agents after
    * it.

@@ -1,4 +1,4 @@
-import { defaultPolicy } from "../ports/Policy.ts"
+import { defaultRules } from "../ports/RuleSettings.ts"
 import { toIncident } from "../usecases/toResources.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
 import { type EndedIncident, type SentNotification, SimulatedService } from "./SimulatedService.ts"
@@ -27,8 +27,8 @@ export const simulate = (
   const [first] = entries
   const last = entries.at(-1)
   if (first === undefined || last === undefined) return { ...NOTHING, refused }
-  const { until = last.received_at, ...policy } = settings
-  const service = new SimulatedService({ ...defaultPolicy, ...policy }, ports, first.received_at)
+  const { until = last.received_at, ...rules } = settings
+  const service = new SimulatedService({ ...defaultRules, ...rules }, ports, first.received_at)
   const taken = entries.filter((entry) => entry.received_at <= until)
   for (const entry of taken) take(service, entry)
   service.passUntil(until)

@@ -9,7 +9,7 @@ import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
-import { Policy } from "../ports/Policy.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
 
@@ -86,20 +86,20 @@ const expiry = (storage: Storage["Service"], rule: RetentionName, time: Duration
 const chores = Effect.gen(function* () {
   const storage = yield* Storage
   const commits = yield* Commits
-  const policy = yield* Policy
+  const rules = yield* RuleSettings
   const retention = yield* Retention
-  const incidents = incidentOptions(yield* Ids, policy)
+  const incidents = incidentOptions(yield* Ids, rules)
   const configured = yield* Notifiers
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
-      pause: idlePause(markEvery(policy)),
-      piece: Effect.as(commits.transact(leaveMark(policy)), false),
+      pause: idlePause(markEvery(rules)),
+      piece: Effect.as(commits.transact(leaveMark(rules)), false),
     },
     {
       name: "looking for dead agents",
       pause: idlePause(SWEEP_EVERY),
-      piece: Effect.map(sweepSilentAgents(storage, commits, { policy, incidents, limit: PIECE }), isWhole),
+      piece: Effect.map(sweepSilentAgents(storage, commits, { rules, incidents, limit: PIECE }), isWhole),
     },
     {
       name: "removing the rows of deleted agents",

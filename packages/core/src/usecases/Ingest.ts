@@ -25,7 +25,7 @@ import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
-import { Policy } from "../ports/Policy.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 
 const MICROS_PER_SECOND = 1_000_000
@@ -94,11 +94,11 @@ export class Ingest extends Context.Service<
       const commits = yield* Commits
       const hashing = yield* Hashing
       const ids = yield* Ids
-      const policy = yield* Policy
+      const rules = yield* RuleSettings
       const newRegistrationId = newId<RegistrationId>(ids)
-      const incidents = incidentOptions(ids, policy)
-      const heartbeats = new TokenBuckets(policy.heartbeatRate, BUCKETS_KEPT)
-      const registrations = new TokenBuckets(policy.registrationRate, BUCKETS_KEPT)
+      const incidents = incidentOptions(ids, rules)
+      const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
+      const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
       const instruments = yield* CurrentInstruments
       const meter = new IngestMeter(instruments)
       /** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
@@ -108,7 +108,7 @@ export class Ingest extends Context.Service<
           ({ isUnsettled }) => isUnsettled === true,
           () => commits.transact(command),
         )
-      const bodies = new BodyBudget({ commits, hashing, policy, instruments })
+      const bodies = new BodyBudget({ commits, hashing, rules, instruments })
 
       return Ingest.of({
         bodies,
@@ -122,7 +122,7 @@ export class Ingest extends Context.Service<
               return tooManyHeartbeats(permission.retryAfterSeconds)
             }
             const decide = (mayRegister: boolean) =>
-              transact(heartbeat({ request, key, policy, mayRegister, incidents, newRegistrationId }))
+              transact(heartbeat({ request, key, rules, mayRegister, incidents, newRegistrationId }))
             const reply = (outcome: Exclude<HeartbeatOutcome, "unknown_key">) => {
               meter.heartbeat(outcome)
               bodies.note(key.key_hash, isOfAcceptedKey(outcome))
@@ -135,7 +135,7 @@ export class Ingest extends Context.Service<
                   : reply(outcome),
               )
             // Only unknown keys count against their address's registrations.
-            const isCounted = address !== undefined && policy.registrationRate.perMinute > 0
+            const isCounted = address !== undefined && rules.registrationRate.perMinute > 0
             if (!isCounted) return register()
             return Effect.flatMap(decide(false), (outcome) => {
               if (outcome !== "unknown_key") return reply(outcome)

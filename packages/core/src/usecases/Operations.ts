@@ -11,7 +11,7 @@ import { STORY_CHANGES } from "../incidents/IncidentRecord.ts"
 import { replay, type ReplayOutcome } from "../notifications/replay.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
-import { Policy } from "../ports/Policy.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
 import { explain, type Explanation } from "./explain.ts"
 
@@ -92,8 +92,8 @@ export class Operations extends Context.Service<
       const storage = yield* Storage
       const commits = yield* Commits
       const notifiers = yield* Notifiers
-      const policy = yield* Policy
-      const options = incidentOptions(yield* Ids, policy)
+      const rules = yield* RuleSettings
+      const options = incidentOptions(yield* Ids, rules)
 
       const onCheck = Effect.fnUntraced(function* (command: Command<CheckActionOutcome>) {
         const result = yield* commits.transact(command)
@@ -127,7 +127,7 @@ export class Operations extends Context.Service<
           if (agent === undefined) return yield* agentNotFound()
           const check = yield* storage.check(name.agent_id, name.check_id)
           if (check === undefined) return yield* noSuchCheck()
-          return yield* explain(storage, { agent, check, policy })
+          return yield* explain(storage, { agent, check, rules })
         }),
       })
     }),

@@ -17,7 +17,7 @@ import { type Page, type PageParameters, readPage } from "../engine/lists/readPa
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { markEvery } from "../liveness/outage.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { Policy, type PolicyOptions } from "../ports/Policy.ts"
+import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { MetricCounts } from "../ports/StorageCounts.ts"
 import { shared } from "./shared.ts"
@@ -57,7 +57,7 @@ export class Queries extends Context.Service<
     Queries,
     Effect.gen(function* () {
       const storage = yield* Storage
-      const policy = yield* Policy
+      const rules = yield* RuleSettings
       const { sha256 } = yield* Hashing
 
       const page = Effect.fnUntraced(function* <L extends ListName, Item>(
@@ -70,10 +70,10 @@ export class Queries extends Context.Service<
       })
 
       const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) =>
-        Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, markEvery(policy)) : 0,
+        Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, markEvery(rules)) : 0,
       )
       const statusContext = Effect.gen(function* () {
-        return { policy, mark: yield* mark, now: yield* Instant.now }
+        return { rules, mark: yield* mark, now: yield* Instant.now }
       })
 
       const agent = Effect.fnUntraced(function* (agentId: AgentId) {
@@ -122,15 +122,15 @@ export class Queries extends Context.Service<
             parameters,
             resources.toBlacklistItem,
           ),
-        summary: yield* shared(summarise(storage, policy)),
+        summary: yield* shared(summarise(storage, rules)),
         metricCounts: storage.metricCounts,
       })
     }),
   )
 }
 
-const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], policy: PolicyOptions) {
+const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], rules: RuleOptions) {
   const now = yield* Instant.now
-  const counts = yield* storage.counts(aliveSince(now, policy))
+  const counts = yield* storage.counts(aliveSince(now, rules))
   return { ...counts, generated_at: now }
 })

@@ -5,7 +5,7 @@ import type { CheckRecord } from "../checks/CheckRecord.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Agent, CheckState, Incident, StoredCheckResultEvent } from "../contract/Resources.ts"
 import type { AgentStatus } from "../contract/Status.ts"
-import type { PolicyOptions } from "../ports/Policy.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
 import * as resources from "./toResources.ts"
 
@@ -33,7 +33,7 @@ export interface Explanation {
 interface Subject {
   readonly agent: AgentRecord
   readonly check: CheckRecord
-  readonly policy: PolicyOptions
+  readonly rules: RuleOptions
 }
 
 const NOTHING_MORE = { members: 0, changes: 0, outbox: 0 }
@@ -47,7 +47,7 @@ const seconds = (later: Instant.Instant, earlier: Instant.Instant): number =>
 /** Collects what explains a check's state. */
 export const explain = Effect.fnUntraced(function* (
   storage: Storage["Service"],
-  { agent, check, policy }: Subject,
+  { agent, check, rules }: Subject,
 ) {
   const [last] = yield* firstRows(
     storage,
@@ -61,7 +61,7 @@ export const explain = Effect.fnUntraced(function* (
   )
   const story =
     check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
-  const context = { policy, mark: yield* storage.mark, now: yield* Instant.now }
+  const context = { rules, mark: yield* storage.mark, now: yield* Instant.now }
   const shown = resources.toAgent(agent, context)
   const skew = seconds(check.received_at, check.last_observed_at)
   const explanation: Explanation = {

@@ -2,7 +2,7 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
-import { Policy } from "@tocsin/core/ports/Policy"
+import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
@@ -11,7 +11,7 @@ import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { loggingLayer } from "../logging.ts"
 import { notifiersLayer } from "../notifiers.ts"
-import { policyOf } from "../policy.ts"
+import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { clockLayer, storageLayer } from "../storage.ts"
@@ -36,7 +36,7 @@ const portsOf = (settings: Settings) =>
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(
     Layer.provideMerge(RandomIds.layer),
-    Layer.provideMerge(Layer.succeed(Policy, policyOf(settings))),
+    Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings))),
     Layer.provideMerge(clockLayer(settings)),
     Layer.provideMerge(commandLogging(settings)),
   )

@@ -1,7 +1,7 @@
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { Result, Schema } from "effect"
-import { configuredKinds, NOTIFIER_ADDRESSES } from "../policy.ts"
+import { configuredKinds, NOTIFIER_ADDRESSES } from "../rules.ts"
 import {
   type Environment,
   readSettings,

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
-import type { PolicyOptions } from "@tocsin/core/ports/Policy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Effect, Layer } from "effect"
 import { assertSame } from "../assertSame.ts"
 import { keyHashOf } from "../records.ts"
@@ -8,8 +8,8 @@ import type { Replica } from "../Replica.ts"
 import { type Deed, keyName } from "./deedOf.ts"
 import { AGENTS } from "./ModelAction.ts"
 
-/** The policy of stories. */
-export const policy: Partial<PolicyOptions> = {
+/** The settings of stories. */
+export const rules: Partial<RuleOptions> = {
   notifiers: ["debug", "alert_router"],
   maxPendingAgents: 3,
   acceptFingerprints: new Set(

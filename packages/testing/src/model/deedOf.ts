@@ -5,7 +5,7 @@ import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { leaveMark } from "@tocsin/core/liveness/outage"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
 import * as delivery from "./deliveryDeeds.ts"
 import { purge } from "../expireAll.ts"
@@ -124,10 +124,10 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "discardUnclaimed":
       return (replica) => delivery.discard(replica, action)
     case "mark":
-      return ({ storage }) => transact(storage, leaveMark(defaultPolicy))
+      return ({ storage }) => transact(storage, leaveMark(defaultRules))
     case "sweep":
       return ({ storage, commits, incidents }) =>
-        sweepSilentAgents(storage, commits, { policy: defaultPolicy, incidents, limit: delivery.ALL })
+        sweepSilentAgents(storage, commits, { rules: defaultRules, incidents, limit: delivery.ALL })
     case "removeIdle":
       return ({ storage, incidents }) =>
         transact(

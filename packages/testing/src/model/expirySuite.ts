@@ -7,7 +7,7 @@ import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { START_MILLIS } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
-import { assertAlike, memory, outcomeOf, policy } from "./comparison.ts"
+import { assertAlike, memory, outcomeOf, rules } from "./comparison.ts"
 import { deedOf, type Sent } from "./deedOf.ts"
 import { AGENTS, CHECKS, type ModelAction, modelActions } from "./ModelAction.ts"
 
@@ -95,8 +95,8 @@ export const expirySuite = <Place>(subject: StorageUnderTest<Place>): void => {
       () =>
         forAll(modelActions, { runs: RUNS }, (story) =>
           Effect.gen(function* () {
-            const expiring = yield* openReplica(subject, policy)
-            const keeping = yield* openReplica(memory, policy)
+            const expiring = yield* openReplica(subject, rules)
+            const keeping = yield* openReplica(memory, rules)
             yield* tell(story, expiring, keeping)
           }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
         ),

@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "../assertSame.ts"
-import { assertAlike, memory, outcomeOf, policy } from "./comparison.ts"
+import { assertAlike, memory, outcomeOf, rules } from "./comparison.ts"
 import { deedOf, type Sent } from "./deedOf.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
 import { type ModelAction, modelActions } from "./ModelAction.ts"
@@ -54,8 +54,8 @@ export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL
       () =>
         forAll(modelActions, { runs }, (actions) =>
           Effect.gen(function* () {
-            const storage = yield* openReplica(subject, policy)
-            const model = yield* openReplica(memory, policy)
+            const storage = yield* openReplica(subject, rules)
+            const model = yield* openReplica(memory, rules)
             yield* tell(actions, storage, model)
           }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
         ),

@@ -18,7 +18,7 @@ import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
-import { defaultPolicy, Policy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Beats from "@tocsin/core/usecases/Beats"
@@ -45,7 +45,7 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
    * What differs from the defaults; all notifiers are told unless `notifiers` names some.
    * Thresholds it cannot keep are a defect.
    */
-  readonly policy?: Partial<PolicyOptions> | undefined
+  readonly rules?: Partial<RuleOptions> | undefined
   readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
   /** No caller waits longer for the storage; 10 s unless given. */
@@ -139,12 +139,12 @@ export const layer = <StorageFailure, NotifierFailure, ClockFailure>(
 const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
   Layer.mergeAll(
     Layer.effect(
-      Policy,
+      RuleSettings,
       Effect.flatMap(Notifiers, (notifiers) => {
-        const policy = { ...defaultPolicy, notifiers: Array.from(notifiers.keys()), ...options.policy }
-        const problems = thresholdProblems(policy)
+        const rules = { ...defaultRules, notifiers: Array.from(notifiers.keys()), ...options.rules }
+        const problems = thresholdProblems(rules)
         // A mistake in the program, as a wrong type would be.
-        return problems.length === 0 ? Effect.succeed(policy) : Effect.die(new Error(problems.join("\n")))
+        return problems.length === 0 ? Effect.succeed(rules) : Effect.die(new Error(problems.join("\n")))
       }),
     ),
     Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),

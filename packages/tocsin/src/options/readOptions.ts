@@ -16,7 +16,7 @@ import {
 } from "@tocsin/client/options/readers"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
-import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
@@ -151,8 +151,8 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const read: Partial<Given> = options("", Object(given), complain) ?? {}
   const denyPrivateTargets = read.denyPrivateTargets ?? false
   const lease = read.deliveryLease ?? defaultDelivery.lease
-  const policy = policyOf(read)
-  problems.push(...thresholdProblems({ ...defaultPolicy, ...policy }))
+  const rules = rulesOf(read)
+  problems.push(...thresholdProblems({ ...defaultRules, ...rules }))
   const notifiers = given?.notifiers ?? [debug()]
   problems.push(...notifierProblems(notifiers, { denyPrivateTargets }))
   const beats = beatsOf(read.beat, denyPrivateTargets, complain)
@@ -162,7 +162,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
       storage: read.storage.layer,
       clock: read.storage.clock,
       notifiers: notifiersLayer(notifiers, { denyPrivateTargets, lease }),
-      policy,
+      rules,
       retention: retentionOf(read.retention),
       delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
       storageTimeout: read.storageTimeout,
@@ -182,14 +182,14 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   }
 }
 
-const policyOf = ({
+const rulesOf = ({
   staleAfter,
   deadAfter,
   heartbeatRate,
   registrationRate,
   maxPendingAgents,
   acceptFingerprints,
-}: Partial<Given>): Partial<PolicyOptions> => ({
+}: Partial<Given>): Partial<RuleOptions> => ({
   ...(staleAfter && { staleAfter }),
   ...(deadAfter && { deadAfter }),
   ...(heartbeatRate && { heartbeatRate }),

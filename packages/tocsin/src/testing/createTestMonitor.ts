@@ -4,7 +4,7 @@ import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { IdlePause } from "@tocsin/core/ports/IdlePause"
-import { defaultPolicy } from "@tocsin/core/ports/Policy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Context, Duration, Effect, Layer, Option, Random } from "effect"
 import { assemble, start } from "../createMonitor.ts"
@@ -113,7 +113,7 @@ export const makeTestMonitor = async (
     tables,
     storage,
     notifiers: Array.from(Context.get(services, Notifiers).keys()),
-    deadAfter: read.keepsHouse ? { ...defaultPolicy, ...read.tocsin.policy }.deadAfter : undefined,
+    deadAfter: read.keepsHouse ? { ...defaultRules, ...read.tocsin.rules }.deadAfter : undefined,
   }
   const dueFrom = (now: Instant.Instant) => Effect.runSync(dueOf(idle, now))
   // One after another: the clock goes only forward.

@@ -1,5 +1,5 @@
 import type { Instant } from "../../contract/Instant.ts"
-import type { RateLimit } from "../../ports/Policy.ts"
+import type { RateLimit } from "../../ports/RuleSettings.ts"
 import { type Permission, TokenBuckets } from "./TokenBuckets.ts"
 
 /**

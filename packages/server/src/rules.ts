@@ -1,5 +1,5 @@
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
-import { defaultPolicy, type PolicyOptions } from "@tocsin/core/ports/Policy"
+import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration } from "effect"
@@ -37,9 +37,9 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
   }
 }
 
-/** The policy of these settings. */
-export const policyOf = (settings: Settings): PolicyOptions => ({
-  ...defaultPolicy,
+/** The rule settings among the settings of the server. */
+export const rulesOf = (settings: Settings): RuleOptions => ({
+  ...defaultRules,
   acceptFingerprints: new Set(settings.SERVICE_ACCEPT_FINGERPRINTS?.map((text) => KeyFingerprint.make(text))),
   notifiers: enabledNotifiers(settings),
   heartbeatRate: settings.SERVICE_HEARTBEAT_RATE,

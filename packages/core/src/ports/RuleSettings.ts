@@ -9,7 +9,7 @@ export interface RateLimit {
 }
 
 /** The settings that the rules depend on. */
-export interface PolicyOptions {
+export interface RuleOptions {
   /** Notifiers that receive incidents (docs/rules.md#outbox). */
   readonly notifiers: ReadonlyArray<NotifierName>
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
@@ -37,8 +37,8 @@ export interface PolicyOptions {
 
 const MIB = 1_048_576
 
-/** {@link PolicyOptions} without configuration. */
-export const defaultPolicy: PolicyOptions = {
+/** {@link RuleOptions} without configuration. */
+export const defaultRules: RuleOptions = {
   notifiers: ["debug"],
   acceptFingerprints: new Set(),
   maxPendingAgents: 10_000,
@@ -52,7 +52,7 @@ export const defaultPolicy: PolicyOptions = {
   deadAfter: Duration.seconds(300),
 }
 
-/** The policy in force; the defaults unless provided. */
-export const Policy = Context.Reference<PolicyOptions>("@tocsin/core/ports/Policy", {
-  defaultValue: () => defaultPolicy,
+/** {@link RuleOptions}; the defaults unless provided. */
+export const RuleSettings = Context.Reference<RuleOptions>("@tocsin/core/ports/RuleSettings", {
+  defaultValue: () => defaultRules,
 })
