@@ -50,7 +50,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
   })
 
   const answer = (action: Action): Effect.Effect<Reply, unknown, Scope.Scope> => {
-    const { ingest, admission, commits, rules, storage } = running
+    const { ingest, admission, commits, policy, rules, storage } = running
     switch (action.action) {
       case "wait":
         return Effect.as(TestClock.adjust(action.millis), undefined)
@@ -77,7 +77,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
       case "purge":
         return Effect.as(purge(storage, PURGED_AT_ONCE), undefined)
       case "sweep": {
-        const incidents = incidentOptions(ids, rules)
+        const incidents = incidentOptions(ids, policy)
         const input = { rules, incidents, limit: SWEPT_AT_ONCE }
         return Effect.as(sweepSilentAgents(storage, commits, input), undefined)
       }
@@ -86,7 +86,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
       case "reset_clock":
         return Effect.as(commits.transact(resetClock(action.check)), undefined)
       case "remove_check": {
-        const incidents = incidentOptions(ids, rules)
+        const incidents = incidentOptions(ids, policy)
         return Effect.as(commits.transact(removeCheck(action.check, incidents)), undefined)
       }
       case "deliver":

@@ -1,6 +1,7 @@
 import { remove } from "@tocsin/core/admission/operatorActions"
 import { CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import { Severity } from "@tocsin/core/contract/Status"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { IncidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { Incidents } from "@tocsin/core/incidents/Incidents"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
@@ -14,7 +15,7 @@ import { start } from "@tocsin/testing/samples"
 
 const SHARED = incidentIdOf("shared")
 const options: IncidentOptions = {
-  notifiers: [],
+  policy: () => compilePolicy({}, []),
   newIncidentId: () => SHARED,
   newOutboxId: () => outboxIdOf("none"),
 }

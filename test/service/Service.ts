@@ -2,6 +2,7 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { NotifierName } from "@tocsin/core/contract/Status"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
@@ -32,6 +33,7 @@ export interface Process {
   readonly rules: RuleOptions
   readonly storage: Storage["Service"]
   readonly commits: Commits["Service"]
+  readonly policy: PolicyInForce["Service"]
   readonly ingest: Ingest["Service"]
   readonly admission: Admission["Service"]
   readonly operations: Operations["Service"]
@@ -113,6 +115,7 @@ const layerOf = (
   ).pipe(
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Commits.layer),
+    Layer.provideMerge(PolicyInForce.layer),
     Layer.provide([
       Layer.succeed(Storage, storage),
       Layer.succeed(Notifiers, notifiers),
@@ -167,6 +170,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
       rules,
       storage,
       commits: Context.get(services, Commits),
+      policy: Context.get(services, PolicyInForce),
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       operations: Context.get(services, Operations),

@@ -2,6 +2,7 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -39,6 +40,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
   return Effect.suspend(() => {
     opened += 1
     const layer = useCases.pipe(
+      Layer.provideMerge(PolicyInForce.layer),
       Layer.provideMerge(Commits.layer),
       Layer.provideMerge(subject.client),
       Layer.provide(Layer.succeedContext(place)),
@@ -52,7 +54,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),
-      incidents: incidentOptions(Context.get(services, Ids), rules),
+      incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce)),
     }))
   })
 })

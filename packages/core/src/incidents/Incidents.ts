@@ -90,7 +90,7 @@ export class Incidents {
     this.#workspace = workspace
     this.#now = now
     this.#options = options
-    this.#enqueue = { notifiers: options.notifiers, newOutboxId: options.newOutboxId, now }
+    this.#enqueue = { policy: options.policy(), newOutboxId: options.newOutboxId, now }
   }
 
   /**
@@ -119,7 +119,7 @@ export class Incidents {
     const state = move(IncidentTransitions, "open", "member_joined")
     const incident = this.#refresh(before, { state, counts, worst })
     this.#recordChange(incident, member, "joined")
-    if (change.notify) enqueueFirings(workspace, incident, this.#enqueue)
+    if (change.notify) enqueueFirings(workspace, incident, member, this.#enqueue)
     return incident.id
   }
 
@@ -139,7 +139,7 @@ export class Incidents {
     const incident = this.#refresh(before, { state, counts, worst })
     const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
     this.#recordChange(incident, changed, worsened ? "worsened" : "improved")
-    if (worsened && change.notify) enqueueFirings(workspace, incident, this.#enqueue)
+    if (worsened && change.notify) enqueueFirings(workspace, incident, changed, this.#enqueue)
   }
 
   /**

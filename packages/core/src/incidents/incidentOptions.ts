@@ -1,12 +1,13 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Ids } from "../ports/Ids.ts"
-import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** What incident decisions need besides rows. */
 export interface IncidentOptions {
-  readonly notifiers: ReadonlyArray<NotifierName>
+  /** The policy in force; each decision reads it once. */
+  readonly policy: () => Policy
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
 }
@@ -18,8 +19,11 @@ export const newId =
     // The port promises valid IDs; a schema would check each again.
     ids.uuidV7(now) as Id
 
-export const incidentOptions = (ids: Ids["Service"], rules: RuleOptions): IncidentOptions => ({
-  notifiers: rules.notifiers,
+export const incidentOptions = (
+  ids: Ids["Service"],
+  policy: Pick<PolicyInForce["Service"], "current">,
+): IncidentOptions => ({
+  policy: policy.current,
   newIncidentId: newId<IncidentId>(ids),
   newOutboxId: newId<OutboxId>(ids),
 })

@@ -1,17 +1,20 @@
+import { Duration } from "effect"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
+import { type MemberRef, SEVERITY_RANK } from "../incidents/MemberRecord.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { Routing } from "../policy/routing.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayArrive, wasAttempted } from "./retrySchedule.ts"
 
 /** What enqueueing needs besides rows. */
 export interface EnqueueOptions {
-  readonly notifiers: ReadonlyArray<NotifierName>
+  readonly policy: Policy
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly now: Instant
 }
@@ -50,12 +53,30 @@ const firingsOf = (workspace: Workspace, incident: Pick<IncidentRecord, "id">): 
   workspace.outbox.group(incident.id).filter(isFiring)
 
 /**
- * Enqueues a firing for each enabled notifier that has none of this incident at its present
- * severity or a higher one. Discarded rows do not count (docs/rules.md#outbox).
+ * Where the notifications of an incident go, by the routes that match one of its members. The
+ * member's agent is loaded. Matchers on `severity` compare the incident's.
+ */
+const routingOf = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  { agent_id, check_id }: Pick<MemberRef, "agent_id" | "check_id">,
+  policy: Policy,
+): Routing => {
+  const { incident_key, severity } = incident
+  const agent = policy.hasRoutes ? workspace.agents.get(agent_id) : undefined
+  const { hostname = "", labels = {} } = agent ?? {}
+  return policy.route({ agent_id, check_id, incident_key, severity, hostname, labels })
+}
+
+/**
+ * Enqueues a firing for each receiver whose turn comes first on the routes of `member`, which
+ * joined or worsened, and that has none of this incident at its present severity or a higher one.
+ * Discarded rows do not count (docs/rules.md#outbox, docs/rules.md#routes).
  */
 export const enqueueFirings = (
   workspace: Workspace,
   incident: IncidentRecord,
+  member: Pick<MemberRef, "agent_id" | "check_id">,
   options: EnqueueOptions,
 ): void => {
   const firings = firingsOf(workspace, incident)
@@ -63,8 +84,8 @@ export const enqueueFirings = (
     firings.some(
       (item) => item.notifier === notifier && SEVERITY_RANK[item.severity] >= SEVERITY_RANK[severity],
     )
-  for (const notifier of options.notifiers) {
-    if (!isTold(notifier, incident.severity))
+  for (const [notifier, turn] of routingOf(workspace, incident, member, options.policy).turns) {
+    if (Duration.isZero(turn) && !isTold(notifier, incident.severity))
       enqueue(workspace, { incident, notifier, event_type: "firing" }, options)
   }
 }

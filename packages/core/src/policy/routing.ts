@@ -7,8 +7,8 @@ import type { Route } from "./PolicyDocument.ts"
 export interface Routing {
   /** Each receiver with its turn: how long after the opening. Zero: as soon as there is something. */
   readonly turns: ReadonlyMap<NotifierName, Duration.Duration>
-  /** How long an incident must be open before anyone is notified. */
-  readonly after: Duration.Duration
+  /** How long an incident must be open before anyone is notified; longer for a key that flaps. */
+  readonly after: (countOpenings: CountOpenings) => Duration.Duration
   /** How long after the last attempt a receiver is reminded. */
   readonly remind: Duration.Duration | undefined
 }
@@ -24,20 +24,24 @@ export type CountOpenings = (within: Duration.Duration) => number
 export const compileRoutes = (
   routes: ReadonlyArray<Route>,
   receivers: ReadonlyArray<NotifierName>,
-): ((facts: MatchedFacts, countOpenings: CountOpenings) => Routing) => {
-  const everyone = immediately(receivers)
+): ((facts: MatchedFacts) => Routing) => {
+  const everyone: Routing = {
+    turns: immediately(receivers),
+    after: () => Duration.zero,
+    remind: undefined,
+  }
   const compiled = routes.map((route) => ({
     matches: compileMatchers(route.match ?? []),
     after: afterOf(route),
     remind: route.remind,
     turns: turnsOf(route, receivers),
   }))
-  return (facts, countOpenings) => {
+  return (facts) => {
     const matching = compiled.filter(({ matches }) => matches(facts))
-    if (matching.length === 0) return { turns: everyone, after: Duration.zero, remind: undefined }
+    if (matching.length === 0) return everyone
     return {
       turns: matching.map(({ turns }) => turns).reduce(unite),
-      after: matching.map(({ after }) => after(countOpenings)).reduce(Duration.min),
+      after: (countOpenings) => matching.map(({ after }) => after(countOpenings)).reduce(Duration.min),
       remind: matching.map(({ remind }) => remind).reduce(least),
     }
   }

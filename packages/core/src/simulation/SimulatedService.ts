@@ -10,6 +10,7 @@ import type { IncidentChangeRecord, IncidentRecord } from "../incidents/Incident
 import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
 import { MemoryTables } from "../memory/MemoryTables.ts"
 import { transact } from "../memory/transact.ts"
+import { compilePolicy } from "../policy/compilePolicy.ts"
 import { claimOutbox } from "../notifications/claimOutbox.ts"
 import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import { settleAttempt } from "../notifications/settleAttempt.ts"
@@ -57,7 +58,8 @@ export class SimulatedService {
   constructor(rules: RuleOptions, ports: SimulationPorts, start: Instant.Instant) {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     this.#ports = ports
-    this.#options = incidentOptions(this.#ids, rules)
+    const policy = compilePolicy({}, rules.notifiers)
+    this.#options = incidentOptions(this.#ids, { current: () => policy })
     this.#sweepAt = start
   }
 

@@ -13,7 +13,7 @@ import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
-import { RuleSettings } from "../ports/RuleSettings.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 
 /**
@@ -68,7 +68,7 @@ export class Admission extends Context.Service<
       const hashing = yield* Hashing
       const instruments = yield* CurrentInstruments
       const options: actions.OperatorOptions = {
-        ...incidentOptions(yield* Ids, yield* RuleSettings),
+        ...incidentOptions(yield* Ids, yield* PolicyInForce),
         blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
       }
 

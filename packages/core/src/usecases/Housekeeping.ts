@@ -6,6 +6,7 @@ import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers } from "../ports/Notifiers.ts"
@@ -53,11 +54,12 @@ interface Chore {
 }
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
-export const layer: Layer.Layer<never, never, Commits | Storage | Ids | Notifiers> = Layer.effectDiscard(
-  Effect.gen(function* () {
-    for (const chore of yield* chores) yield* Effect.forkScoped(Effect.forever(round(chore)))
-  }),
-)
+export const layer: Layer.Layer<never, never, Commits | Storage | Ids | Notifiers | PolicyInForce> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      for (const chore of yield* chores) yield* Effect.forkScoped(Effect.forever(round(chore)))
+    }),
+  )
 
 const round = ({ name, pause, piece }: Chore) =>
   piece.pipe(
@@ -88,7 +90,7 @@ const chores = Effect.gen(function* () {
   const commits = yield* Commits
   const rules = yield* RuleSettings
   const retention = yield* Retention
-  const incidents = incidentOptions(yield* Ids, rules)
+  const incidents = incidentOptions(yield* Ids, yield* PolicyInForce)
   const configured = yield* Notifiers
   const list: ReadonlyArray<Chore> = [
     {

@@ -23,6 +23,7 @@ import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
@@ -96,7 +97,7 @@ export class Ingest extends Context.Service<
       const ids = yield* Ids
       const rules = yield* RuleSettings
       const newRegistrationId = newId<RegistrationId>(ids)
-      const incidents = incidentOptions(ids, rules)
+      const incidents = incidentOptions(ids, yield* PolicyInForce)
       const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
       const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
       const instruments = yield* CurrentInstruments

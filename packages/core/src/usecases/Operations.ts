@@ -9,6 +9,7 @@ import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { STORY_CHANGES } from "../incidents/IncidentRecord.ts"
 import { replay, type ReplayOutcome } from "../notifications/replay.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
@@ -93,7 +94,7 @@ export class Operations extends Context.Service<
       const commits = yield* Commits
       const notifiers = yield* Notifiers
       const rules = yield* RuleSettings
-      const options = incidentOptions(yield* Ids, rules)
+      const options = incidentOptions(yield* Ids, yield* PolicyInForce)
 
       const onCheck = Effect.fnUntraced(function* (command: Command<CheckActionOutcome>) {
         const result = yield* commits.transact(command)

@@ -23,9 +23,9 @@ const routing = (
   { openings = 1, severity = "critical" as Severity, team = "db" } = {},
 ) => {
   const { routes: read = [] } = Result.getOrThrow(readPolicy({ routes }, names))
-  const { after, remind, turns } = compileRoutes(read, names)(facts(severity, team), () => openings)
+  const { after, remind, turns } = compileRoutes(read, names)(facts(severity, team))
   return {
-    after: Duration.toSeconds(after),
+    after: Duration.toSeconds(after(() => openings)),
     remind: remind && Duration.toSeconds(remind),
     turns: Object.fromEntries(Array.from(turns, ([name, turn]) => [name, Duration.toSeconds(turn)])),
   }

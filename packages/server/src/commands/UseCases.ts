@@ -2,6 +2,7 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -36,6 +37,7 @@ const portsOf = (settings: Settings) =>
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(
     Layer.provideMerge(RandomIds.layer),
+    Layer.provideMerge(PolicyInForce.layer),
     Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings))),
     Layer.provideMerge(clockLayer(settings)),
     Layer.provideMerge(commandLogging(settings)),

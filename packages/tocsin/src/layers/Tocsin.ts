@@ -18,6 +18,7 @@ import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -67,6 +68,7 @@ export type TocsinServices =
   | Commits
   | Storage
   | Notifiers
+  | PolicyInForce
   | Hashing
   | Ids
 
@@ -89,7 +91,11 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Layer.provideMerge(storageStack(Duration.fromInputUnsafe(options.storageTimeout ?? STORAGE_TIMEOUT))),
     Layer.provide(options.storage),
   )
-  const ports = Layer.mergeAll(storage, NodeHashing.layer({ pepper: options.pepper })).pipe(
+  const ports = Layer.mergeAll(
+    storage,
+    NodeHashing.layer({ pepper: options.pepper }),
+    PolicyInForce.layer,
+  ).pipe(
     Layer.provideMerge(settings(options)),
     Layer.provideMerge(measuredNotifiers.layer.pipe(Layer.provide(options.notifiers ?? noNotifiers))),
     Layer.provideMerge(options.ids ?? RandomIds.layer),

@@ -1,0 +1,35 @@
+import { Context, Effect, Layer, PubSub, Stream } from "effect"
+import { RuleSettings } from "../ports/RuleSettings.ts"
+import { compilePolicy, type Policy } from "./compilePolicy.ts"
+
+/** The policy that decisions follow at this moment. Another one may replace it while the service runs. */
+export class PolicyInForce extends Context.Service<
+  PolicyInForce,
+  {
+    /** The policy now. A decision reads it once; a use case reads it for each decision. */
+    readonly current: () => Policy
+    /** Puts another policy in force for every decision from now on. */
+    readonly replace: (policy: Policy) => Effect.Effect<void>
+    /** Emits after each replacement. */
+    readonly replaced: Stream.Stream<void>
+  }
+>()("@tocsin/core/policy/PolicyInForce") {
+  /** Without a document, every notifier of the settings is a receiver, and there are no routes. */
+  static readonly layer: Layer.Layer<PolicyInForce> = Layer.effect(
+    PolicyInForce,
+    Effect.gen(function* () {
+      const { notifiers } = yield* RuleSettings
+      const replacements = yield* PubSub.unbounded<void>()
+      let policy = compilePolicy({}, notifiers)
+      return PolicyInForce.of({
+        current: () => policy,
+        replace: (next) =>
+          Effect.suspend(() => {
+            policy = next
+            return Effect.asVoid(PubSub.publish(replacements, undefined))
+          }),
+        replaced: Stream.fromPubSub(replacements),
+      })
+    }),
+  )
+}

@@ -1,0 +1,59 @@
+import { Result } from "effect"
+import type { NotifierName } from "../contract/Status.ts"
+import type { MatchedFacts } from "../silences/Matcher.ts"
+import type { Freshness, PolicyDocument, Receiver, Window } from "./PolicyDocument.ts"
+import { compileRoutes, type Routing } from "./routing.ts"
+import { parseSchedule, type Schedule } from "./Schedule.ts"
+
+/** One receiver of a policy. */
+export interface PolicyReceiver {
+  /** What outbox items show as their notifier: the kind, or the name of a custom notifier. */
+  readonly kind: NotifierName
+  /** As the policy defines it; absent for a notifier of the settings or of the host program. */
+  readonly definition: Receiver | undefined
+}
+
+/** One maintenance window, ready to be asked for its times. */
+export interface PolicyWindow extends Window {
+  readonly schedule: Schedule
+}
+
+/** A policy as decisions use it, compiled once. */
+export interface Policy {
+  readonly document: PolicyDocument
+  readonly receivers: ReadonlyMap<NotifierName, PolicyReceiver>
+  /** Without routes, every receiver is notified immediately, whatever the incident. */
+  readonly hasRoutes: boolean
+  readonly route: (facts: MatchedFacts) => Routing
+  readonly windows: ReadonlyArray<PolicyWindow>
+  /** In the order of the document: the first that matches a check applies. */
+  readonly freshness: ReadonlyArray<Freshness>
+}
+
+/**
+ * Compiles a valid policy. `notifiers` are the receivers that it may name without defining them:
+ * those of the settings, or of the host program.
+ */
+export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray<NotifierName>): Policy => {
+  const { freshness = [], receivers: defined = {}, routes = [], windows = [] } = document
+  const receivers = new Map<NotifierName, PolicyReceiver>([
+    ...notifiers.map((name) => [name, { kind: name, definition: undefined }] as const),
+    ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
+  ])
+  return {
+    document,
+    receivers,
+    hasRoutes: routes.length > 0,
+    route: compileRoutes(routes, Array.from(receivers.keys())),
+    windows: windows.map(compileWindow),
+    freshness,
+  }
+}
+
+const receiverOf = (definition: Receiver): PolicyReceiver => ({ kind: definition.kind, definition })
+
+// Schedules of a document that was read are valid.
+const compileWindow = (window: Window): PolicyWindow => ({
+  ...window,
+  schedule: Result.getOrThrow(parseSchedule(window)),
+})
