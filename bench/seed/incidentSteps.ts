@@ -121,8 +121,8 @@ const pastStories = (names: SeedNames): string => {
     ${arm(1)} UNION ALL ${arm(2)}`
 }
 
-const OUTBOX_COLUMNS = `id, notifier, state, incident_id, event_type, incident_seq, severity, summary, attempts,
-  next_attempt_at, leased_until, created_at, counts_from, updated_at`
+const OUTBOX_COLUMNS = `id, receiver, notifier, state, incident_id, event_type, incident_seq, severity, summary, attempts,
+  first_attempted_at, next_attempt_at, leased_until, created_at, counts_from, updated_at`
 
 const notifier = (n: string): string =>
   `CASE WHEN ${n} % 10 < 6 THEN 'debug' WHEN ${n} % 10 < 8 THEN 'webhook' WHEN ${n} % 10 = 8 THEN 'messenger'
@@ -133,8 +133,9 @@ const openNotifications = (names: SeedNames): string => {
   const state = `CASE WHEN n % 97 < 90 THEN 'sent' WHEN n % 97 < 92 THEN 'failed' WHEN n % 97 < 94 THEN 'retry'
     WHEN n % 97 < 96 THEN 'pending' ELSE 'sending' END`
   return `INSERT INTO outbox (${OUTBOX_COLUMNS})
-    SELECT ${names.timedId("firing", `${names.size.incidents} + place`, "opened_at")}, ${notifier("place")}, ${state}, incident_id,
+    SELECT ${names.timedId("firing", `${names.size.incidents} + place`, "opened_at")}, ${notifier("place")}, ${notifier("place")}, ${state}, incident_id,
       'firing', 1, severity, ${SUMMARY}, CASE ${state} WHEN 'pending' THEN 0 ELSE 1 END,
+      CASE WHEN ${state} <> 'pending' THEN opened_at END,
       CASE WHEN ${state} IN ('pending', 'retry') THEN ${names.now} + ${seconds("60 + place % 600")} END,
       CASE ${state} WHEN 'sending' THEN ${names.now} + ${seconds(60)} END, opened_at, opened_at, opened_at + place % 5000000
     FROM (SELECT *, row_number() OVER (ORDER BY incident_id) AS place FROM seed_member WHERE change_seq = 1) AS opener
@@ -147,8 +148,8 @@ const pastNotifications = (names: SeedNames): string => {
   const opened = names.resolvedIncidentOpenedAt("n")
   const arm = (kind: "firing" | "resolution") => {
     const at = kind === "firing" ? opened : resolvedAt(names)
-    return `SELECT ${names.timedId(kind, "n", at)}, ${notifier("n")}, ${state}, ${resolvedId(names)},
-        '${kind === "firing" ? "firing" : "resolved"}', ${kind === "firing" ? 1 : 2}, ${pastSeverity}, ${SUMMARY}, 1, CAST(NULL AS bigint), CAST(NULL AS bigint),
+    return `SELECT ${names.timedId(kind, "n", at)}, ${notifier("n")}, ${notifier("n")}, ${state}, ${resolvedId(names)},
+        '${kind === "firing" ? "firing" : "resolved"}', ${kind === "firing" ? 1 : 2}, ${pastSeverity}, ${SUMMARY}, 1, ${at}, CAST(NULL AS bigint), CAST(NULL AS bigint),
         ${at}, ${at}, ${at} + ${names.mixed("n")} % 5000000
       FROM ${resolvedNumbers(names)} AND n >= ${names.size.incidents - Math.floor(names.size.outbox / 2)}
         - (SELECT count(*) FROM incident WHERE state = 'open') / 2`

@@ -3,6 +3,7 @@
 -- 1 initial compatible sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
 -- 2 running_totals breaking sha256:09c3e8ff3a09bf5424e256097c62b07c50c216805d45dcba6b3d7e9c349d6968
 -- 3 kept_history breaking sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
+-- 4 receivers breaking sha256:de9a5b6c5eb74b2582b67d60a3e629efc9a1dbf5ce920298108fbf0079512c9b
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -223,13 +224,13 @@ CREATE TABLE outbox (
   updated_at INTEGER NOT NULL,
   summary TEXT,
   last_error TEXT
-) STRICT, WITHOUT ROWID;
+, receiver TEXT NOT NULL DEFAULT '', cause TEXT, first_attempted_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (state, notifier, event_type, created_at, id);
 
 CREATE INDEX outbox_by_updated_at ON outbox (state, notifier, event_type, updated_at, id);
 
-CREATE INDEX outbox_due ON outbox (notifier, next_attempt_at) WHERE state IN ('pending', 'retry');
+CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
 
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 

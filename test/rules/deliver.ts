@@ -65,9 +65,8 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
     attempts: attemptsAfter(item, trigger),
     next_attempt_at: state === "pending" || state === "retry" ? now : undefined,
     leased_until: state === "sending" ? Instant.plus(now, LEASE) : undefined,
-    // Later than its creation even where the clock stands still.
-    counts_from:
-      trigger === "replayed" ? Instant.max(now, Instant.fromMicros(item.created_at + 1n)) : item.counts_from,
+    first_attempted_at: trigger === "claimed" ? (item.first_attempted_at ?? now) : item.first_attempted_at,
+    counts_from: trigger === "replayed" ? now : item.counts_from,
     updated_at: now,
   }
 }

@@ -33,7 +33,8 @@ const firings = (rows: Rows, incidentId: string): ReadonlyArray<OutboxRecord> =>
   )
 
 /** Whether an operator gave a dead letter another life, which began with attempts 0. */
-const wasReplayed = (item: OutboxRecord): boolean => item.counts_from > item.created_at
+const wasReplayed = (item: OutboxRecord): boolean =>
+  item.attempts === 0 && item.first_attempted_at !== undefined
 
 const DAY_MICROS = 86_400_000_000n
 
@@ -43,7 +44,7 @@ const DAY_MICROS = 86_400_000_000n
  */
 const mayBeKnown = (item: OutboxRecord): boolean => {
   const isOver = item.attempts >= 14 || item.updated_at - item.counts_from >= DAY_MICROS
-  return (item.attempts > 0 || wasReplayed(item)) && (item.state !== "failed" || isOver)
+  return item.first_attempted_at !== undefined && (item.state !== "failed" || isOver)
 }
 
 const tells = (item: OutboxRecord): boolean => item.state !== "discarded"

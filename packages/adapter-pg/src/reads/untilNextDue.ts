@@ -11,14 +11,14 @@ const findUntilNextDue: PgStatement = {
   name: "find_until_next_due",
   text: `SELECT least(
            (SELECT min(head.next_attempt_at) - $2::int8
-            FROM unnest($1::text[]) AS wanted (notifier)
+            FROM unnest($1::text[]) AS wanted (receiver)
             CROSS JOIN LATERAL (
               SELECT o.next_attempt_at FROM outbox AS o
-              WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
+              WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
               ORDER BY o.next_attempt_at LIMIT 1
             ) AS head),
            (SELECT o.leased_until - storage.now FROM outbox AS o
-            WHERE o.state = 'sending' AND o.notifier = ANY($1) AND o.leased_until > storage.now
+            WHERE o.state = 'sending' AND o.receiver = ANY($1) AND o.leased_until > storage.now
             ORDER BY o.leased_until LIMIT 1),
            (SELECT l.next_at - $2::int8 FROM alert AS l
             WHERE l.next_at > $2::int8 AND l.leased_until IS NULL ORDER BY l.next_at LIMIT 1),

@@ -33,14 +33,14 @@ export const lockClaimableOutbox: PgStatement = {
          LEFT JOIN LATERAL (
            SELECT due.* FROM (
              SELECT claimable.*
-             FROM unnest($1::text[]) AS wanted (notifier)
+             FROM unnest($1::text[]) AS wanted (receiver)
              CROSS JOIN LATERAL (
                SELECT ${outboxTable.columns} FROM outbox AS o
-               WHERE o.notifier = wanted.notifier AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
+               WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
                  AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
                  AND NOT EXISTS (
                    SELECT FROM outbox AS earlier
-                   WHERE earlier.incident_id = o.incident_id AND earlier.notifier = o.notifier
+                   WHERE earlier.incident_id = o.incident_id AND earlier.receiver = o.receiver
                      AND earlier.incident_seq < o.incident_seq
                      AND earlier.state NOT IN ('sent', 'failed', 'discarded')
                    OFFSET 0
@@ -52,7 +52,7 @@ export const lockClaimableOutbox: PgStatement = {
            UNION ALL
            SELECT expired.* FROM (
              SELECT ${outboxTable.columns} FROM outbox AS o
-             WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
+             WHERE o.receiver = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
              ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED
            ) AS expired
          ) AS found ON true
@@ -64,13 +64,13 @@ export const lockUnclaimedOutbox: PgStatement = {
   name: "lock_unclaimed_outbox",
   text: `SELECT waiting.* FROM (
            SELECT ${outboxTable.columns} FROM outbox AS o
-           WHERE o.notifier = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
+           WHERE o.receiver = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
            LIMIT $3 FOR UPDATE SKIP LOCKED
          ) AS waiting
          UNION ALL
          SELECT leased.* FROM (
            SELECT ${outboxTable.columns} FROM outbox AS o
-           WHERE o.notifier = ANY($1) AND o.state = 'sending' AND o.leased_until < $2
+           WHERE o.receiver = ANY($1) AND o.state = 'sending' AND o.leased_until < $2
            LIMIT $3 FOR UPDATE SKIP LOCKED
          ) AS leased`,
 }

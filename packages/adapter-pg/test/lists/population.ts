@@ -50,9 +50,9 @@ export const populate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     SELECT md5('incident ' || n), 'agent-' || 1 + n % ${AGENTS}, 'check-' || n / ${AGENTS}, 'critical', 1, n, n
     FROM generate_series(1, ${ROWS}) AS n;
 
-    INSERT INTO outbox (id, notifier, state, incident_id, event_type, incident_seq, severity, attempts, created_at,
+    INSERT INTO outbox (id, receiver, notifier, state, incident_id, event_type, incident_seq, severity, attempts, created_at,
                         counts_from, updated_at)
-    SELECT md5('item ' || n), 'debug', 'sent', md5('incident ' || n), 'firing', 1, 'critical', 1,
+    SELECT md5('item ' || n), 'debug', 'debug', 'sent', md5('incident ' || n), 'firing', 1, 'critical', 1,
            n * 7919 % 10007, n, n * 104729 % 10009
     FROM generate_series(1, ${ROWS}) AS n`)
   const makeRare = scriptOf(`

@@ -9,37 +9,37 @@ import { makeTable, type Table } from "./makeTable.ts"
 type Notifiers = ReadonlyArray<NotifierName>
 type Items = ReadonlyArray<OutboxRecord>
 
-const OF_NOTIFIERS = "notifier IN (SELECT value FROM json_each(?))"
+const OF_RECEIVERS = "receiver IN (SELECT value FROM json_each(?))"
 
 const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
   (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
 
 const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) => {
   const due = table.all<[NotifierName, Instant, limit: number]>(
-    `AS item WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
+    `AS item WHERE receiver = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
     AND EXISTS (SELECT 1 FROM incident WHERE incident.id = item.incident_id) AND NOT EXISTS (
       SELECT 1 FROM outbox AS earlier
       WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
-        AND earlier.notifier = item.notifier AND earlier.state IN ('pending', 'sending', 'retry')
+        AND earlier.receiver = item.receiver AND earlier.state IN ('pending', 'sending', 'retry')
     ) ORDER BY next_attempt_at LIMIT ?`,
   )
   const expired = table.all<[Instant, notifiers: string, limit: number]>(
-    `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_NOTIFIERS}
+    `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_RECEIVERS}
     ORDER BY leased_until LIMIT ?`,
   )
   const unclaimed = table.all<[notifiers: string, Instant, limit: number]>(
-    `WHERE state IN ('pending', 'retry') AND ${OF_NOTIFIERS}
+    `WHERE state IN ('pending', 'retry') AND ${OF_RECEIVERS}
       AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?`,
   )
   const nextDue = connection.query<[Instant | null]>(
-    "SELECT min(next_attempt_at) FROM outbox WHERE notifier = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
+    "SELECT min(next_attempt_at) FROM outbox WHERE receiver = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
   )
   const nextExpiry = connection.query<[Instant]>(
     `SELECT leased_until FROM outbox INDEXED BY outbox_leased
-    WHERE state = 'sending' AND leased_until > ? AND ${OF_NOTIFIERS} ORDER BY leased_until LIMIT 1`,
+    WHERE state = 'sending' AND leased_until > ? AND ${OF_RECEIVERS} ORDER BY leased_until LIMIT 1`,
   )
   return {
-    /** Due items with no earlier item of their incident and notifier waiting, longest due first. */
+    /** Due items with no earlier item of their incident and receiver waiting, longest due first. */
     due: (notifiers: Notifiers, now: Instant, limit: number): Items =>
       Array.from(new Set(notifiers))
         .flatMap((notifier) => due(notifier, now, limit))

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
@@ -57,9 +56,8 @@ describe("migrations", () => {
     )
   })
 
-  it("result in the schema that schema.sql shows", () => {
-    assert.strictEqual(manifest(), readFileSync(MANIFEST, "utf8"), `schema.sql is to hold:\n${manifest()}`)
-  })
+  // `vitest -u` writes the file, whose difference is then to be reviewed.
+  it("result in the schema that schema.sql shows", () => expect(manifest()).toMatchFileSnapshot(MANIFEST))
 
   it("run once each, in their order; later ones when the code knows them", () => {
     const connection = database()

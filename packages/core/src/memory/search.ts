@@ -22,7 +22,7 @@ export const search = (
     const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
     const items = Array.from(tables.outbox.values()).filter(
       (item) =>
-        notifiers.includes(item.notifier) &&
+        notifiers.includes(item.receiver) &&
         (isWaiting(item)
           ? item.updated_at < untouchedSince
           : item.leased_until !== undefined && item.leased_until < untouchedSince),
@@ -57,11 +57,11 @@ const searchOutbox = (
   { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
   now: Instant,
 ): void => {
-  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))
+  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.receiver))
   const isBehind = (item: OutboxRecord): boolean =>
     outboxOf(tables, item.incident_id).some(
       (other) =>
-        other.notifier === item.notifier &&
+        other.receiver === item.receiver &&
         other.incident_seq < item.incident_seq &&
         (isWaiting(other) || other.state === "sending"),
     )

@@ -2,15 +2,23 @@ import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotificationType, NotifierName, OutboxState, Severity } from "../contract/Status.ts"
 
-/** One notification to one notifier, as stored. */
+/** Why a firing was enqueued: the first that a receiver gets of an incident is `opened`. */
+export type FiringCause = "opened" | "worsened"
+
+/** One notification to one receiver, as stored. */
 export interface OutboxRecord {
   readonly id: OutboxId
+  /** Order, deduplication and retries are per receiver. */
+  readonly receiver: NotifierName
+  /** The receiver's kind; a notifier of the host program has its own name. */
   readonly notifier: NotifierName
   readonly state: OutboxState
   readonly incident_id: IncidentId
   readonly event_type: NotificationType
+  /** Absent for a resolved, and for firings of versions without causes. */
+  readonly cause: FiringCause | undefined
   /**
-   * The change of the incident that it reports. Items of one incident and notifier are sent in this
+   * The change of the incident that it reports. Items of one incident and receiver are sent in this
    * order.
    */
   readonly incident_seq: number
@@ -19,6 +27,8 @@ export interface OutboxRecord {
   /** The incident's summary when this was enqueued. */
   readonly summary: string | undefined
   readonly attempts: number
+  /** When its first attempt began; a replay keeps it. */
+  readonly first_attempted_at: Instant | undefined
   readonly next_attempt_at: Instant | undefined
   readonly last_error: string | undefined
   /**

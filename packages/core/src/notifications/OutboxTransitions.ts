@@ -1,7 +1,7 @@
 import type { Transition } from "../engine/TransitionTable.ts"
 
 /** When a waiting item may be claimed. */
-const CLAIMABLE = "due, and every earlier item of the same incident and notifier has ended"
+const CLAIMABLE = "due, and every earlier item of the same incident and receiver has ended"
 
 /** Why deleting an agent discards a firing in each of these states. */
 const AGENT_GONE = {

@@ -59,6 +59,7 @@ const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant
     ...item,
     state: move(OutboxTransitions, item.state, "claimed"),
     attempts: item.attempts + 1,
+    first_attempted_at: item.first_attempted_at ?? now,
     leased_until,
     next_attempt_at: undefined,
     updated_at: now,

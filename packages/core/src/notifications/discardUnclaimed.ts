@@ -46,7 +46,7 @@ const leaseEnded = (item: OutboxRecord): OutboxRecord =>
     : item
 
 /**
- * Whether an item waits behind an earlier one of its incident and notifier that has been updated
+ * Whether an item waits behind an earlier one of its incident and receiver that has been updated
  * since.
  */
 const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
@@ -54,7 +54,7 @@ const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Insta
     .group(item.incident_id)
     .some(
       (other) =>
-        other.notifier === item.notifier &&
+        other.receiver === item.receiver &&
         other.incident_seq < item.incident_seq &&
         (other.state === "pending" || other.state === "sending" || other.state === "retry") &&
         other.updated_at >= since,

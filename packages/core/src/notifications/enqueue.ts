@@ -1,14 +1,14 @@
 import { Duration } from "effect"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
+import type { NotificationType, NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { type MemberRef, SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Routing } from "../policy/routing.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import type { FiringCause, OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayArrive, wasAttempted } from "./retrySchedule.ts"
 
@@ -21,23 +21,29 @@ export interface EnqueueOptions {
 
 interface NewItem {
   readonly incident: IncidentRecord
+  readonly receiver: NotifierName
+  /** The receiver's kind. */
   readonly notifier: NotifierName
   readonly event_type: NotificationType
+  readonly cause?: FiringCause
 }
 
 const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOptions): void => {
-  const { incident, notifier, event_type } = notification
+  const { incident, receiver, notifier, event_type, cause } = notification
   const { now } = options
   workspace.outbox.put({
     id: options.newOutboxId(now),
+    receiver,
     notifier,
     state: move(OutboxTransitions, "absent", "enqueued"),
     incident_id: incident.id,
     event_type,
+    cause,
     incident_seq: incident.member_changes,
     severity: incident.severity,
     summary: incident.summary,
     attempts: 0,
+    first_attempted_at: undefined,
     next_attempt_at: now,
     last_error: undefined,
     leased_until: undefined,
@@ -80,28 +86,31 @@ export const enqueueFirings = (
   options: EnqueueOptions,
 ): void => {
   const firings = firingsOf(workspace, incident)
-  const isTold = (notifier: NotifierName, severity: Severity) =>
-    firings.some(
-      (item) => item.notifier === notifier && SEVERITY_RANK[item.severity] >= SEVERITY_RANK[severity],
-    )
-  for (const [notifier, turn] of routingOf(workspace, incident, member, options.policy).turns) {
-    if (Duration.isZero(turn) && !isTold(notifier, incident.severity))
-      enqueue(workspace, { incident, notifier, event_type: "firing" }, options)
+  for (const [receiver, turn] of routingOf(workspace, incident, member, options.policy).turns) {
+    if (!Duration.isZero(turn)) continue
+    const told = firings.filter((item) => item.receiver === receiver)
+    if (told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])) continue
+    const notifier = options.policy.receivers.get(receiver)?.kind ?? receiver
+    const cause = told.length === 0 ? "opened" : "worsened"
+    enqueue(workspace, { incident, receiver, notifier, event_type: "firing", cause }, options)
   }
 }
 
 const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", now: Instant): void =>
   workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
 
-/** Enqueues a resolved for each notifier, in an order that does not depend on the storage's. */
+/** Receivers, each with its kind. */
+type Told = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>
+
+/** Enqueues a resolved for each receiver, in an order that does not depend on the storage's. */
 const enqueueResolved = (
   workspace: Workspace,
   incident: IncidentRecord,
-  notifiers: ReadonlySet<NotifierName>,
+  told: Told,
   options: EnqueueOptions,
 ): void => {
-  for (const notifier of Array.from(notifiers).toSorted()) {
-    enqueue(workspace, { incident, notifier, event_type: "resolved" }, options)
+  for (const [receiver, notifier] of Array.from(told).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    enqueue(workspace, { incident, receiver, notifier, event_type: "resolved" }, options)
   }
 }
 
@@ -115,9 +124,9 @@ export const settleResolved = (
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const told = new Set<NotifierName>()
+  const told: Told = new Map()
   for (const item of firingsOf(workspace, incident)) {
-    if (mayArrive(item)) told.add(item.notifier)
+    if (mayArrive(item)) told.set(item.receiver, item.notifier)
     if (item.state !== "pending" || wasAttempted(item)) continue
     discard(workspace, item, move(OutboxTransitions, item.state, "incident_resolved"), options.now)
   }
@@ -134,9 +143,9 @@ export const settleAgentGone = (
   incident: IncidentRecord,
   options: EnqueueOptions,
 ): void => {
-  const sent = new Set<NotifierName>()
+  const sent: Told = new Map()
   for (const item of firingsOf(workspace, incident)) {
-    if (item.state === "sent" || item.state === "sending") sent.add(item.notifier)
+    if (item.state === "sent" || item.state === "sending") sent.set(item.receiver, item.notifier)
     if (item.state !== "pending" && item.state !== "retry") continue
     discard(workspace, item, move(OutboxTransitions, item.state, "agent_gone"), options.now)
   }
@@ -148,13 +157,13 @@ export const settleAgentGone = (
  * arrived. Needs the incident's outbox items.
  */
 export const discardUnheard = (workspace: Workspace, refused: OutboxRecord, now: Instant): void => {
-  const { incident_id, notifier } = refused
+  const { incident_id, receiver } = refused
   const isTold = firingsOf(workspace, { id: incident_id }).some(
-    (item) => item.notifier === notifier && mayArrive(item),
+    (item) => item.receiver === receiver && mayArrive(item),
   )
   if (refused.event_type !== "firing" || isTold) return
   for (const item of workspace.outbox.group(incident_id)) {
-    if (item.notifier !== notifier || item.event_type !== "resolved" || item.state !== "pending") continue
+    if (item.receiver !== receiver || item.event_type !== "resolved" || item.state !== "pending") continue
     discard(workspace, item, move(OutboxTransitions, item.state, "firing_refused"), now)
   }
 }

@@ -1,5 +1,4 @@
 import type { OutboxId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -33,8 +32,7 @@ export const replay = (id: OutboxId): Command<ReplayOutcome> =>
       attempts: 0,
       next_attempt_at: now,
       last_error: undefined,
-      // Later than its creation even if the clock stands still: this marks a replay.
-      counts_from: Instant.max(now, Instant.fromMicros(found.created_at + 1n)),
+      counts_from: now,
       updated_at: now,
     })
     return "replayed"

@@ -42,11 +42,9 @@ export const retryDelay = ({ attempts, random, retryAfterSeconds }: RetryInput):
   return Duration.max(scheduled, Duration.min(Duration.seconds(retryAfterSeconds), LONGEST_RETRY_AFTER))
 }
 
-type Attempted = Pick<OutboxRecord, "attempts" | "created_at" | "counts_from">
-
-/** Whether an attempt was ever made. A replay resets `attempts` and moves `counts_from`. */
-export const wasAttempted = ({ attempts, created_at, counts_from }: Attempted): boolean =>
-  attempts > 0 || counts_from > created_at
+/** Whether an attempt was ever made, also before a replay. */
+export const wasAttempted = (item: Pick<OutboxRecord, "first_attempted_at">): boolean =>
+  item.first_attempted_at !== undefined
 
 /** Whether the limits on attempts and age allow another attempt. */
 export const mayRetry = (

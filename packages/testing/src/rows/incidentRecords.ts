@@ -55,14 +55,17 @@ export const memberRecord: fc.Arbitrary<MemberRecord> = fc.record({
 export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
   .record({
     id: uuid.map((text) => OutboxId.make(text)),
+    receiver: fc.constantFrom<NotifierName>("debug", "chat", "pager"),
     notifier: fc.constantFrom<NotifierName>("debug", "messenger", "webhook", "alert_router"),
     state: fc.constantFrom("pending", "sending", "sent", "retry", "failed", "discarded"),
     incident_id: uuid.map((text) => IncidentId.make(text)),
     event_type: fc.constantFrom("firing" as const, "resolved" as const),
+    cause: maybe(fc.constantFrom("opened" as const, "worsened" as const)),
     incident_seq: count,
     severity,
     summary: maybe(plain(512)),
     attempts: count,
+    first_attempted_at: maybe(instant),
     next_attempt_at: maybe(instant),
     last_error: maybe(output),
     leased_until: maybe(instant),
@@ -72,6 +75,7 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
   })
   .map((item) => ({
     ...item,
+    first_attempted_at: item.first_attempted_at ?? (item.attempts > 0 ? item.updated_at : undefined),
     leased_until: item.state === "sending" ? (item.leased_until ?? item.updated_at) : undefined,
     next_attempt_at:
       item.state === "pending" || item.state === "retry"

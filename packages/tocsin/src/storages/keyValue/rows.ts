@@ -73,8 +73,20 @@ export const readRow = (key: string, text: string): { readonly kind: RowKind; re
       `${name} of the row ${key} is not a time; it was written by an older version in a program that defines BigInt.prototype.toJSON, so restore a copy of the store from before, or start with an empty one`,
     )
   }
-  return { kind, row }
+  return { kind, row: kind === "outbox" ? withReceiver(Object(row)) : row }
 }
+
+/** An outbox item of a version whose receivers were notifiers (docs/rules.md#outbox). */
+const withReceiver = (item: OutboxRecord): OutboxRecord =>
+  Object.hasOwn(item, "receiver")
+    ? item
+    : {
+        ...item,
+        receiver: item.notifier,
+        cause: undefined,
+        first_attempted_at:
+          item.attempts > 0 || item.counts_from > item.created_at ? item.created_at : undefined,
+      }
 
 const isRowKind = (name: string): name is RowKind => Object.hasOwn(rowKeys, name)
 
