@@ -48,7 +48,9 @@ export const expire = Effect.fnUntraced(function* (
   }
 })
 
-/** Retention in PostgreSQL, within a transaction. Adds agents that another session locks to `held`. */
+/**
+ * Retention in PostgreSQL, within a transaction. Adds agents that another session locks to `held`.
+ */
 const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
   look: {
     deleted_agents: ({ limit }) => read(pg, lockRemovedRegistrations, [limit]),
@@ -77,7 +79,9 @@ const lockRemovedRegistrations: PgStatement = {
          ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
 }
 
-/** Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`. */
+/**
+ * Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`.
+ */
 const findOldHistory: PgStatement = {
   name: "find_old_history",
   text: `SELECT seq, agent_id FROM check_event
@@ -216,7 +220,10 @@ const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", lim
   return rows.map((row) => ({ ...row, isHeld: !free.has(row.key) }))
 })
 
-/** Deletes at most `$2` rows by their primary key; `from` finds them, as `doomed`, for the keys `$1`. */
+/**
+ * Deletes at most `$2` rows by their primary key; `from` finds them, as `doomed`, for the keys
+ * `$1`.
+ */
 const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
   const key: ReadonlyArray<string> = storedTables[table].key
   return `WITH doomed AS MATERIALIZED (

@@ -35,9 +35,9 @@ const FILE_MODE = 0o777
 const SIDE_FILES = ["-wal", "-shm", "-journal"]
 
 /**
- * Copies a database at one moment, while others write to it. The copy gets its name only once SQLite
- * has checked all of it, Tocsin can open it, and it is on the disk: one file without a log. A failure
- * leaves the previous file in place.
+ * Copies a database at one moment, while others write to it. The copy gets its name only once
+ * SQLite has checked all of it, Tocsin can open it, and it is on the disk: one file without a log.
+ * A failure leaves the previous file in place.
  */
 export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
   const { source, target } = options
@@ -104,7 +104,8 @@ const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOpt
     attempt(source, () => new (nodeSqlite().DatabaseSync)(source, { readOnly: true })),
     (opened) => Effect.sync(() => opened.close()),
   )
-  // The first read fixes the moment; otherwise each commit of another process would restart the copy.
+  // The first read fixes the moment; otherwise each commit of another process would restart the
+  // copy.
   yield* attempt(source, () => {
     database.exec("BEGIN")
     database.prepare("SELECT 1 FROM sqlite_schema").get()

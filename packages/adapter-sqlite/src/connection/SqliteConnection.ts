@@ -6,8 +6,9 @@ import { nodeSqlite } from "./nodeSqlite.ts"
 import { FileIdentity } from "./FileIdentity.ts"
 
 /**
- * A prepared statement whose rows are arrays with integers as bigint, typed by what it selects. Rows
- * are not decoded by a Schema: this adapter wrote them, and decoding costs more than reading them.
+ * A prepared statement whose rows are arrays with integers as bigint, typed by what it selects.
+ * Rows are not decoded by a Schema: this adapter wrote them, and decoding costs more than reading
+ * them.
  */
 export interface Query<Row> {
   /** The first row. */
@@ -43,8 +44,8 @@ export const IN_MEMORY = ":memory:"
 const guards = new Set<DatabaseSync>()
 const lastStatements: Array<StatementSync> = []
 
-// When the process ends, Node closes connections in the order in which they were made, but each after
-// its last statement. These statements make the guards close last.
+// When the process ends, Node closes connections in the order in which they were made, but each
+// after its last statement. These statements make the guards close last.
 const outliveOthers = (): void => {
   for (const guard of guards) lastStatements.push(guard.prepare("SELECT 1"))
 }
@@ -72,7 +73,9 @@ class LogGuard {
   }
 }
 
-/** One synchronous connection to one file. Its methods throw errors of SQLite; see `SqliteFailures`. */
+/**
+ * One synchronous connection to one file. Its methods throw errors of SQLite; see `SqliteFailures`.
+ */
 export class SqliteConnection {
   readonly file: string
   readonly #database: DatabaseSync
@@ -139,8 +142,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Leaves the sync of commits to `LogFile`. Also starts the log over unless another connection uses
-   * it, so that the first commit need not: SQLite syncs a new log's header immediately.
+   * Leaves the sync of commits to `LogFile`. Also starts the log over unless another connection
+   * uses it, so that the first commit need not: SQLite syncs a new log's header immediately.
    */
   deferSync(): void {
     if (this.file === IN_MEMORY) return
@@ -207,9 +210,9 @@ export class SqliteConnection {
   }
 
   /**
-   * Closes the connection. The last one to a file moves the log into it and removes the log; the next
-   * start reads what the disk did not take. A log that has to stay needs the read-only guard to close
-   * last.
+   * Closes the connection. The last one to a file moves the log into it and removes the log; the
+   * next start reads what the disk did not take. A log that has to stay needs the read-only guard
+   * to close last.
    */
   close(): void {
     if (!this.#keepsLog) this.#guard?.close()
@@ -222,8 +225,8 @@ const open = (file: string, readOnly: boolean): DatabaseSync =>
   new (nodeSqlite().DatabaseSync)(file, {
     readOnly,
     timeout: BUSY_MILLIS,
-    // They take a tenth of the time of writing rows of an incident. One place writes incidents before
-    // their rows, and one removes them after.
+    // They take a tenth of the time of writing rows of an incident. One place writes incidents
+    // before their rows, and one removes them after.
     enableForeignKeyConstraints: false,
     readBigInts: true,
     returnArrays: true,

@@ -25,8 +25,8 @@ const FRAME_SALT_AT = 8
 export type FoundFile = "database" | "nothing"
 
 /**
- * Inspects a database file without SQLite and without changing anything. Throws a StorageError if it
- * must not be opened: it is no database, or shorter than its header and write-ahead log state
+ * Inspects a database file without SQLite and without changing anything. Throws a StorageError if
+ * it must not be opened: it is no database, or shorter than its header and write-ahead log state
  * (`damaged`), it is not writable (`read_only`), or its folder is missing (`unavailable`).
  */
 export const inspectFile = (file: string): FoundFile => {
@@ -109,8 +109,8 @@ const NOTHING: LogContent = { pages: new Set(), pageCount: undefined }
 
 /**
  * Reads which pages a write-ahead log holds. Frames of an earlier use of the log have another salt
- * and end the reading, as in SQLite. SQLite checks the checksums: a torn last commit adds only pages
- * here that SQLite would add itself.
+ * and end the reading, as in SQLite. SQLite checks the checksums: a torn last commit adds only
+ * pages here that SQLite would add itself.
  */
 const readLog = (path: string): LogContent => {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return NOTHING

@@ -92,7 +92,8 @@ interface Order {
 
 /**
  * The statement that reads a page: the rows beyond a position, nearest first, each order by its own
- * index. Made of constant fragments; every value is a parameter. `undefined` if no row can be there.
+ * index. Made of constant fragments; every value is a parameter. `undefined` if no row can be
+ * there.
  */
 export const pageStatement = <L extends ListName>(
   request: PageRequest<L>,
@@ -114,7 +115,8 @@ export const pageStatement = <L extends ListName>(
   if (arms.length === 0) return undefined
   const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
   const free = columns.filter((column) => !isFixed(column))
-  // The order of a compound names columns of its result, that of a single SELECT columns of its tables.
+  // The order of a compound names columns of its result, that of a single SELECT columns of its
+  // tables.
   const owner = arms.length === 1 ? "r." : ""
   const sorted = free.map((column) => `${owner}${column} ${order.isAscending ? "ASC" : "DESC"}`).join(", ")
   return {
@@ -150,8 +152,8 @@ const armsOf = ({ fixed, partitions }: Selection, order: Order): ReadonlyArray<R
 }
 
 /**
- * The condition for rows beyond a position, where some columns are fixed. These are not compared, so
- * that an index finds the place. `undefined` if no row is beyond it.
+ * The condition for rows beyond a position, where some columns are fixed. These are not compared,
+ * so that an index finds the place. `undefined` if no row is beyond it.
  */
 const beyondPosition = (
   position: Position | undefined,

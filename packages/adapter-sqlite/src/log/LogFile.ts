@@ -22,7 +22,9 @@ export type SyncFile = (descriptor: number, done: (error: Error | null) => void)
 /** A page in the log with its header (SQLite, "Database File Format", 4.1). */
 const FRAME_BYTES = 4_120
 
-/** Pages of room that `makeRoom` provides, so that the usual transaction does not lengthen the file. */
+/**
+ * Pages of room that `makeRoom` provides, so that the usual transaction does not lengthen the file.
+ */
 const ROOM_PAGES = 64
 
 const STEP_BYTES = 1_048_576
@@ -34,8 +36,9 @@ export const SALTS_BYTES = 8
 const ZEROS = Buffer.alloc(65_536)
 
 /**
- * The file of an open database's write-ahead log, on a descriptor that SQLite does not lock: closing
- * it drops none of SQLite's locks. The log stays the same file while any connection is open.
+ * The file of an open database's write-ahead log, on a descriptor that SQLite does not lock:
+ * closing it drops none of SQLite's locks. The log stays the same file while any connection is
+ * open.
  */
 export class LogFile {
   readonly #descriptor: number | undefined
@@ -70,10 +73,10 @@ export class LogFile {
   }
 
   /**
-   * Lengthens the file with zeros when little room is left after `pages`. A sync of overwritten bytes
-   * costs half of one that lengthens the file, which also writes the file system's journal. Call it
-   * only in a transaction: the write lock excludes other writers. SQLite ignores the zeros, because
-   * frames without the log's salts are not part of it.
+   * Lengthens the file with zeros when little room is left after `pages`. A sync of overwritten
+   * bytes costs half of one that lengthens the file, which also writes the file system's journal.
+   * Call it only in a transaction: the write lock excludes other writers. SQLite ignores the zeros,
+   * because frames without the log's salts are not part of it.
    */
   makeRoom(pages: number): void {
     if (this.#descriptor === undefined) return

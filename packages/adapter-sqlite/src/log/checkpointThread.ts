@@ -26,8 +26,8 @@ export interface CheckpointParts {
 }
 
 /**
- * Opens the connections of a checkpoint: one that moves pages and one that reads. The worker gets it
- * as text, so it uses only its arguments.
+ * Opens the connections of a checkpoint: one that moves pages and one that reads. The worker gets
+ * it as text, so it uses only its arguments.
  */
 export const openCheckpoint = (file: string, keptBytes: number) => {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
@@ -88,15 +88,16 @@ export const openCheckpoint = (file: string, keptBytes: number) => {
 }
 
 /**
- * The checkpoint worker, which has its own connections to `workerData.file` and runs steps on order:
+ * The checkpoint worker, which has its own connections to `workerData.file` and runs steps on
+ * order:
  *
- * - `verify` checks that the log reads back as it was written, which a failed sync leaves uncertain.
- *   It writes the pages again and syncs them, because the system may hold them in memory only and
- *   take them for synced. No other connection can write meanwhile.
+ * - `verify` checks that the log reads back as it was written, which a failed sync leaves
+ *   uncertain. It writes the pages again and syncs them, because the system may hold them in memory
+ *   only and take them for synced. No other connection can write meanwhile.
  * - `move` copies the log into the file while the writer continues. It starts by opening a reader,
  *   so that no process starts the log over before the next step.
- * - `start_over` copies the rest, for which the writer must wait, and starts the log over by a change
- *   of its own, so that the worker also pays for the sync of the log's header.
+ * - `start_over` copies the rest, for which the writer must wait, and starts the log over by a
+ *   change of its own, so that the worker also pays for the sync of the log's header.
  *
  * The thread gets it as text, because it runs unbuilt, built and bundled alike: it uses only its
  * arguments.

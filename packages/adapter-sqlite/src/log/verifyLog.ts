@@ -10,8 +10,8 @@ export interface LogReading {
 
 /**
  * Whether the pages in use of a write-ahead log read back as SQLite wrote them, by its chain of
- * checksums (SQLite, "Database File Format", 4.2). The checkpoint worker gets it as text, so it uses
- * only its arguments.
+ * checksums (SQLite, "Database File Format", 4.2). The checkpoint worker gets it as text, so it
+ * uses only its arguments.
  */
 export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): boolean => {
   const { openSync, readSync, writeSync, fsyncSync, closeSync } = process.getBuiltinModule("node:fs")
@@ -56,8 +56,8 @@ export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): 
 
 /**
  * Notes beside a database that its log does not read back, and which part was acknowledged: after
- * the next start, checksums show only where the log ends now. The checkpoint worker gets it as text,
- * so it uses only its arguments.
+ * the next start, checksums show only where the log ends now. The checkpoint worker gets it as
+ * text, so it uses only its arguments.
  */
 export const noteSpoiled = (file: string, acknowledged: LogPosition): void => {
   const { writeFileSync } = process.getBuiltinModule("node:fs")

@@ -29,9 +29,10 @@ const readNote = (file: string): LogPosition | undefined => {
 const LOOKS = 3
 
 /**
- * Checks the log of a database before it can be moved into the file; SQLite moves it without checking
- * checksums while another process has it open. Throws a StorageError (`damaged`) if a page does not
- * read back or an acknowledged one is missing. `connection` is read-only: closing it moves nothing.
+ * Checks the log of a database before it can be moved into the file; SQLite moves it without
+ * checking checksums while another process has it open. Throws a StorageError (`damaged`) if a page
+ * does not read back or an acknowledged one is missing. `connection` is read-only: closing it moves
+ * nothing.
  */
 export const verifyOpened = (connection: SqliteConnection): void => {
   const { file } = connection
@@ -59,8 +60,9 @@ const readSoundLog = (connection: SqliteConnection): LogPosition => {
 }
 
 /**
- * Removes the note about a spoiled log. First writes the rest of the log again and syncs it, because
- * the system may hold it in memory only. Call it after `verifyOpened` has found the log sound.
+ * Removes the note about a spoiled log. First writes the rest of the log again and syncs it,
+ * because the system may hold it in memory only. Call it after `verifyOpened` has found the log
+ * sound.
  */
 export const endNote = (connection: SqliteConnection): void => {
   const { file } = connection

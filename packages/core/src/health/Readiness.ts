@@ -20,7 +20,10 @@ type Writes =
 /** Failures of a write that cast doubt on the next one. */
 const DOUBTFUL: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "damaged"])
 
-/** What is known after a failed write. A lock that was not free in time, for instance, proves nothing. */
+/**
+ * What is known after a failed write. A lock that was not free in time, for instance, proves
+ * nothing.
+ */
 const afterFailure = (writes: Writes, reason: StorageFailure): Writes => {
   if (reason === "full") return "refused"
   return writes === "kept" && DOUBTFUL.has(reason) ? "in doubt" : writes
@@ -41,8 +44,9 @@ export class Readiness extends Context.Service<
   }
 >()("@tocsin/core/health/Readiness") {
   /**
-   * Probes the storage once a second, each time for at most 1.5 s, and listens for failed writes. After a loss a write
-   * has to succeed, not only a probe; where none comes, Readiness writes the service's mark.
+   * Probes the storage once a second, each time for at most 1.5 s, and listens for failed writes.
+   * After a loss a write has to succeed, not only a probe; where none comes, Readiness writes the
+   * service's mark.
    */
   static readonly layer: Layer.Layer<Readiness, never, Commits | Storage> = Layer.effect(
     Readiness,

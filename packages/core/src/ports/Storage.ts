@@ -27,13 +27,16 @@ export const StorageFailure = Schema.Literals([
 export type StorageFailure = typeof StorageFailure.Type
 
 /**
- * The storage failed. Nothing of the command was kept, or (`timed_out`, `unavailable`) it is unknown whether it was.
- * `message` says what to do about it and holds no secret; `cause` is for the log.
+ * The storage failed. Nothing of the command was kept, or (`timed_out`, `unavailable`) it is
+ * unknown whether it was. `message` says what to do about it and holds no secret; `cause` is for
+ * the log.
  */
 export class StorageError extends Schema.TaggedError<StorageError>()("StorageError", {
   reason: StorageFailure,
   message: Schema.String,
-  /** Whether the command may have been kept, and nobody can tell. One that is safe to repeat is best decided again. */
+  /**
+   * Whether the command may have been kept, which cannot be found out. Repeat it if that is safe.
+   */
   isUnsettled: Schema.optionalKey(Schema.Literal(true)),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
@@ -57,22 +60,23 @@ export interface IncidentStory {
 export type EstablishedName = "pepper_check"
 
 /**
- * Where the service's state lives, and nothing else does. Every adapter passes the one shared suite, `@tocsin/testing`.
+ * All state of the service. Every adapter passes the shared suite, `@tocsin/testing`.
  */
 export class Storage extends Context.Service<
   Storage,
   {
     /**
-     * Runs a command: loads the rows that it asks for, lets it decide, and persists exactly what it changed, all in
-     * one serializable transaction. Succeeds once that is durable, with the reply and the changes of this command
-     * (`withChanges`). Not idempotent: a command is decided once, except that a decision which was certainly not kept
-     * may be made again. `now` is Effect's Clock. An exception in a decision is a defect here: nothing is kept then,
-     * and commands of the same group are not affected. Use cases call `Commits.transact` instead.
+     * Runs a command: loads the rows that it asks for, lets it decide, and persists exactly what it
+     * changed, all in one serializable transaction. Succeeds once that is durable, with the reply
+     * and the changes of this command (`withChanges`). Not idempotent: a command is decided once,
+     * except that a decision which was certainly not kept may be made again. `now` is Effect's
+     * Clock. An exception in a decision is a defect here: nothing is kept then, and commands of the
+     * same group are not affected. Use cases call `Commits.transact` instead.
      */
     readonly transact: <A>(command: Command<A>) => Effect.Effect<Committed<A>, StorageError>
     /**
-     * Reads one page of a list in the query's order (see PageRequest for backward pages): committed rows only; rows whose
-     * agent is deleted are not among them. An index serves it at any depth.
+     * Reads one page of a list in the query's order (see PageRequest for backward pages): committed
+     * rows only; rows whose agent is deleted are not among them. An index serves it at any depth.
      */
     readonly page: <L extends ListName>(
       request: PageRequest<L>,
@@ -80,42 +84,51 @@ export class Storage extends Context.Service<
     /** Reads one agent. */
     readonly agent: (agentId: AgentId) => Effect.Effect<AgentRecord | undefined, StorageError>
     /**
-     * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes over agents once in a while,
-     * never over checks.
+     * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes
+     * over agents once in a while, never over checks.
      */
     readonly counts: (aliveSince: Instant) => Effect.Effect<SummaryCounts, StorageError>
-    /** Counts for metrics. Passes over no table: each number comes from an index, or from a running total. */
+    /**
+     * Counts for metrics. Passes over no table: each number comes from an index, or from a running
+     * total.
+     */
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
     /**
-     * Accepted agents without a heartbeat incident that were last seen at `seenBefore` or earlier, at most `limit` of them,
-     * ascending by id. Passes over agents once in a while. They may be heard of at any time: whoever acts on it looks again.
+     * Accepted agents without a heartbeat incident that were last seen at `seenBefore` or earlier,
+     * at most `limit` of them, ascending by id. Passes over agents once in a while. An agent may report
+     * at any moment, so a decision checks again.
      */
     readonly silentAgents: (
       seenBefore: Instant,
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
-    /** Agents that have a pending key, ascending by id from the one after `after`; the steps of actions on all of them. */
+    /**
+     * Agents that have a pending key, ascending by id from the one after `after`; the steps of
+     * actions on all of them.
+     */
     readonly agentsWithPendingKey: (
       after: AgentId | undefined,
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
     /**
-     * Runs a piece of retention in one transaction: `expireNow` or `expireEffect` over the storage's tables. Safe to run
-     * from several processes at once, and to repeat; rows that another transaction works on may be left to a later run.
+     * Runs a piece of retention in one transaction: `expireNow` or `expireEffect` over the
+     * storage's tables. Safe to run from several processes at once, and to repeat; rows that
+     * another transaction works on may be left to a later run.
      */
     readonly expire: (piece: RetentionPiece) => Effect.Effect<RetentionResult, StorageError>
     /**
-     * How long until the next outbox item of these notifiers, or the next alert, can be claimed: by its due time after
-     * `now`, or by the end of a lease by the storage's clock. `undefined` where nothing waits. Items that are due already do
-     * not count.
+     * How long until the next outbox item of these notifiers, or the next alert, can be claimed: by
+     * its due time after `now`, or by the end of a lease by the storage's clock. `undefined` where
+     * nothing waits. Items that are due already do not count.
      */
     readonly untilNextDue: (
       notifiers: ReadonlyArray<NotifierName>,
       now: Instant,
     ) => Effect.Effect<Duration.Duration | undefined, StorageError>
     /**
-     * Emits when another process may have left something to deliver: a hint, sometimes late, wrong or missing. A look
-     * that follows it finds what it stands for. Fails never, and ends where there is nothing to hear.
+     * Emits when another process may have left something to deliver. A hint can be late, wrong or
+     * missing; what it announces is visible when it arrives. Never fails, and ends on storages
+     * that have no hints.
      */
     readonly hints: Stream.Stream<void>
     /** Reads one check of an agent that exists. */
@@ -123,7 +136,10 @@ export class Storage extends Context.Service<
       agentId: AgentId,
       checkId: CheckId,
     ) => Effect.Effect<CheckRecord | undefined, StorageError>
-    /** Reads one incident with its first members (present first, worst first), and its latest changes and outbox items. */
+    /**
+     * Reads one incident with its first members (present first, worst first), and its latest
+     * changes and outbox items.
+     */
     readonly incident: (
       id: IncidentId,
       limits: StoryLimits,
@@ -132,7 +148,10 @@ export class Storage extends Context.Service<
     readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
-    /** Reads next to nothing: succeeds when the storage can answer, and nothing that it knows of keeps it from writing. Waits for no lock. */
+    /**
+     * Succeeds if the storage answers and knows of nothing that prevents writes. Reads almost
+     * nothing, and waits for no lock.
+     */
     readonly probe: Effect.Effect<void, StorageError>
   }
 >()("@tocsin/core/ports/Storage") {}

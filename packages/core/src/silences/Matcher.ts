@@ -12,7 +12,10 @@ const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"] 
 const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
 const FIELD_RULE = "must be agent_id, check_id, incident_key, hostname, severity or label:KEY"
 
-/** What a matcher looks at: a field of the incident, the check or the agent, or one of the agent's labels. */
+/**
+ * What a matcher looks at: a field of the incident, the check or the agent, or one of the agent's
+ * labels.
+ */
 const MatcherField = Schema.Union([
   Schema.Literals(FIELDS),
   Schema.TemplateLiteral(["label:", Schema.String]).check(
@@ -88,7 +91,10 @@ const compile = ({ field, op, value }: Matcher): ((facts: Partial<MatchedFacts>)
   }
 }
 
-/** Compiles matchers once for many comparisons: whether all of them hold. An empty list always holds. */
+/**
+ * Compiles matchers once for many comparisons: whether all of them hold. An empty list always
+ * holds.
+ */
 export const compileMatchers = (
   matchers: ReadonlyArray<Matcher>,
 ): ((facts: Partial<MatchedFacts>) => boolean) => {

@@ -11,12 +11,13 @@ import type {
 } from "./SimulationReport.ts"
 
 /**
- * Finds the incidents and notifications that recorded input would have caused: heartbeats and batches,
- * or the history of a service (`readLine` lists the forms). Pure and synchronous: it runs the service's
- * own decisions.
+ * Finds the incidents and notifications that recorded input would have caused: heartbeats and
+ * batches, or the history of a service (`readLine` lists the forms). Pure and synchronous: it runs
+ * the service's own decisions.
  *
- * Every agent counts as accepted, and falls silent only after a known heartbeat: the history contains
- * changes, not every contact. Notifications count as delivered immediately; alerts are not resent.
+ * Every agent counts as accepted, and falls silent only after a known heartbeat: the history
+ * contains changes, not every contact. Notifications count as delivered immediately; alerts are not
+ * resent.
  */
 export const simulate = (
   lines: Iterable<unknown>,

@@ -9,8 +9,9 @@ const timedOut = Effect.fail(
 )
 
 /**
- * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT, docs/rules.md#failures-of-the-storage). A command that was given
- * up may still be kept: callers are told that it failed, and repeat it if it is safe to repeat.
+ * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT,
+ * docs/rules.md#failures-of-the-storage). A command that was given up may still be kept: callers
+ * are told that it failed, and repeat it if it is safe to repeat.
  */
 export const boundedStorage = (limit: Duration.Duration) =>
   Layer.effect(
@@ -46,7 +47,10 @@ interface Deadline {
   readonly timer: Fiber.Fiber<void>
 }
 
-/** How much of its time a caller may lose by sharing a timer: a hundredth. A timer for each request would cost more than it. */
+/**
+ * How much of its time a caller may lose by sharing a timer: a hundredth. A timer for each request
+ * would cost more than it.
+ */
 const SHARED_PART = 100n
 
 class Deadlines {
@@ -59,7 +63,10 @@ class Deadlines {
     this.#sharedNanos = Duration.toNanosUnsafe(limit) / SHARED_PART
   }
 
-  /** Has `onTimeout` called once the time of a caller who begins now is over, unless what is returned is called before. */
+  /**
+   * Has `onTimeout` called once the time of a caller who begins now is over, unless what is
+   * returned is called before.
+   */
   begin(caller: Fiber.Fiber<unknown, unknown>, onTimeout: () => void): () => void {
     const now = caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
     const isShared = this.#current !== undefined && now - this.#current.openedAt < this.#sharedNanos
@@ -86,8 +93,9 @@ class Deadlines {
 }
 
 /**
- * Unlike Effect.timeout does not wait for the end of what it interrupts: a statement is cancelled on a database that does
- * not answer, and that takes as long again. Interrupted itself, it does wait: the storage may be closed after it.
+ * Unlike Effect.timeout does not wait for the end of what it interrupts: a statement is cancelled
+ * on a database that does not answer, and that takes as long again. Interrupted itself, it does
+ * wait: the storage may be closed after it.
  */
 const within = <A>(effect: Effect.Effect<A, StorageError>, deadlines: Deadlines) =>
   Effect.withFiber<A, StorageError>((caller) =>

@@ -4,7 +4,8 @@ import { boundedStorage } from "./boundedStorage.ts"
 import { Commits } from "./Commits.ts"
 
 /**
- * The layers between the use cases and a storage, from the outside in. No caller waits longer than `limit`.
+ * The layers between the use cases and a storage, from the outside in. No caller waits longer than
+ * `limit`.
  *
  * | layer | adds | its place |
  * |---|---|---|
