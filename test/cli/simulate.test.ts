@@ -47,7 +47,10 @@ describe("tocsin simulate", () => {
       )
       assert.strictEqual(stderr, "line 3: a line must be valid JSON\n")
       assert.match(stdout, /^web-1\/disk {2}C{88}$/m)
-      assert.match(stdout, /^2026-01-31T08:30:00\.000Z {2}webhook {3}firing {4}critical {2}web-1\/disk$/m)
+      assert.match(
+        stdout,
+        /^2026-01-31T08:30:00\.000Z {2}webhook {3}firing {4}opened {2}critical {2}web-1\/disk$/m,
+      )
       assert.match(stdout, /^1 incident and 2 notifications from 2 results of 1 agent$/m)
       assert.strictEqual(code, 0)
     }),

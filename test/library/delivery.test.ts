@@ -31,6 +31,9 @@ describe("a notifier of one's own", () => {
       text: first?.text ?? "",
       created_at: "2026-01-01T00:00:00.000Z",
       attempt: 1,
+      receiver: "pager",
+      cause: "opened",
+      firing_for_seconds: 0,
       incident: {
         id: first?.incident.id ?? "",
         incident_key: "a/disk",

@@ -54,6 +54,7 @@ const notificationsOfService = ({ notifications }: Course): Comparable =>
     at,
     notifier: notification.notifier,
     event_type: notification.event_type,
+    cause: notification.cause ?? null,
     severity: notification.severity,
     summary: notification.summary ?? null,
     incident_key: notification.incident.incident_key,

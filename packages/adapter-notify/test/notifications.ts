@@ -13,11 +13,14 @@ export const at = (text: string): Instant.Instant => {
 /** A critical incident of one check. */
 export const firing: DeliveryAttempt = {
   id: OutboxId.make("0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f02"),
+  receiver: "webhook",
   notifier: "webhook",
   event_type: "firing",
+  cause: "opened",
   severity: "critical",
   summary: "/var is 97 % full",
   created_at: at("2026-01-31T08:30:00.250Z"),
+  counts_from: at("2026-01-31T08:30:00.250Z"),
   due_at: at("2026-01-31T08:30:00.250Z"),
   attempt: 1,
   incident: {
@@ -39,7 +42,9 @@ export const resolved: DeliveryAttempt = {
   ...firing,
   id: OutboxId.make("0198a5fb-2b4a-7d0e-8c11-90a7b3f4d503"),
   event_type: "resolved",
+  cause: undefined,
   created_at: at("2026-01-31T08:42:10Z"),
+  counts_from: at("2026-01-31T08:42:10Z"),
   incident: { ...firing.incident, resolved_at: at("2026-01-31T08:42:10Z"), members: 0 },
 }
 

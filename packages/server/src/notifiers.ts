@@ -16,7 +16,11 @@ export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never
       debug: isEnabled.has("debug"),
       webhook:
         isEnabled.has("webhook") && SERVICE_WEBHOOK_URL !== undefined
-          ? { url: SERVICE_WEBHOOK_URL, secrets: SERVICE_WEBHOOK_SECRET ?? [] }
+          ? {
+              url: SERVICE_WEBHOOK_URL,
+              secrets: SERVICE_WEBHOOK_SECRET ?? [],
+              publicUrl: settings.SERVICE_PUBLIC_URL,
+            }
           : undefined,
       messenger: isEnabled.has("messenger") ? messenger(settings) : undefined,
       alertRouter:

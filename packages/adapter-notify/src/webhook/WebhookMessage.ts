@@ -1,5 +1,5 @@
 import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { NotificationType, Severity } from "@tocsin/core/contract/Status"
+import { FiringCause, NotificationType, Severity } from "@tocsin/core/contract/Status"
 import { timestamp } from "@tocsin/core/contract/Fields"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { Schema } from "effect"
@@ -44,7 +44,17 @@ export const IncidentMessage = Schema.Struct({
       }),
     ),
     text,
+    receiver: Schema.String.annotate({ description: "The receiver's name; its kind without a policy." }),
+    cause: Schema.optionalKey(FiringCause),
+    firing_for_seconds: Schema.Int.annotate({
+      description: "How long the incident had been open when this became due; until it resolved, if it has.",
+    }),
     incident: WebhookIncident,
+    links: Schema.optionalKey(
+      Schema.Struct({
+        incident: Schema.String.annotate({ description: "The incident's story, for operators." }),
+      }),
+    ),
   }),
 })
 export type IncidentMessage = typeof IncidentMessage.Type
@@ -63,8 +73,14 @@ export type WebhookMessage = typeof WebhookMessage.Type
 
 const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (line: string) => line }
 
-/** The body of a notification. Attempts differ only if the incident has changed. */
-export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
+/**
+ * The body of a notification. Attempts differ only if the incident has changed. `publicUrl` is the
+ * base of its links.
+ */
+export const incidentMessage = (
+  notification: DeliveryAttempt,
+  publicUrl: string | undefined,
+): IncidentMessage => ({
   type: `incident.${notification.event_type}`,
   version: 1,
   timestamp: notification.created_at,
@@ -73,9 +89,23 @@ export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage 
     severity: notification.severity,
     ...(notification.summary !== undefined && { summary: notification.summary }),
     text: incidentText(notification, UNLIMITED),
+    receiver: notification.receiver,
+    ...(notification.cause !== undefined && { cause: notification.cause }),
+    firing_for_seconds: secondsOf(notification),
     incident: incidentOf(notification.incident),
+    ...(publicUrl !== undefined && {
+      links: { incident: `${publicUrl}/ops/v1/incidents/${notification.incident.id}` },
+    }),
   },
 })
+
+const MICROS_PER_SECOND = 1_000_000n
+
+/** To the second as in `text`. Never negative: a clock may have been set back since the incident opened. */
+const secondsOf = ({ counts_from, event_type, incident }: DeliveryAttempt): number => {
+  const until = event_type === "resolved" ? (incident.resolved_at ?? counts_from) : counts_from
+  return Math.max(0, Number(until / MICROS_PER_SECOND - incident.opened_at / MICROS_PER_SECOND))
+}
 
 const incidentOf = (incident: NotifiedIncident): IncidentMessage["data"]["incident"] => ({
   id: incident.id,

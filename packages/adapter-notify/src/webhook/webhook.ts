@@ -12,6 +12,8 @@ export interface WebhookOptions extends PostingOptions {
   readonly url: Redacted.Redacted
   /** At least one `whsec_` and base64; several during a rotation (docs/rules.md#notifiers). */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
+  /** The base of links in messages, without a slash at its end; without it, there are none. */
+  readonly publicUrl?: string | undefined
 }
 
 const encode = Schema.encodeSync(Schema.fromJsonString(WebhookMessage))
@@ -34,7 +36,8 @@ export const webhook = Effect.fnUntraced(function* (
   })
   return {
     kind: "webhook",
-    send: (notification) => Effect.map(deliver(incidentMessage(notification)), ({ result }) => result),
+    send: (notification) =>
+      Effect.map(deliver(incidentMessage(notification, options.publicUrl)), ({ result }) => result),
     test: Effect.flatMap(Instant.now, (now) =>
       deliver({ type: "test", version: 1, timestamp: now, data: { id: ids.uuidV7(now), text: testText } }),
     ),

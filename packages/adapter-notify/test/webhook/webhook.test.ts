@@ -1,8 +1,9 @@
+import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted, Result, Schema } from "effect"
 import { Webhook } from "standardwebhooks"
 import { parseSecrets } from "../../src/webhook/signing.ts"
-import { WebhookMessage } from "../../src/webhook/WebhookMessage.ts"
+import { incidentMessage, WebhookMessage } from "../../src/webhook/WebhookMessage.ts"
 import { webhook } from "../../src/webhook/webhook.ts"
 import { firing, resolved, shared, silence } from "../notifications.ts"
 import { answering, type Received, startReceiver } from "../Receiver.ts"
@@ -121,6 +122,40 @@ describe("a webhook's body about an agent", () => {
       )
     }),
   )
+})
+
+describe("a webhook's message", () => {
+  const dataOf = (notification: typeof firing, publicUrl?: string) => {
+    const { receiver, cause, firing_for_seconds, links } = incidentMessage(notification, publicUrl).data
+    return { receiver, cause, firing_for_seconds, links }
+  }
+
+  it("says why, to whom and how long after the opening it became due", () => {
+    const counts_from = Instant.plus(firing.incident.opened_at, Duration.minutes(15))
+    assert.deepStrictEqual(dataOf({ ...firing, receiver: "pager", cause: "escalation", counts_from }), {
+      receiver: "pager",
+      cause: "escalation",
+      firing_for_seconds: 900,
+      links: undefined,
+    })
+  })
+
+  it("of a resolution says how long the incident was open, whenever it is sent", () => {
+    const counts_from = Instant.plus(resolved.created_at, Duration.hours(3))
+    assert.strictEqual(dataOf({ ...resolved, counts_from }).firing_for_seconds, 730)
+    assert.isUndefined(dataOf(resolved).cause)
+  })
+
+  it("never has a negative time, even if the clock was set back", () => {
+    const counts_from = Instant.minus(firing.created_at, Duration.hours(1))
+    assert.strictEqual(dataOf({ ...firing, counts_from }).firing_for_seconds, 0)
+  })
+
+  it("links to the incident below the public address", () => {
+    assert.deepStrictEqual(dataOf(firing, "https://tocsin.example/base").links, {
+      incident: `https://tocsin.example/base/ops/v1/incidents/${firing.incident.id}`,
+    })
+  })
 })
 
 describe("a webhook's secrets", () => {

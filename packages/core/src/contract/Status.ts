@@ -75,3 +75,16 @@ export const NotificationType = Schema.Literals(["firing", "resolved"]).annotate
   description: "Whether the notification says that the incident fires, or that it is resolved.",
 })
 export type NotificationType = typeof NotificationType.Type
+
+/** Why a firing was enqueued (docs/rules.md#when-a-row-is-written). */
+export const FiringCause = Schema.Literals([
+  "opened",
+  "worsened",
+  "reminder",
+  "escalation",
+  "ack_ran_out",
+]).annotate({
+  identifier: "FiringCause",
+  description: "Why this firing was sent: opened for the first that its receiver gets of an incident.",
+})
+export type FiringCause = typeof FiringCause.Type

@@ -1,6 +1,6 @@
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
+import type { FiringCause, NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { AlertRecord } from "./OutboxRecord.ts"
 
@@ -8,14 +8,20 @@ import type { AlertRecord } from "./OutboxRecord.ts"
 export interface DeliveryAttempt {
   /** ID of the outbox item, the same for every attempt: receivers deduplicate by it. */
   readonly id: OutboxId
+  readonly receiver: NotifierName
+  /** The receiver's kind; a notifier of the host program has its own name. */
   readonly notifier: NotifierName
   readonly event_type: NotificationType
+  /** Absent for a resolved, and for firings of versions without causes. */
+  readonly cause: FiringCause | undefined
   readonly severity: Severity
   /**
    * The incident's summary when the notification was enqueued: one line of at most 512 characters.
    */
   readonly summary: string | undefined
   readonly created_at: Instant
+  /** From when its age counts; the same for every attempt, except after a replay. */
+  readonly counts_from: Instant
   /** From when on this attempt could have been made. */
   readonly due_at: Instant
   /** Number of this attempt, from 1. */

@@ -1,9 +1,12 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { NotificationType, NotifierName, OutboxState, Severity } from "../contract/Status.ts"
-
-/** Why a firing was enqueued: the first that a receiver gets of an incident is `opened`. */
-export type FiringCause = "opened" | "worsened"
+import type {
+  FiringCause,
+  NotificationType,
+  NotifierName,
+  OutboxState,
+  Severity,
+} from "../contract/Status.ts"
 
 /** One notification to one receiver, as stored. */
 export interface OutboxRecord {

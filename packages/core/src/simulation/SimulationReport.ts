@@ -3,7 +3,7 @@ import { NonNegativeInteger } from "../contract/Fields.ts"
 import { AgentId, IncidentId, IncidentKey } from "../contract/Identifiers.ts"
 import { type Instant, InstantFromString } from "../contract/Instant.ts"
 import { Incident } from "../contract/Resources.ts"
-import { NotificationType, NotifierName, Severity } from "../contract/Status.ts"
+import { FiringCause, NotificationType, NotifierName, Severity } from "../contract/Status.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The settings of the simulated service; absent ones have the defaults. */
@@ -42,6 +42,8 @@ export const SimulatedNotification = Schema.Struct({
   at: InstantFromString,
   notifier: NotifierName,
   event_type: NotificationType,
+  /** Why a firing was sent; null for a resolved. */
+  cause: Schema.NullOr(FiringCause),
   severity: Severity,
   summary: Schema.NullOr(Schema.String),
   incident_id: IncidentId,

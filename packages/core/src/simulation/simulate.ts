@@ -83,6 +83,7 @@ const sent = ({ at, notification }: SentNotification): SimulatedNotification => 
   at,
   notifier: notification.notifier,
   event_type: notification.event_type,
+  cause: notification.cause ?? null,
   severity: notification.severity,
   summary: notification.summary ?? null,
   incident_id: notification.incident.id,

@@ -26,6 +26,7 @@ const NOTIFICATIONS: ReadonlyArray<Column<SimulatedNotification>> = [
   { title: "AT", cell: ({ at }) => Instant.format(at) },
   { title: "NOTIFIER", cell: ({ notifier }) => notifier },
   { title: "EVENT", cell: ({ event_type }) => event_type, isState: true },
+  { title: "CAUSE", cell: ({ cause }) => cause ?? "" },
   { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
   { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
   { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },

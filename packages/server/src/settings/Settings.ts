@@ -75,6 +75,9 @@ export const definitions = {
     "secret that signs webhooks (Standard Webhooks); several during a rotation",
     { whenUnset: "none; required with SERVICE_WEBHOOK_URL" },
   ),
+  SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in webhooks", {
+    whenUnset: "no links",
+  }),
   SERVICE_ALERT_ROUTER_URL: setting(type.address, "base address of a Prometheus Alertmanager", {
     whenUnset: "no alert router",
   }),

@@ -160,6 +160,15 @@ export const address = secret<string>({
   parse: (given) => (/^https?:\/\/./.test(given) && URL.canParse(given) ? given : undefined),
 })
 
+/** The base of links, without a slash at its end. Shown to receivers, so never a credential. */
+export const publicUrl: SettingType<string> = {
+  takes: "a URL that begins with http:// or https://, without user name, query or fragment",
+  parse: (given) => {
+    if (!/^https?:\/\/[^\s@?#]+$/.test(given) || !URL.canParse(given)) return undefined
+    return new URL(given).href.replace(/\/+$/, "")
+  },
+}
+
 export const webhookSecrets: SettingType<ReadonlyArray<Redacted.Redacted>> = {
   takes:
     "whsec_ followed by 24 to 64 bytes in base64 (padded, as printed by openssl rand -base64 32), several separated by spaces",

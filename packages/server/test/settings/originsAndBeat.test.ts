@@ -11,6 +11,24 @@ const complaint = (environment: Readonly<Record<string, string>>): string => {
   return result.failure.message
 }
 
+describe("SERVICE_PUBLIC_URL", () => {
+  it("is a base of links, without a slash at its end", () => {
+    assert.strictEqual(
+      read({ SERVICE_PUBLIC_URL: "https://a.example/" }).SERVICE_PUBLIC_URL,
+      "https://a.example",
+    )
+    assert.strictEqual(
+      read({ SERVICE_PUBLIC_URL: "http://a.example:8080/b//" }).SERVICE_PUBLIC_URL,
+      "http://a.example:8080/b",
+    )
+  })
+
+  it.each(["a.example", "ftp://a.example", "https://u:p@a.example", "https://a.example/?q", "https://a b"])(
+    "is not %s",
+    (text) => assert.match(complaint({ SERVICE_PUBLIC_URL: text }) ?? "", /SERVICE_PUBLIC_URL is set to /),
+  )
+})
+
 describe("SERVICE_ALLOWED_ORIGINS", () => {
   it("is none unless set, a list, or every origin", () => {
     assert.isUndefined(read({}).SERVICE_ALLOWED_ORIGINS)

@@ -24,7 +24,7 @@ const encode = Schema.encodeSync(IncidentMessage)
 
 /** A delivery attempt as a {@link Notification}. */
 export const toNotification = (delivery: DeliveryAttempt): Notification => {
-  const { timestamp, data } = encode(incidentMessage(delivery))
+  const { timestamp, data } = encode(incidentMessage(delivery, undefined))
   const { notifier, event_type, attempt } = delivery
   return { ...data, notifier, event_type, created_at: timestamp, attempt }
 }
