@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import type { NotifierName } from "@tocsin/core/contract/Status"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
@@ -21,7 +22,10 @@ const open = Effect.gen(function* () {
     const services = yield* Layer.build(
       HealthExamination.layer.pipe(
         Layer.provide(Commits.layer),
-        Layer.provide([Layer.succeed(Storage, storage), Layer.succeed(Notifiers, notifiers)]),
+        Layer.provide([
+          Layer.succeed(Storage, storage),
+          Receivers.layer.pipe(Layer.provide(Layer.succeed(Notifiers, notifiers))),
+        ]),
       ),
     )
     return Context.get(services, HealthExamination).examine(false)

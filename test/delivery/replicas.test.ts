@@ -1,5 +1,7 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
@@ -30,6 +32,7 @@ layer(ScratchPostgres.layer)("a notification that its replica does not deliver",
           Layer.provide(OutboxSignal.layer),
           Layer.provide(Commits.layer),
           Layer.provide(client),
+          Layer.provide([PolicyInForce.layer, Receivers.layer]),
           Layer.provide(Layer.succeed(Notifiers, new Map([["debug", receivers.notifier("debug", "other")]]))),
           Layer.fresh,
         ),

@@ -63,6 +63,12 @@ export const blockRules: ReadonlyArray<BlockRule> = [
     by: "test",
     because: "it is a picture: that it can be drawn is seen by its grammar",
   },
+  {
+    language: "yaml",
+    mark: "policy",
+    by: "test",
+    because: "it is a policy file, or a part of one: it is read as the server reads it",
+  },
   { language: "sql", by: "test" },
   {
     language: "sql",

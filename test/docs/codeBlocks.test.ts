@@ -1,3 +1,5 @@
+import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
+import { NotifierKind } from "@tocsin/core/contract/Status"
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -142,6 +144,10 @@ describe("code blocks of pages", () => {
       folders.filter((folder) => !existsSync(folder)),
       [],
     )
+  })
+
+  it.each(those("yaml", "policy"))("is a valid policy: %s", (_, { text }) => {
+    assert.deepStrictEqual(readPolicyText(text, NotifierKind.literals)._tag, "Success", text)
   })
 
   it.each(those("mermaid"))("can be drawn: %s", (_, { text }) => {

@@ -49,6 +49,12 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'errors.join("\\n")',
   'failed.map(({ error }) => error).join("\\n")',
   "`${name} ${target.failure}`",
+  // Problems of a policy, which name what was read.
+  "read.failure",
+  "text.failure",
+  '[{ path: "", line: 1, message: text.failure }]',
+  "problems.map(locate)",
+  "syntaxMessage(code, message)",
   // What was wrong with a request: its words are in `elsewhere`.
   'describeIssue(issue, "the request body")',
   'describeIssue(issue, "the parameters")',
@@ -92,6 +98,22 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     wording,
     code,
   })),
+  ...[
+    ["… has an alias (*): write the value again", '"has an alias (*): write the value again"'],
+    ["… has an anchor (&): remove it", '"has an anchor (&): remove it"'],
+    ["… must be one document", '"must be one document"'],
+    ["… is nested too deeply", '"is nested too deeply"'],
+    ["… is not valid YAML: …", "`is not valid YAML: ${"],
+  ].map(([wording = "", code = ""]) => ({
+    file: "packages/adapter-http/src/policy/readPolicyText.ts",
+    wording,
+    code,
+  })),
+  {
+    file: "packages/server/src/policy/BadPolicy.ts",
+    wording: "the policy file is not valid (see docs/policy.md):",
+    code: '"the policy file is not valid (see docs/policy.md):"',
+  },
   {
     file: "packages/core/src/contract/overfullBody.ts",
     wording: "the request body must contain at most … values; send at most 200 events and 32 labels",

@@ -3,6 +3,7 @@ import { Commits } from "@tocsin/core/engine/commits/Commits"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { Receivers as CurrentReceivers } from "@tocsin/core/notifications/Receivers"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
@@ -116,6 +117,7 @@ const layerOf = (
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Commits.layer),
     Layer.provideMerge(PolicyInForce.layer),
+    Layer.provideMerge(CurrentReceivers.layer),
     Layer.provide([
       Layer.succeed(Storage, storage),
       Layer.succeed(Notifiers, notifiers),

@@ -14,6 +14,11 @@ export class Secrets {
     this.#initial = initial
   }
 
+  /** Runs this with the settings each time they were read again. */
+  follow(follower: Follower): void {
+    this.#followers.push(follower)
+  }
+
   /** A list of tokens whose content follows the settings. */
   list<A>(of: (settings: Settings) => ReadonlyArray<A>): ReadonlyArray<A> {
     const list = [...of(this.#initial)]

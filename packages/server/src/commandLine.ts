@@ -16,6 +16,7 @@ type OwnError = Exclude<CommandError, CliError.CliError | CommandFailure>
 
 /** The exit code of each error that does not carry its own. */
 const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
+  BadPolicy: "usage",
   BadSettings: "usage",
   BrokenPipe: "ok",
   CopyDiffers: "failed",

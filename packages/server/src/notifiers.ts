@@ -1,10 +1,8 @@
 import * as ConfiguredNotifiers from "@tocsin/adapter-notify/ConfiguredNotifiers"
-import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
-import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Effect, Layer } from "effect"
+import type { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { Layer } from "effect"
 import { enabledNotifiers } from "./rules.ts"
-import type { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The notifiers of these settings. An invalid setting was reported before; here it is a defect. */
@@ -39,23 +37,3 @@ const messenger = ({ SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_TOKEN, SERVICE_TELE
     ? undefined
     : ({ form: "telegram", token: SERVICE_TELEGRAM_TOKEN, chat: SERVICE_TELEGRAM_CHAT } as const)
 }
-
-/** The same notifiers; their addresses and secrets follow the settings. */
-export const followingNotifiers = (secrets: Secrets): Layer.Layer<Notifiers, never, Ids> =>
-  Layer.effect(
-    Notifiers,
-    Effect.map(secrets.service(Notifiers, notifiersLayer), (latest) => {
-      const following = ([name, initial]: readonly [NotifierName, Notifier]) => {
-        const { kind, resend } = initial
-        const now = () => latest().get(name) ?? initial
-        const follower: Notifier = {
-          kind,
-          send: (notification) => now().send(notification),
-          test: Effect.suspend(() => now().test),
-          ...(resend && { resend: (alerts) => (now().resend ?? resend)(alerts) }),
-        }
-        return [name, follower] as const
-      }
-      return new Map(Array.from(latest(), following))
-    }),
-  )

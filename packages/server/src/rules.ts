@@ -38,10 +38,13 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
 }
 
 /** The rule settings among the settings of the server. */
-export const rulesOf = (settings: Settings): RuleOptions => ({
+export const rulesOf = (
+  settings: Settings,
+  policy: Pick<RuleOptions, "policy" | "notifiers">,
+): RuleOptions => ({
   ...defaultRules,
+  ...policy,
   acceptFingerprints: new Set(settings.SERVICE_ACCEPT_FINGERPRINTS?.map((text) => KeyFingerprint.make(text))),
-  notifiers: enabledNotifiers(settings),
   heartbeatRate: settings.SERVICE_HEARTBEAT_RATE,
   registrationRate: settings.SERVICE_REGISTRATION_RATE,
   maxPendingAgents: settings.SERVICE_MAX_PENDING_AGENTS,

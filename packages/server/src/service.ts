@@ -1,11 +1,14 @@
 import process from "node:process"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
+import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
-import { followingNotifiers } from "./notifiers.ts"
+import { loadPolicy } from "./policy/loadPolicy.ts"
+import { policyReloading } from "./policy/policyReloading.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -19,13 +22,14 @@ export const service = (settings: Settings) =>
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
       const secrets = new Secrets(settings)
       const tokens = yield* uiTokens(settings, process.stderr.isTTY === true)
+      const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
       const services = Tocsin.services({
         storage: storageLayer(settings),
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
         clock: clockLayer(settings),
-        notifiers: followingNotifiers(secrets),
+        notifiers: Layer.succeed(Notifiers, loaded.receivers),
         pepper: settings.SERVICE_KEY_PEPPER,
-        rules: rulesOf(settings),
+        rules: rulesOf(settings, { policy: loaded.document, notifiers: loaded.others }),
         retention: retentionOf(settings),
         delivery: {
           lease: settings.SERVICE_DELIVERY_LEASE,
@@ -48,7 +52,13 @@ export const service = (settings: Settings) =>
         // Merged, they also stop together, so that deliveries and requests have the same seconds to
         // finish.
         Layer.provide(
-          Layer.mergeAll(server, Tocsin.background, beatsLayer(secrets, settings), secrets.reloading),
+          Layer.mergeAll(
+            server,
+            Tocsin.background,
+            beatsLayer(secrets, settings),
+            policyReloading(secrets),
+            secrets.reloading,
+          ),
         ),
         Layer.provide(services),
       )

@@ -8,6 +8,7 @@ import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -103,7 +104,12 @@ export class Tocsin extends Context.Service<
         const service = server.pipe(
           Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer]),
           Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
-          Layer.provide([guarded, NodeHashing.layer(), notifiers, PolicyInForce.layer]),
+          Layer.provide([
+            guarded,
+            NodeHashing.layer(),
+            Receivers.layer.pipe(Layer.provide(notifiers)),
+            PolicyInForce.layer,
+          ]),
           Layer.provide(options.seed === undefined ? RandomIds.layer : SeededIds.layer(options.seed)),
           Layer.provide([
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),

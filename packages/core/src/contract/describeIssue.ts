@@ -22,6 +22,9 @@ const appendSegment = (path: string, segment: PropertyKey): string => {
   return isPlain ? `${path}.${name}` : `${path}[${shownName(name)}]`
 }
 
+/** A path as messages show it: `routes[0].to`. Cuts and cleans names that the sender chose. */
+export const fieldPath = (path: ReadonlyArray<PropertyKey>): string => path.reduce(appendSegment, "")
+
 const expectedBy = (ast: SchemaAST.AST): string => {
   const annotated = SchemaAST.resolveAt<unknown>("expected")(ast)
   if (typeof annotated === "string") return annotated
@@ -119,7 +122,7 @@ export function* problemsOf(
  */
 export const describeIssue = (issue: SchemaIssue.Issue, whole: string): string => {
   for (const { message, path } of problemsOf(issue)) {
-    return `${path.length === 0 ? whole : path.reduce(appendSegment, "")} ${message}`
+    return `${path.length === 0 ? whole : fieldPath(path)} ${message}`
   }
   return `${whole} is not valid`
 }

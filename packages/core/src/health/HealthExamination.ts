@@ -5,7 +5,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { OutboxState } from "../contract/Status.ts"
 import { leaveMark } from "../liveness/outage.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { Notifiers } from "../ports/Notifiers.ts"
+import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
 import { type Health, type HealthFacts, judgeHealth, type NotificationMoment } from "./judgeHealth.ts"
@@ -27,15 +27,20 @@ export class HealthExamination extends Context.Service<
     readonly examine: (isStopping: boolean) => Effect.Effect<Health>
   }
 >()("@tocsin/core/health/HealthExamination") {
-  static readonly layer: Layer.Layer<HealthExamination, never, Commits | Storage | Notifiers> = Layer.effect(
+  static readonly layer: Layer.Layer<HealthExamination, never, Commits | Storage | Receivers> = Layer.effect(
     HealthExamination,
     Effect.gen(function* () {
       const storage = yield* Storage
       const commits = yield* Commits
       const rules = yield* RuleSettings
-      const notifiers = yield* Notifiers
+      const receivers = yield* Receivers
       const read = Effect.result(
-        withinPatience(Effect.andThen(storage.probe, notificationMoments(storage, notifiers))),
+        withinPatience(
+          Effect.andThen(
+            storage.probe,
+            Effect.suspend(() => notificationMoments(storage, receivers)),
+          ),
+        ),
       )
       const write = failureOf(withinPatience(commits.transact(leaveMark(rules))))
 
@@ -84,10 +89,11 @@ export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
  */
 export const notificationMoments = (
   storage: Storage["Service"],
-  notifiers: Notifiers["Service"],
+  receivers: Receivers["Service"],
 ): Effect.Effect<NotificationMoments, StorageError> => {
+  const notifiers = receivers.current()
   if (notifiers.size === 0) return Effect.succeed({ undelivered: [], givenUp: [] })
-  const momentsOf = momentsIn(storage, (item) => notifiers.has(item.notifier))
+  const momentsOf = momentsIn(storage, (item) => notifiers.has(item.receiver))
   return Effect.all({
     undelivered: Effect.map(
       Effect.forEach(WAITING, (state) =>

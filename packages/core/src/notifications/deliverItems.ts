@@ -2,13 +2,16 @@ import { type Duration, Effect, Exit, FiberSet, Random } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
 import { type AttemptResult, settleAttempt } from "./settleAttempt.ts"
 
-interface DeliverInput extends Pick<Notifier, "kind" | "send"> {
+interface DeliverInput extends Pick<Notifier, "kind"> {
+  readonly receiver: NotifierName
   /** How long a claim holds. */
   readonly lease: Duration.Duration
   /** How many attempts may run at the same time. */
@@ -19,22 +22,27 @@ interface DeliverInput extends Pick<Notifier, "kind" | "send"> {
 
 const BETWEEN_SETTLE_TRIES = "1 second"
 
-/** Delivers the outbox items of one notifier forever: claims due items while attempts are free. */
+/** Delivers the outbox items of one receiver forever: claims due items while attempts are free. */
 export const deliverItems = Effect.fnUntraced(function* ({
+  receiver,
   kind,
-  send,
   lease,
   concurrency,
   underWay,
 }: DeliverInput) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
+  const receivers = yield* Receivers
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   let free = concurrency
   const endAttempt = Effect.suspend(() => {
     free += 1
     return signal.raise
   })
+
+  // A reload may have removed the receiver since the claim, which then releases the item.
+  const send: Notifier["send"] = (notification) =>
+    receivers.current().get(receiver)?.send(notification) ?? Effect.interrupt
 
   // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
   const attempt = (item: ClaimedItem) =>
@@ -49,7 +57,9 @@ export const deliverItems = Effect.fnUntraced(function* ({
   // So is claiming: a claimed item is attempted or released, not left to its lease.
   const claim = Effect.fnUntraced(function* () {
     const random = yield* Random.next
-    const claimed = yield* commits.transact(claimOutbox({ notifiers: [kind], limit: free, lease, random }))
+    const claimed = yield* commits.transact(
+      claimOutbox({ notifiers: [receiver], limit: free, lease, random }),
+    )
     for (const item of claimed) {
       free -= 1
       yield* FiberSet.run(underWay, attempt(item))
@@ -59,7 +69,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
     if (free > 0) yield* claim()
-    yield* free > 0 ? waitForMore([kind], seen) : signal.after(seen)
+    yield* free > 0 ? waitForMore([receiver], seen) : signal.after(seen)
   })
   return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })

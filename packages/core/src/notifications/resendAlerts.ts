@@ -1,13 +1,15 @@
 import { type Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { claimAlerts, releaseAlert, settleAlert } from "./alertDecisions.ts"
 import type { ClaimedAlert } from "./DeliveryAttempt.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
 
 interface ResendInput {
-  readonly resend: NonNullable<Notifier["resend"]>
+  readonly receiver: NotifierName
   /** How long a claim holds. */
   readonly lease: Duration.Duration
   /** Where posts run; interrupted ones are released. */
@@ -21,9 +23,12 @@ const ALERTS_AT_ONCE = 100
  * Sends alerts again, forever, to a receiver that forgets what is not repeated
  * (docs/rules.md#alertmanager).
  */
-export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underWay }: ResendInput) {
+export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, underWay }: ResendInput) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
+  const receivers = yield* Receivers
+  const resend: NonNullable<Notifier["resend"]> = (alerts) =>
+    receivers.current().get(receiver)?.resend?.(alerts) ?? Effect.interrupt
 
   const post = (claimed: ReadonlyArray<ClaimedAlert>) =>
     Effect.exit(Effect.interruptible(resend(claimed))).pipe(
@@ -39,7 +44,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ resend, lease, underW
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
     const posting = yield* claim()
-    yield* posting === undefined ? waitForMore(["alert_router"], seen) : Fiber.await(posting)
+    yield* posting === undefined ? waitForMore([receiver], seen) : Fiber.await(posting)
   })
   return yield* keepLooking(look, "cannot read alerts; sending resumes when the storage recovers")
 })

@@ -14,13 +14,13 @@ export class PolicyInForce extends Context.Service<
     readonly replaced: Stream.Stream<void>
   }
 >()("@tocsin/core/policy/PolicyInForce") {
-  /** Without a document, every notifier of the settings is a receiver, and there are no routes. */
+  /** Begins with the policy of the settings. */
   static readonly layer: Layer.Layer<PolicyInForce> = Layer.effect(
     PolicyInForce,
     Effect.gen(function* () {
-      const { notifiers } = yield* RuleSettings
+      const settings = yield* RuleSettings
       const replacements = yield* PubSub.unbounded<void>()
-      let policy = compilePolicy({}, notifiers)
+      let policy = compilePolicy(settings.policy, settings.notifiers)
       return PolicyInForce.of({
         current: () => policy,
         replace: (next) =>

@@ -1,6 +1,7 @@
 import { Context, Duration } from "effect"
 import type { KeyFingerprint } from "../contract/Identifiers.ts"
 import type { NotifierName } from "../contract/Status.ts"
+import type { PolicyDocument } from "../policy/PolicyDocument.ts"
 
 /** The refill rate and the size of a token bucket. */
 export interface RateLimit {
@@ -10,8 +11,10 @@ export interface RateLimit {
 
 /** The settings that the rules depend on. */
 export interface RuleOptions {
-  /** Notifiers that receive incidents (docs/rules.md#outbox). */
+  /** Receivers that a policy does not define (docs/rules.md#policy). */
   readonly notifiers: ReadonlyArray<NotifierName>
+  /** The policy in force at the start. */
+  readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
   /**
@@ -40,6 +43,7 @@ const MIB = 1_048_576
 /** {@link RuleOptions} without configuration. */
 export const defaultRules: RuleOptions = {
   notifiers: ["debug"],
+  policy: {},
   acceptFingerprints: new Set(),
   maxPendingAgents: 10_000,
   heartbeatRate: { perMinute: 120, burst: 60 },

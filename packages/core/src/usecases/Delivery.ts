@@ -1,8 +1,10 @@
-import { Context, Duration, Effect, Fiber, FiberSet, Layer } from "effect"
+import { Context, Duration, Effect, FiberMap, FiberSet, Layer, Queue, Stream } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { deliverItems } from "../notifications/deliverItems.ts"
 import { resendAlerts } from "../notifications/resendAlerts.ts"
-import { Notifiers } from "../ports/Notifiers.ts"
+import type { NotifierName } from "../contract/Status.ts"
+import { Receivers } from "../notifications/Receivers.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage } from "../ports/Storage.ts"
 import type { OutboxSignal } from "./OutboxSignal.ts"
 
@@ -25,32 +27,42 @@ export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core
   defaultValue: () => defaultDelivery,
 })
 
+type WorkerName = `${NotifierName}/${"items" | "alerts"}`
+type Worker = ReturnType<typeof deliverItems> | ReturnType<typeof resendAlerts>
+
 // A stop may take ten seconds; running attempts get these to finish.
 const FINISH_WITHIN = Duration.seconds(4)
 
 /**
- * Delivers the outbox until the layer closes, with one worker for each configured notifier, so that
- * a dead receiver delays only its own items. On close, running attempts end or are released
- * (docs/rules.md#delivery).
+ * Delivers the outbox until the layer closes, with one worker for each receiver, so that a dead one
+ * delays only its own items. Workers follow the policy in force. On close, running attempts end or
+ * are released (docs/rules.md#delivery).
  */
-export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal | Notifiers> =
+export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal | Receivers | PolicyInForce> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { lease, concurrency } = yield* DeliverySettings
+      const { current } = yield* Receivers
+      const policy = yield* PolicyInForce
       const underWay = yield* FiberSet.make()
-      const workers: Array<Fiber.Fiber<never>> = []
-      for (const { kind, send, resend } of (yield* Notifiers).values()) {
-        workers.push(yield* Effect.forkScoped(deliverItems({ kind, send, lease, concurrency, underWay })))
-        if (resend !== undefined)
-          workers.push(yield* Effect.forkScoped(resendAlerts({ resend, lease, underWay })))
-      }
       // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
       // rest.
-      yield* Effect.addFinalizer(() =>
-        Effect.andThen(
-          Fiber.interruptAll(workers),
-          Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN),
-        ),
-      )
+      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN))
+      const workers = yield* FiberMap.make<WorkerName, never>()
+
+      const follow = Effect.gen(function* () {
+        const wanted = new Map<WorkerName, Worker>()
+        for (const [receiver, { kind, resend }] of current()) {
+          wanted.set(`${receiver}/items`, deliverItems({ receiver, kind, lease, concurrency, underWay }))
+          if (resend !== undefined)
+            wanted.set(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
+        }
+        for (const [name] of workers) if (!wanted.has(name)) yield* FiberMap.remove(workers, name)
+        for (const [name, worker] of wanted)
+          yield* FiberMap.run(workers, name, worker, { onlyIfMissing: true })
+      })
+      const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
+      yield* follow
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(replaced), follow)))
     }),
   )

@@ -9,7 +9,7 @@ import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
-import { Notifiers } from "../ports/Notifiers.ts"
+import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
@@ -54,7 +54,7 @@ interface Chore {
 }
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
-export const layer: Layer.Layer<never, never, Commits | Storage | Ids | Notifiers | PolicyInForce> =
+export const layer: Layer.Layer<never, never, Commits | Storage | Ids | Receivers | PolicyInForce> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       for (const chore of yield* chores) yield* Effect.forkScoped(Effect.forever(round(chore)))
@@ -91,7 +91,7 @@ const chores = Effect.gen(function* () {
   const rules = yield* RuleSettings
   const retention = yield* Retention
   const incidents = incidentOptions(yield* Ids, yield* PolicyInForce)
-  const configured = yield* Notifiers
+  const receivers = yield* Receivers
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
@@ -133,7 +133,7 @@ const chores = Effect.gen(function* () {
       pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.flatMap(storage.metricCounts, ({ backlog }) => {
         const waited = new Set(backlog.map(({ notifier }) => notifier))
-        const unconfigured = Array.from(waited).filter((notifier) => !configured.has(notifier))
+        const unconfigured = Array.from(waited).filter((notifier) => !receivers.current().has(notifier))
         return Effect.map(commits.transact(discardUnclaimed(unconfigured, PIECE)), isWhole)
       }),
     },

@@ -8,10 +8,11 @@ import type { NotifierName } from "../contract/Status.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { STORY_CHANGES } from "../incidents/IncidentRecord.ts"
+import { Receivers } from "../notifications/Receivers.ts"
 import { replay, type ReplayOutcome } from "../notifications/replay.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Ids } from "../ports/Ids.ts"
-import { Notifiers, type TestReceipt } from "../ports/Notifiers.ts"
+import type { TestReceipt } from "../ports/Notifiers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
 import { explain, type Explanation } from "./explain.ts"
@@ -92,7 +93,7 @@ export class Operations extends Context.Service<
     Effect.gen(function* () {
       const storage = yield* Storage
       const commits = yield* Commits
-      const notifiers = yield* Notifiers
+      const receivers = yield* Receivers
       const rules = yield* RuleSettings
       const options = incidentOptions(yield* Ids, yield* PolicyInForce)
 
@@ -108,7 +109,7 @@ export class Operations extends Context.Service<
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
         }),
         testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {
-          const notifier = notifiers.get(kind)
+          const notifier = receivers.current().get(kind)
           if (notifier !== undefined) return yield* notifier.test
           return yield* new NotFound({
             message: `the notifier ${kind} is not configured; see tocsin serve --help for its settings`,

@@ -2,6 +2,8 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -11,7 +13,7 @@ import { Effect, Layer } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { loggingLayer } from "../logging.ts"
-import { notifiersLayer } from "../notifiers.ts"
+import { type LoadedPolicy, loadPolicy } from "../policy/loadPolicy.ts"
 import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -30,15 +32,17 @@ export const commandLogging = (settings: Settings) => {
 }
 
 /** The ports of the server with these settings. */
-const portsOf = (settings: Settings) =>
+const portsOf = (settings: Settings, loaded: LoadedPolicy) =>
   Layer.mergeAll(
     Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
-    notifiersLayer(settings),
+    Receivers.layer.pipe(Layer.provide(Layer.succeed(Notifiers, loaded.receivers))),
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(
     Layer.provideMerge(RandomIds.layer),
     Layer.provideMerge(PolicyInForce.layer),
-    Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings))),
+    Layer.provideMerge(
+      Layer.succeed(RuleSettings, rulesOf(settings, { policy: loaded.document, notifiers: loaded.others })),
+    ),
     Layer.provideMerge(clockLayer(settings)),
     Layer.provideMerge(commandLogging(settings)),
   )
@@ -58,8 +62,9 @@ export const useCases = Layer.unwrap(
       )
     }
     yield* requireSchema(place)
+    const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
     return Layer.mergeAll(Admission.layer, Queries.layer, Operations.layer).pipe(
-      Layer.provideMerge(portsOf(settings)),
+      Layer.provideMerge(portsOf(settings, loaded)),
     )
   }),
 )

@@ -10,7 +10,7 @@ import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { drawTimeline } from "../output/timeline.ts"
-import { rulesOf } from "../rules.ts"
+import { enabledNotifiers } from "../rules.ts"
 import { duration } from "../settings/settingTypes.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
@@ -84,7 +84,9 @@ interface Given {
 
 /** The settings, overridden by the flags. */
 const simulationOf = Effect.fnUntraced(function* (given: Given) {
-  const { notifiers, deadAfter } = rulesOf(yield* settingsOfCommand)
+  const settings = yield* settingsOfCommand
+  const notifiers = enabledNotifiers(settings)
+  const deadAfter = settings.SERVICE_DEAD_AFTER
   return {
     notifiers: given.notifier.length === 0 ? notifiers : given.notifier,
     deadAfter: Option.getOrElse(given.deadAfter, () => deadAfter),

@@ -67,6 +67,11 @@ export const definitions = {
   SERVICE_NOTIFIERS: setting(type.notifierKinds, "notifiers to use", {
     whenUnset: "debug, and each one that is configured",
   }),
+  SERVICE_POLICY_FILE: setting(
+    type.text("the path of a file"),
+    "policy: receivers, routes and maintenance windows (docs/policy.md); SIGHUP reads it again",
+    { whenUnset: "none; every notifier is notified of everything" },
+  ),
   SERVICE_WEBHOOK_URL: setting(type.address, "address that the webhook notifier posts to", {
     whenUnset: "no webhook",
   }),

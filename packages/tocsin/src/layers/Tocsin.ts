@@ -9,7 +9,7 @@ import type { Commits } from "@tocsin/core/engine/commits/Commits"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import * as measuredNotifiers from "@tocsin/core/engine/metrics/measuredNotifiers"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { type BeatReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -68,6 +68,7 @@ export type TocsinServices =
   | Commits
   | Storage
   | Notifiers
+  | Receivers
   | PolicyInForce
   | Hashing
   | Ids
@@ -97,7 +98,8 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     PolicyInForce.layer,
   ).pipe(
     Layer.provideMerge(settings(options)),
-    Layer.provideMerge(measuredNotifiers.layer.pipe(Layer.provide(options.notifiers ?? noNotifiers))),
+    Layer.provideMerge(Receivers.layer),
+    Layer.provideMerge(options.notifiers ?? noNotifiers),
     Layer.provideMerge(options.ids ?? RandomIds.layer),
     Layer.provideMerge(options.clock ?? Layer.empty),
     // Each service counts for itself.

@@ -2,6 +2,7 @@ import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { BeatReceiver, type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { type NotificationMoments, notificationMoments } from "@tocsin/core/health/HealthExamination"
@@ -39,7 +40,7 @@ export const deliveryFindings = (
 
 /** Whether notifications go out; requires a storage in order. */
 export const examineDelivery = Effect.gen(function* () {
-  const moments = yield* notificationMoments(yield* Storage, yield* Notifiers)
+  const moments = yield* notificationMoments(yield* Storage, yield* Receivers)
   return deliveryFindings(moments, yield* Instant.now)
 }).pipe(
   Effect.provide(useCases),

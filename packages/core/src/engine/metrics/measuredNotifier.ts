@@ -1,8 +1,8 @@
-import { Clock, Effect, Exit, Layer } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import * as Instant from "../../contract/Instant.ts"
 import type { DeliveryAttempt } from "../../notifications/DeliveryAttempt.ts"
-import { type DeliveryResult, type Notifier, Notifiers } from "../../ports/Notifiers.ts"
-import { CurrentInstruments, type Instruments } from "./Instruments.ts"
+import type { DeliveryResult, Notifier } from "../../ports/Notifiers.ts"
+import type { Instruments } from "./Instruments.ts"
 
 const NANOS_PER_SECOND = 1e9
 const MICROS_PER_SECOND = 1e6
@@ -19,19 +19,8 @@ const outcomeOf = (exit: Exit.Exit<DeliveryResult>): Outcome => {
   return Exit.hasInterrupts(exit) ? "released" : "threw"
 }
 
-/** Counts and times the attempts of the notifiers below, and makes each a span. */
-export const layer: Layer.Layer<Notifiers, never, Notifiers> = Layer.effect(
-  Notifiers,
-  Effect.gen(function* () {
-    const instruments = yield* CurrentInstruments
-    const notifiers = yield* Notifiers
-    return new Map(
-      Array.from(notifiers, ([name, notifier]) => [name, measured(notifier, instruments)] as const),
-    )
-  }),
-)
-
-const measured = (notifier: Notifier, instruments: Instruments): Notifier => {
+/** Counts and times the attempts of a notifier, and makes each a span. */
+export const measuredNotifier = (notifier: Notifier, instruments: Instruments): Notifier => {
   const { kind, resend } = notifier
   for (const outcome of OUTCOMES) instruments.attempts.of(kind, outcome)
   const duration = instruments.attemptDuration.of(kind)

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Instant from "../../../src/contract/Instant.ts"
-import { CurrentInstruments, Instruments } from "../../../src/engine/metrics/Instruments.ts"
-import * as measuredNotifiers from "../../../src/engine/metrics/measuredNotifiers.ts"
+import { Instruments } from "../../../src/engine/metrics/Instruments.ts"
+import { measuredNotifier } from "../../../src/engine/metrics/measuredNotifier.ts"
 import type { DeliveryAttempt } from "../../../src/notifications/DeliveryAttempt.ts"
-import { type DeliveryResult, type Notifier, Notifiers } from "../../../src/ports/Notifiers.ts"
+import type { DeliveryResult, Notifier } from "../../../src/ports/Notifiers.ts"
 
 const START = 1_700_000_000_000
 
@@ -22,15 +22,7 @@ const open = Effect.fnUntraced(function* (changes: Partial<Notifier>) {
     test: Effect.die("not called"),
     ...changes,
   }
-  const layer = measuredNotifiers.layer.pipe(
-    Layer.provide([
-      Layer.succeed(Notifiers, new Map([["webhook", notifier]])),
-      Layer.succeed(CurrentInstruments, instruments),
-    ]),
-  )
-  const notifiers = yield* Effect.provide(Notifiers, layer)
-  const measured = notifiers.get("webhook")
-  if (measured === undefined) return yield* Effect.die("the notifier is gone")
+  const measured = measuredNotifier(notifier, instruments)
   yield* TestClock.setTime(START)
   return { measured, instruments }
 })

@@ -1,0 +1,148 @@
+import { type FieldProblem, fieldPath } from "@tocsin/core/contract/describeIssue"
+import type { NotifierName } from "@tocsin/core/contract/Status"
+import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { Predicate, Result } from "effect"
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  Lexer,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from "yaml"
+
+/** Bytes of a policy file at most. */
+export const MAX_POLICY_BYTES = 1_048_576
+
+/** One thing that is wrong with the text of a policy. */
+export interface PolicyIssue {
+  /** Where in the document; empty for the document itself. */
+  readonly path: string
+  /** From 1. */
+  readonly line: number
+  readonly message: string
+}
+
+/** A policy that was read, and where its parts are in the text. */
+export interface PolicyText {
+  readonly document: PolicyDocument
+  /** The issue of a problem with a part of the document. */
+  readonly locate: (problem: FieldProblem) => PolicyIssue
+}
+
+/**
+ * Reads a policy from YAML 1.2, of which JSON is a part. `notifiers` are the receivers where the
+ * document defines none. Reports every problem by path and line.
+ */
+export const readPolicyText = (
+  text: string,
+  notifiers: ReadonlyArray<NotifierName>,
+): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
+  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) return refuse("is larger than 1 MiB")
+  if (hasTooManyTokens(text)) return refuse("has too many values: the limit is 50,000 words and marks")
+  const lines = new LineCounter()
+  // Duplicate keys are found below: the parser compares each key with each other.
+  const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
+  const syntax = [...syntaxIssues(yaml, lines), ...forbiddenIssues(yaml, lines)]
+  if (syntax.length > 0) return Result.fail(syntax.toSorted((a, b) => a.line - b.line))
+  const value: unknown = yaml.toJS() ?? {}
+  const definesReceivers = Predicate.isObject(value) && "receivers" in value
+  const locate = (problem: FieldProblem) => located(problem, yaml, lines)
+  return Result.mapBoth(readPolicy(value, definesReceivers ? [] : notifiers), {
+    onSuccess: (document) => ({ document, locate }),
+    onFailure: (problems) => problems.map(locate),
+  })
+}
+
+const refuse = (message: string) => Result.fail([{ path: "", line: 1, message }])
+
+// The parser takes seconds for the most that fits into 1 MiB. 1,500 routes have fewer tokens.
+const MAX_TOKENS = 50_000
+/** Comments and the space between tokens are cheaper. */
+const MAX_GAPS = 5 * MAX_TOKENS
+const GAP = /^(?:\s|#|$)/u
+
+const hasTooManyTokens = (text: string): boolean => {
+  let [tokens, gaps] = [0, 0]
+  for (const token of new Lexer().lex(text)) {
+    if (GAP.test(token)) gaps += 1
+    else tokens += 1
+    if (tokens > MAX_TOKENS || gaps > MAX_GAPS) return true
+  }
+  return false
+}
+
+const lineOf = (lines: LineCounter, offset: number): number => Math.max(1, lines.linePos(offset).line)
+
+/** The parser's message repeats parts of the text only up to here. */
+const LONGEST_MESSAGE = 200
+
+const syntaxIssues = (yaml: Document.Parsed, lines: LineCounter): ReadonlyArray<PolicyIssue> =>
+  [...yaml.errors, ...yaml.warnings].map(({ code, message, pos: [offset] }) => ({
+    path: "",
+    line: lineOf(lines, offset),
+    message: syntaxMessage(code, message),
+  }))
+
+const syntaxMessage = (code: string, message: string): string => {
+  if (code === "MULTIPLE_DOCS") return "must be one document"
+  if (code === "RESOURCE_EXHAUSTION") return "is nested too deeply"
+  return `is not valid YAML: ${message.slice(0, LONGEST_MESSAGE)}`
+}
+
+/** The deepest part of a policy is a step's receiver, below six collections. */
+const MAX_DEPTH = 16
+
+/** YAML that a policy must not use, and keys that are given twice. */
+const forbiddenIssues = (yaml: Document.Parsed, lines: LineCounter): ReadonlyArray<PolicyIssue> => {
+  const issues: Array<PolicyIssue> = []
+  const { explicit, version } = yaml.directives.yaml
+  if (explicit === true && version !== "1.2") issues.push({ path: "", line: 1, message: "must be YAML 1.2" })
+  const refuseAt = (node: unknown, message: string): void => {
+    const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+    issues.push({ path: "", line: lineOf(lines, offset), message })
+  }
+  visit(yaml, (_, node, ancestors) => {
+    if (isAlias(node)) refuseAt(node, "has an alias (*): write the value again")
+    else if (isNode(node) && node.anchor !== undefined) refuseAt(node, "has an anchor (&): remove it")
+    if (isMap(node)) for (const issue of keyProblems(node)) refuseAt(issue.key, issue.message)
+    if (ancestors.length <= 2 * MAX_DEPTH) return
+    refuseAt(node, "is nested too deeply")
+    return visit.SKIP
+  })
+  return issues
+}
+
+const keyProblems = (map: YAMLMap) => {
+  const seen = new Set<unknown>()
+  return map.items.flatMap(({ key }) => {
+    const name = isScalar(key) ? key.value : undefined
+    if (typeof name !== "string") return { key, message: "has a key that is not a text" }
+    if (seen.has(name)) return { key, message: `has the key ${fieldPath([name])} twice` }
+    seen.add(name)
+    return []
+  })
+}
+
+const located = ({ message, path }: FieldProblem, yaml: Document.Parsed, lines: LineCounter): PolicyIssue => {
+  let node: unknown = yaml.contents
+  let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+  // A missing part is reported where the part around it begins.
+  for (const segment of path) {
+    if (!isCollection(node)) break
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && key.value === segment)
+      : undefined
+    const next: unknown = node.get(segment, true)
+    const place = pair === undefined ? next : pair.key
+    if (isNode(place)) offset = place.range?.[0] ?? offset
+    node = next
+  }
+  return { path: fieldPath(path), line: lineOf(lines, offset), message }
+}

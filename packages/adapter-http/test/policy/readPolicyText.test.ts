@@ -1,0 +1,96 @@
+import { readPolicyText } from "../../src/policy/readPolicyText.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Result } from "effect"
+
+const read = (text: string) => readPolicyText(text, ["webhook", "messenger"])
+
+/** The issues of a text, as `LINE PATH MESSAGE`. */
+const issuesOf = (text: string): ReadonlyArray<string> =>
+  Result.match(read(text), {
+    onSuccess: () => [],
+    onFailure: (issues) => issues.map(({ line, path, message }) => `${line} ${path} ${message}`),
+  })
+
+const MIB = 1_048_576
+/** The first lines of a text that is repeated up to 1 MiB. */
+const fill = (unit: string): string => unit.repeat(Math.floor(MIB / unit.length))
+
+describe("the text of a policy", () => {
+  it("is YAML or JSON", () => {
+    const yaml = read("routes:\n  - { match: [ 'label:team = db' ], after: 1m, to: [ webhook ] }\n")
+    const json = read('{ "routes": [{ "match": ["label:team = db"], "after": "1m", "to": ["webhook"] }] }')
+    const { routes } = Result.getOrThrow(yaml).document
+    assert.deepStrictEqual(routes, Result.getOrThrow(json).document.routes)
+    assert.deepStrictEqual(routes?.[0]?.after, Duration.minutes(1))
+  })
+
+  it.each(["", "# nothing but a comment\n", "---\n", "{}"])("may state nothing: %j", (text) => {
+    assert.deepStrictEqual(Result.getOrThrow(read(text)).document, {})
+  })
+
+  it("names every problem by line and path", () => {
+    const text = [
+      "receivers:",
+      "  pager: { kind: webhook, url_file: /run/secrets/pager }",
+      "  webhook:",
+      "    kind: messenger",
+      "    url_file: /run/secrets/chat",
+      "routes:",
+      "  - to: [pager, nobody]",
+      "    colour: red",
+      "    after: soon",
+      "windows:",
+      "  - name: backup",
+      "    cron: 0 0 30 2 *",
+      "    tz: Europe/Atlantis",
+      "    for: 4h",
+      "    match: []",
+    ].join("\n")
+    assert.deepStrictEqual(issuesOf(text), [
+      "8 routes[0].colour is not a known field",
+      "9 routes[0].after must be a duration such as 90s, 8h or 7d, from 0s to 7d",
+    ])
+    assert.deepStrictEqual(issuesOf(text.replace(/ {4}(?:colour|after).*\n/gu, "")), [
+      "2 receivers.pager must have secret_file or secret_env",
+      "4 receivers.webhook.kind must be webhook: a receiver named like a kind is of that kind",
+      "7 routes[0].to[1] names no receiver; the receivers are pager, webhook",
+      "11 windows[0].tz must be an IANA time zone, such as Europe/Berlin",
+      "13 windows[0].match must hold a matcher with = or a glob with a literal character, on a field other than severity",
+    ])
+  })
+
+  it.each([
+    ["an unclosed list", "routes: [", "1  is not valid YAML"],
+    ["tabs for indentation", "routes:\n\t- {}", "2  is not valid YAML"],
+    ["a tag", "routes: !secret x", "1  is not valid YAML: Unresolved tag: !secret"],
+    ["two documents", "routes: []\n---\nroutes: []", "2  must be one document"],
+    ["an anchor", "routes:\n  - &first {}", "2  has an anchor (&): remove it"],
+    ["an alias", "routes:\n  - &first {}\n  - *first", "2  has an anchor"],
+    ["a duplicate key", "routes: []\nwindows: []\nroutes: []", "3  has the key routes twice"],
+    ["a key that is no text", "? [a]\n: b", "1  has a key that is not a text"],
+    ["a list in place of the document", "- a", "1  must be an object"],
+    ["a scalar in place of the document", "a", "1  must be an object"],
+    ["more than 1 MiB", fill("#") + "#", "1  is larger than 1 MiB"],
+    ["brackets without end", fill("["), "1  has too many values"],
+    ["deep nesting", "[".repeat(20_000) + "]".repeat(20_000), "1  is nested too deeply"],
+    ["nesting that is not so deep", `routes: ${"[".repeat(40)}${"]".repeat(40)}`, "1  is nested too deeply"],
+    ["keys without end", fill("a: b\n"), "1  has too many values"],
+    ["lines without end", fill("\n"), "1  has too many values"],
+    ["another version of YAML", "%YAML 1.1\n---\nroutes: []", "1  must be YAML 1.2"],
+    ["a prototype", "__proto__: { routes: [] }", "1 __proto__ is not a known field"],
+  ])("is refused with %s", (_, text, expected) => {
+    const [first] = issuesOf(text)
+    assert.isTrue(first?.startsWith(expected), first)
+  })
+
+  it("of 1 MiB is read", () => {
+    assert.deepStrictEqual(issuesOf("routes: []\n" + "# a long comment\n".repeat(60_000)), [])
+  })
+
+  it("repeats no value in its issues", () => {
+    const secret = "hunter2-hunter2"
+    const issues = issuesOf(`receivers:\n  pager: { kind: webhook, url: ${secret}, secret: [${secret}] }\n`)
+    assert.isNotEmpty(issues)
+    assert.notInclude(issues.join("\n"), secret)
+  })
+})

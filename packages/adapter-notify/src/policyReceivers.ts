@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs"
+import process from "node:process"
+import type { FieldProblem } from "@tocsin/core/contract/describeIssue"
+import type { NotifierName } from "@tocsin/core/contract/Status"
+import type { PolicyDocument, Receiver } from "@tocsin/core/policy/PolicyDocument"
+import type { Ids } from "@tocsin/core/ports/Ids"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { Effect, Redacted, Result, type Scope } from "effect"
+import { alertRouter } from "./alertrouter/alertRouter.ts"
+import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
+import { debug } from "./debug/debug.ts"
+import type { PostingOptions } from "./http/HttpPost.ts"
+import { messengerSlack } from "./messenger/messengerSlack.ts"
+import { messengerTelegram } from "./messenger/messengerTelegram.ts"
+import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
+
+/** How all receivers send. */
+type ReceiverOptions = PostingOptions & Pick<WebhookOptions, "publicUrl">
+
+/** The name of a secret in a receiver, without `_file` or `_env`. */
+type SecretName = "url" | "secret" | "telegram_token"
+
+/** The secrets of one receiver, and what keeps them from being read. */
+type Secrets = Partial<Record<SecretName, string>>
+
+/**
+ * Makes the notifiers of a policy's receivers: reads the files and variables that they name. Fails
+ * with every problem, which repeat neither a path nor a secret.
+ */
+export const policyReceivers = Effect.fnUntraced(function* (
+  receivers: NonNullable<PolicyDocument["receivers"]>,
+  posting: ReceiverOptions,
+): Effect.fn.Return<ReadonlyMap<NotifierName, Notifier>, ReadonlyArray<FieldProblem>, Scope.Scope | Ids> {
+  const made = new Map<NotifierName, Notifier>()
+  const problems: Array<FieldProblem> = []
+  for (const [name, receiver] of Object.entries(receivers)) {
+    const secrets = secretsOf(receiver)
+    const notifier: Result.Result<Notifier, ReadonlyArray<FieldProblem>> = Result.isFailure(secrets)
+      ? Result.fail(secrets.failure)
+      : yield* Effect.result(
+          Effect.mapError(make(receiver, secrets.success, posting), settingProblem(receiver)),
+        )
+    if (Result.isSuccess(notifier)) made.set(name, notifier.success)
+    else
+      problems.push(
+        ...notifier.failure.map(({ message, path }) => ({ message, path: ["receivers", name, ...path] })),
+      )
+  }
+  return problems.length === 0 ? made : yield* Effect.fail(problems)
+})
+
+const SECRET_KEY = /^(?<name>url|secret|telegram_token)_(?<from>file|env)$/u
+
+const secretsOf = (receiver: Receiver): Result.Result<Secrets, ReadonlyArray<FieldProblem>> => {
+  const secrets: Secrets = {}
+  const problems: Array<FieldProblem> = []
+  for (const [key, place] of Object.entries(receiver)) {
+    const { name, from } = SECRET_KEY.exec(key)?.groups ?? {}
+    if (name === undefined || typeof place !== "string") continue
+    const read = from === "env" ? readVariable(place) : readFile(place)
+    // The pattern admits these names only.
+    if (Result.isSuccess(read)) secrets[name as SecretName] = read.success
+    else problems.push({ message: read.failure, path: [key] })
+  }
+  return problems.length === 0 ? Result.succeed(secrets) : Result.fail(problems)
+}
+
+const readVariable = (name: string): Result.Result<string, string> => {
+  const value = process.env[name]?.trim()
+  return value === undefined || value === ""
+    ? Result.fail("names a variable that is not set")
+    : Result.succeed(value)
+}
+
+const readFile = (path: string): Result.Result<string, string> => {
+  const read = Result.try(() => readFileSync(path, "utf8").trim())
+  if (Result.isFailure(read)) return Result.fail("names a file that cannot be read: check its path and owner")
+  return read.success === "" ? Result.fail("names an empty file") : Result.succeed(read.success)
+}
+
+const redacted = (text = ""): Redacted.Redacted => Redacted.make(text)
+
+const make = (
+  receiver: Receiver,
+  { url, secret, telegram_token }: Secrets,
+  posting: ReceiverOptions,
+): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
+  switch (receiver.kind) {
+    case "webhook": {
+      const secrets = (secret ?? "").split(/[\s,]+/u).map(redacted)
+      return webhook({ ...posting, url: redacted(url), secrets })
+    }
+    case "messenger":
+      return receiver.telegram_chat === undefined
+        ? messengerSlack({ ...posting, url: redacted(url) })
+        : messengerTelegram({ ...posting, token: redacted(telegram_token), chat: receiver.telegram_chat })
+    case "alert_router":
+      return alertRouter({ ...posting, url: redacted(url) })
+    case "debug":
+      return Effect.succeed(debug)
+  }
+}
+
+const KEY_OF = {
+  url: "url",
+  secrets: "secret",
+  token: "telegram_token",
+  chat: "telegram_chat",
+  apiUrl: "url",
+}
+
+/** The problem of a setting, at the key of the receiver that gives it. */
+const settingProblem =
+  (receiver: Receiver) =>
+  ({ setting, message }: BadNotifierSetting): ReadonlyArray<FieldProblem> => {
+    const key = Object.keys(receiver).find((one) => one.startsWith(KEY_OF[setting])) ?? KEY_OF[setting]
+    return [{ message: setting === "chat" ? message : `names a value that ${message}`, path: [key] }]
+  }

@@ -1,0 +1,151 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { enroll, report } from "./Agent.ts"
+import { OPERATOR_TOKEN } from "./api.ts"
+import { scratchFolder } from "./scratch.ts"
+import { launch, startServer } from "./ServerProcess.ts"
+import { until } from "./until.ts"
+import { startReceiver } from "./WebhookReceiver.ts"
+
+/** A server's folder with a policy file, whose receivers are paths of one local receiver. */
+const site = Effect.gen(function* () {
+  const cwd = yield* scratchFolder
+  const receiver = yield* startReceiver(() => ({ status: 204 }))
+  const write = (name: string, text: string) => writeFileSync(join(cwd, name), text)
+  const secretsOf = (path: string) => {
+    const { SERVICE_WEBHOOK_SECRET: secret = "", SERVICE_WEBHOOK_URL: url = "" } = receiver.settings(path)
+    write(`${path}-url`, url)
+    write(`${path}-secret`, secret)
+    return `{ kind: webhook, url_file: ${path}-url, secret_file: ${path}-secret }`
+  }
+  const environment = {
+    SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+    SERVICE_POLICY_FILE: "policy.yaml",
+  }
+  return { cwd, environment, receiver, secretsOf, writePolicy: (text: string) => write("policy.yaml", text) }
+})
+
+describe("a policy file", () => {
+  it.live("that is invalid stops the start, with every problem by line and path", () =>
+    Effect.gen(function* () {
+      const { cwd, environment, writePolicy } = yield* site
+      const refusal = Effect.fnUntraced(function* (text: string) {
+        writePolicy(text)
+        const server = yield* launch({ cwd, environment })
+        assert.deepStrictEqual(yield* server.ended, { code: 1, signal: null }, server.output.stderr)
+        return server.output.stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"))
+      })
+      assert.deepStrictEqual(yield* refusal("routes:\n  - to: [chat]\n  - to: [debug]\n    afte: 5m\n"), [
+        "Tocsin cannot start: the policy file is not valid (see docs/policy.md):",
+        "  policy.yaml:4: routes[1].afte is not a known field",
+      ])
+      writeFileSync(join(cwd, "url"), "ftp://example.org/")
+      assert.deepStrictEqual(
+        yield* refusal(
+          [
+            "receivers:",
+            "  pager: { kind: webhook, url_file: url, secret_env: NO_SUCH_VARIABLE }",
+            "  chat:",
+            "    kind: messenger",
+            "    url_file: no-such-file",
+            "  am: { kind: alert_router, url_file: url }",
+          ].join("\n"),
+        ),
+        [
+          "Tocsin cannot start: the policy file is not valid (see docs/policy.md):",
+          "  policy.yaml:2: receivers.pager.secret_env names a variable that is not set",
+          "  policy.yaml:5: receivers.chat.url_file names a file that cannot be read: check its path and owner",
+          "  policy.yaml:6: receivers.am.url_file names a value that must be a URL that begins with http:// or https://",
+        ],
+      )
+    }),
+  )
+
+  it.live("that is read again under load loses no notification and doubles none", () =>
+    Effect.gen(function* () {
+      const { cwd, environment, receiver, secretsOf, writePolicy } = yield* site
+      const [a, b, c] = [secretsOf("a"), secretsOf("b"), secretsOf("c")]
+      const policies = [
+        `receivers: { one: ${a}, two: ${b} }\nroutes: [ { to: [one] } ]\n`,
+        `receivers: { one: ${c}, two: ${b} }\nroutes: [ { to: [two] } ]\n`,
+        `receivers: { one: ${a}, two: ${c}, three: ${b} }\nroutes: [ { to: [one] } ]\n`,
+      ]
+      writePolicy(policies[0] ?? "")
+      const server = yield* startServer({ cwd, environment })
+      const agent = yield* enroll(server, "a")
+      const readAgain = () => server.output.stderr.split("the policy was read again").length - 1
+      const rounds = 12
+      for (let round = 1; round <= rounds; round++) {
+        yield* Effect.all(
+          Array.from({ length: 10 }, (_, part) =>
+            report(
+              server,
+              agent,
+              ...Array.from(
+                { length: 20 },
+                (__, n) => ({ check_id: `check-${round}-${part}-${n}`, status: "critical" }) as const,
+              ),
+            ),
+          ),
+          { concurrency: 4 },
+        )
+        writePolicy(policies[round % policies.length] ?? "")
+        yield* server.signal("SIGHUP")
+        yield* until(
+          "the policy is read again",
+          Effect.sync(() => readAgain() >= round),
+        )
+      }
+      const incidents = rounds * 200
+      yield* until(
+        "every firing has arrived",
+        Effect.sync(() => receiver.arrivals.length >= incidents),
+      )
+      yield* Effect.sleep("1 second")
+      const { arrivals } = receiver
+      assert.strictEqual(arrivals.length, incidents)
+      assert.strictEqual(new Set(arrivals.map(({ message }) => message.data.incident.id)).size, incidents)
+      assert.deepStrictEqual(
+        arrivals.filter(({ fault }) => fault !== undefined),
+        [],
+      )
+      assert.deepStrictEqual(Array.from(new Set(arrivals.map(({ sender }) => sender))).toSorted(), [
+        "a",
+        "b",
+        "c",
+      ])
+    }),
+  )
+
+  it.live("that is refused on SIGHUP leaves the policy in force", () =>
+    Effect.gen(function* () {
+      const { cwd, environment, receiver, secretsOf, writePolicy } = yield* site
+      const [a, b] = [secretsOf("a"), secretsOf("b")]
+      const receivers = `receivers: { one: ${a}, two: ${b} }\n`
+      writePolicy(`${receivers}routes: [ { to: [one] } ]\n`)
+      const server = yield* startServer({ cwd, environment })
+      const agent = yield* enroll(server, "a")
+      writePolicy(`${receivers}routes: [ { to: [three] } ]\n`)
+      yield* server.signal("SIGHUP")
+      yield* until(
+        "the refusal is logged",
+        Effect.sync(() =>
+          server.output.stderr.includes(
+            '"cannot reload the policy because its file is not valid; keeping the current one","problem":"policy.yaml:2: routes[0].to[0] names no receiver; the receivers are one, two"',
+          ),
+        ),
+      )
+      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      yield* until(
+        "the firing arrives",
+        Effect.sync(() => receiver.arrivals.length > 0),
+      )
+      assert.deepStrictEqual(
+        receiver.arrivals.map(({ sender }) => sender),
+        ["a"],
+      )
+    }),
+  )
+})
