@@ -56,6 +56,13 @@ export interface Repeat {
   readonly answer: Answer
 }
 
+/** One message about several notifications. */
+export interface Digest {
+  readonly at: Instant.Instant
+  readonly notifications: ReadonlyArray<DeliveryAttempt>
+  readonly answer: Answer
+}
+
 /** Which attempts an answer is for; without a field, for all. */
 export interface Selection {
   readonly notifier?: NotifierName
@@ -75,6 +82,10 @@ export interface Receivers {
   readonly attempts: ReadonlyArray<Attempt>
   readonly arrivals: ReadonlyArray<Arrival>
   readonly repeats: ReadonlyArray<Repeat>
+  /** The digests that were attempted. */
+  readonly digests: ReadonlyArray<Digest>
+  /** From now on, digests get this answer. */
+  readonly answerDigestsWith: (answer: Answer, selection?: Selection) => void
   /**
    * From now on, attempts get this answer. Of two answers for one attempt, the later one counts.
    */
@@ -107,6 +118,8 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
   const repeats: Array<Repeat> = []
   const answers = makeAnswers()
   const repeatAnswers = makeAnswers()
+  const digestAnswers = makeAnswers()
+  const digests: Array<Digest> = []
   const dead = new Set<string>()
   let order = 0
 
@@ -134,6 +147,14 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
       return yield* Effect.onExit(make(attempt), () => note)
     })
 
+  const sendDigest = (kind: NotifierName, client: string) =>
+    Effect.fnUntraced(function* (notifications: ReadonlyArray<DeliveryAttempt>) {
+      const answer = digestAnswers.to(client, kind)
+      digests.push({ at: yield* Instant.now, notifications, answer })
+      yield* pause(answer.sendingMillis + answer.answeringMillis)
+      return yield* end(answer)
+    })
+
   const resend = (client: string) =>
     Effect.fnUntraced(function* (alerts: ReadonlyArray<ClaimedAlert>) {
       const answer = repeatAnswers.to(client, "alert_router")
@@ -147,12 +168,15 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
     attempts,
     arrivals,
     repeats,
+    digests,
+    answerDigestsWith: digestAnswers.set,
     answerWith: answers.set,
     answerRepeatsWith: repeatAnswers.set,
     cutOff: (client) => dead.add(client),
     notifier: (kind, client) => ({
       kind,
       send: send(client),
+      ...(kind === "messenger" && { sendDigest: sendDigest(kind, client) }),
       ...(kind === "alert_router" && { resend: resend(client) }),
       test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
     }),

@@ -2,6 +2,7 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { digestText } from "../text/digestText.ts"
 import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
 
 export interface MessengerSlackOptions extends PostingOptions {
@@ -42,10 +43,12 @@ export const messengerSlack = Effect.fnUntraced(function* (
     setting: "url",
     address: options.url,
   })
+  const write = (text: string) => post(encode({ text }))
+  const resultOf = (text: string) => Effect.map(write(text), ({ result }) => result)
   return {
     kind: "messenger",
-    send: (notification) =>
-      Effect.map(post(encode({ text: incidentText(notification, slackMedium) })), ({ result }) => result),
-    test: post(encode({ text: testText })),
+    send: (notification) => resultOf(incidentText(notification, slackMedium)),
+    sendDigest: (notifications) => resultOf(digestText(notifications, slackMedium)),
+    test: write(testText),
   }
 })

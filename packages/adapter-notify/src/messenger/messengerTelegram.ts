@@ -2,6 +2,7 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { digestText } from "../text/digestText.ts"
 import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
 
 export interface MessengerTelegramOptions extends PostingOptions {
@@ -62,10 +63,11 @@ export const messengerTelegram = Effect.fnUntraced(function* (
   })
   const write = (text: string) =>
     post(encode({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } }))
+  const resultOf = (text: string) => Effect.map(write(text), ({ result }) => result)
   return {
     kind: "messenger",
-    send: (notification) =>
-      Effect.map(write(incidentText(notification, telegramMedium)), ({ result }) => result),
+    send: (notification) => resultOf(incidentText(notification, telegramMedium)),
+    sendDigest: (notifications) => resultOf(digestText(notifications, telegramMedium)),
     test: write(testText),
   }
 })

@@ -72,7 +72,8 @@ const spanText = (from: Instant.Instant, to: Instant.Instant): string => {
 const momentText = (instant: Instant.Instant): string =>
   `${Instant.format(instant).slice(0, 19).replace("T", " ")} UTC`
 
-const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
+/** What happened where: `CRITICAL: web-1/disk`. */
+export const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
   event_type === "firing"
     ? `${severity.toUpperCase()}: ${whereText(incident)}`
     : `RESOLVED: ${whereText(incident)} (was ${severity})`

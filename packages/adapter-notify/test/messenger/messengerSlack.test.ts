@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
 import { messengerSlack, slackMedium } from "../../src/messenger/messengerSlack.ts"
+import { digestText } from "../../src/text/digestText.ts"
 import { incidentText } from "../../src/text/incidentText.ts"
-import { shared } from "../notifications.ts"
+import { firing, shared } from "../notifications.ts"
 import { answering, startReceiver } from "../Receiver.ts"
 
 const sending = (url: string) =>
@@ -41,6 +42,18 @@ describe("a Slack-compatible messenger", () => {
       assert.isAtMost(text.length, slackMedium.limit)
       assert.isAbove(text.length, slackMedium.limit - 10)
       assert.notMatch(text, /(^|\W)@\w/m)
+    }),
+  )
+
+  it.effect("posts several notifications as one message", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(200, {}, "ok"))
+      const { sendDigest } = yield* sending(receiver.origin)
+      if (sendDigest === undefined) assert.fail("takes no digests")
+      assert.deepStrictEqual(yield* sendDigest([shared, firing]), { outcome: "delivered" })
+      assert.deepStrictEqual(JSON.parse((yield* Queue.take(receiver.requests)).body), {
+        text: digestText([shared, firing], slackMedium),
+      })
     }),
   )
 

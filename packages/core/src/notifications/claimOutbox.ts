@@ -13,11 +13,16 @@ import { attempted, type Claim, isSending, LEASE_EXPIRED } from "./settleAttempt
 export interface ClaimInput {
   readonly notifiers: ReadonlyArray<NotifierName>
   readonly limit: number
+  /** Where more items than this are due, the claim takes them for a digest, up to {@link MOST_IN_DIGEST}. */
+  readonly digestOver?: number | undefined
   /** How long the claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
   /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
   readonly random: number
 }
+
+/** One message about more is read by nobody. */
+const MOST_IN_DIGEST = 100
 
 /** A claimed item, and the notification to send. */
 export interface ClaimedItem {
@@ -32,7 +37,8 @@ export interface ClaimedItem {
  */
 export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
   function* (workspace, now) {
-    const { notifiers, limit } = input
+    const { digestOver, notifiers } = input
+    const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST)
     yield { claimableOutbox: { notifiers, limit } }
     const { claimableOutbox, expiredOutbox, storageTime } = workspace.found
     if (storageTime === undefined) throw new Error("the storage did not tell its time")
@@ -41,7 +47,8 @@ export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedIte
       workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
     }
     const leased_until = Instant.plus(storageTime, input.lease)
-    return claimableOutbox.map(({ row, incident }) => {
+    const isDigest = digestOver !== undefined && claimableOutbox.length > digestOver
+    return (isDigest ? claimableOutbox : claimableOutbox.slice(0, input.limit)).map(({ row, incident }) => {
       const item = claimed(row, leased_until, now)
       workspace.outbox.put(item)
       const { id, notifier, incident_id } = item

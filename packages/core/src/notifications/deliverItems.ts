@@ -3,19 +3,29 @@ import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
-import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import type { Notifier } from "../ports/Notifiers.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
+import { digestAttempt, digestsOf } from "./digest.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
+import { resultOf } from "./resultOf.ts"
 import { type AttemptResult, settleAttempt } from "./settleAttempt.ts"
+
+/** How one receiver is served. */
+export interface ReceiverOptions {
+  /** How many attempts may run at the same time. */
+  readonly concurrency: number
+  /** More due items than this become one message of each type; absent for single messages only. */
+  readonly digestOver: number | undefined
+}
 
 interface DeliverInput extends Pick<Notifier, "kind"> {
   readonly receiver: NotifierName
   /** How long a claim holds. */
   readonly lease: Duration.Duration
-  /** How many attempts may run at the same time. */
-  readonly concurrency: number
+  /** How the receiver is served now; a reload may change it. */
+  readonly options: () => ReceiverOptions
   /** Where attempts run; interrupted ones are released. */
   readonly underWay: FiberSet.FiberSet
 }
@@ -27,16 +37,17 @@ export const deliverItems = Effect.fnUntraced(function* ({
   receiver,
   kind,
   lease,
-  concurrency,
+  options,
   underWay,
 }: DeliverInput) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
   const receivers = yield* Receivers
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
-  let free = concurrency
+  let running = 0
+  const free = () => options().concurrency - running
   const endAttempt = Effect.suspend(() => {
-    free += 1
+    running -= 1
     return signal.raise
   })
 
@@ -44,47 +55,46 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const send: Notifier["send"] = (notification) =>
     receivers.current().get(receiver)?.send(notification) ?? Effect.interrupt
 
-  // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
-  const attempt = (item: ClaimedItem) =>
-    Effect.exit(Effect.interruptible(send(item.notification))).pipe(
-      Effect.flatMap(toResult),
-      Effect.flatMap((result) => settle(item, result, lease)),
-      Effect.tap((settlement) => Effect.sync(() => settlement === "given_up" && givenUp.value++)),
-      Effect.ensuring(endAttempt),
-      Effect.uninterruptible,
+  const end = (item: ClaimedItem, result: AttemptResult) =>
+    Effect.tap(settle(item, result, lease), (settlement) =>
+      Effect.sync(() => settlement === "given_up" && givenUp.value++),
     )
+  const attempt = (item: ClaimedItem) =>
+    Effect.flatMap(resultOf(send(item.notification)), (result) => end(item, result))
+  const attemptDigest = (items: ReadonlyArray<ClaimedItem>) =>
+    digestAttempt(items, {
+      sendDigest: receivers.current().get(receiver)?.sendDigest,
+      attempt,
+      end,
+      lease,
+      concurrency: options().concurrency,
+    })
 
   // So is claiming: a claimed item is attempted or released, not left to its lease.
   const claim = Effect.fnUntraced(function* () {
     const random = yield* Random.next
+    const { digestOver } = options()
     const claimed = yield* commits.transact(
-      claimOutbox({ notifiers: [receiver], limit: free, lease, random }),
+      claimOutbox({ notifiers: [receiver], limit: free(), digestOver, lease, random }),
     )
-    for (const item of claimed) {
-      free -= 1
-      yield* FiberSet.run(underWay, attempt(item))
+    const isDigest = digestOver !== undefined && claimed.length > digestOver
+    const attempts = isDigest
+      ? digestsOf(claimed).map((items) => attemptDigest(items))
+      : claimed.map((item) => attempt(item))
+    for (const one of attempts) {
+      running += 1
+      // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
+      yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
   }, Effect.uninterruptible)
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
-    if (free > 0) yield* claim()
-    yield* free > 0 ? waitForMore([receiver], seen) : signal.after(seen)
+    if (free() > 0) yield* claim()
+    yield* free() > 0 ? waitForMore([receiver], seen) : signal.after(seen)
   })
   return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })
-
-const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult> =>
-  Exit.match(exit, {
-    onSuccess: Effect.succeed,
-    onFailure: (cause): Effect.Effect<AttemptResult> =>
-      Exit.hasInterrupts(exit)
-        ? Effect.succeed({ outcome: "released" })
-        : Effect.as(Effect.logError("a notifier failed unexpectedly; retrying the notification", cause), {
-            outcome: "deferred",
-            error: "the notifier failed unexpectedly; see the log",
-          }),
-  })
 
 /**
  * Stores the result of an attempt. While the storage is unreachable it retries for as long as the

@@ -31,6 +31,11 @@ export interface Notifier {
    */
   readonly send: (notification: DeliveryAttempt) => Effect.Effect<DeliveryResult>
   /**
+   * Makes one attempt at several notifications of one type as one message, for receivers that
+   * people read; absent for all others (docs/rules.md#digests). Otherwise as `send`.
+   */
+  readonly sendDigest?: (notifications: ReadonlyArray<DeliveryAttempt>) => Effect.Effect<DeliveryResult>
+  /**
    * Sends alerts again, for a receiver that forgets what is not repeated; absent for all others
    * (docs/rules.md#alertmanager). Alerts with `ended_at` are sent as ended. Never fails.
    */

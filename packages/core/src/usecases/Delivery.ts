@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, FiberMap, FiberSet, Layer, Queue, Stream } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { deliverItems } from "../notifications/deliverItems.ts"
+import type { PolicyReceiver } from "../policy/compilePolicy.ts"
+import { deliverItems, type ReceiverOptions } from "../notifications/deliverItems.ts"
 import { resendAlerts } from "../notifications/resendAlerts.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { Receivers } from "../notifications/Receivers.ts"
@@ -26,6 +27,15 @@ export const defaultDelivery: DeliveryOptions = { lease: Duration.seconds(60), c
 export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core/usecases/DeliverySettings", {
   defaultValue: () => defaultDelivery,
 })
+
+/** What the policy says of a receiver, or the settings. */
+const optionsOf = (receiver: PolicyReceiver | undefined, concurrency: number): ReceiverOptions => {
+  const definition = receiver?.definition
+  return {
+    concurrency: definition?.concurrency ?? concurrency,
+    digestOver: definition?.kind === "messenger" ? definition.digest?.over : undefined,
+  }
+}
 
 type WorkerName = `${NotifierName}/${"items" | "alerts"}`
 type Worker = ReturnType<typeof deliverItems> | ReturnType<typeof resendAlerts>
@@ -53,7 +63,8 @@ export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal |
       const follow = Effect.gen(function* () {
         const wanted = new Map<WorkerName, Worker>()
         for (const [receiver, { kind, resend }] of current()) {
-          wanted.set(`${receiver}/items`, deliverItems({ receiver, kind, lease, concurrency, underWay }))
+          const options = () => optionsOf(policy.current().receivers.get(receiver), concurrency)
+          wanted.set(`${receiver}/items`, deliverItems({ receiver, kind, options, lease, underWay }))
           if (resend !== undefined)
             wanted.set(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
         }

@@ -21,7 +21,7 @@ const outcomeOf = (exit: Exit.Exit<DeliveryResult>): Outcome => {
 
 /** Counts and times the attempts of a notifier, and makes each a span. */
 export const measuredNotifier = (notifier: Notifier, instruments: Instruments): Notifier => {
-  const { kind, resend } = notifier
+  const { kind, resend, sendDigest } = notifier
   for (const outcome of OUTCOMES) instruments.attempts.of(kind, outcome)
   const duration = instruments.attemptDuration.of(kind)
   const delay = instruments.deliveryDelay.of(kind)
@@ -53,6 +53,20 @@ export const measuredNotifier = (notifier: Notifier, instruments: Instruments): 
           "tocsin.notification.attempt": notification.attempt,
         },
       }),
+    ...(sendDigest !== undefined && {
+      // Each of its notifications counts as one attempt.
+      sendDigest: (notifications: ReadonlyArray<DeliveryAttempt>) =>
+        Effect.flatMap(Clock.currentTimeNanos, (start) =>
+          Effect.onExit(sendDigest(notifications), (exit) =>
+            Effect.forEach(notifications, (one) => note(exit, start, one), { discard: true }),
+          ),
+        ).pipe(
+          Effect.withSpan("Notifier.sendDigest", {
+            kind: "producer",
+            attributes: { "tocsin.notifier": kind, "tocsin.notifications": notifications.length },
+          }),
+        ),
+    }),
     ...(resend !== undefined && { resend: counted(resend, instruments) }),
   }
 }

@@ -1,0 +1,111 @@
+import { assert, describe, it } from "@effect/vitest"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
+import { deferred, delivered, hanging, refused } from "../service/Receivers.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+/** A service whose messenger is defined so. */
+const openMessenger = Effect.fnUntraced(function* (receiver: object) {
+  const service = yield* openService({ notifiers: ["messenger"] })
+  const process = yield* service.open("a")
+  const receivers = { messenger: { kind: "messenger", url_env: "CHAT", ...receiver } }
+  const names = ["messenger"]
+  yield* process.policy.replace(compilePolicy(Result.getOrThrow(readPolicy({ receivers }, names)), names))
+  yield* enroll(process, AGENT)
+  yield* settled
+  const reports = (results: Parameters<typeof report>[1]) =>
+    Effect.andThen(Effect.orDie(report(process, results)), settled)
+  const states = () =>
+    Array.from(service.rows().outbox.values()).map(({ event_type, state }) => `${event_type} ${state}`)
+  const { receivers: seen } = service
+  const digests = () => seen.digests.map(({ notifications }) => notifications.length)
+  return { service, seen, reports, states, digests, openedBy: process }
+})
+
+const ok = (count: number) => criticalChecks(count).map((one) => ({ ...one, status: "ok" as const }))
+
+describe("a digest", () => {
+  it.effect("is one message about more due notifications than its limit", () =>
+    Effect.gen(function* () {
+      const { digests, reports, seen, states } = yield* openMessenger({ digest: { over: 5 } })
+      yield* reports(criticalChecks(5))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[], 5])
+      yield* reports(ok(5))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[], 10])
+      yield* reports(criticalChecks(6))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[6], 10])
+      assert.deepStrictEqual(new Set(states()), new Set(["firing sent", "resolved sent"]))
+    }),
+  )
+
+  it.effect("is one message for each type", () =>
+    Effect.gen(function* () {
+      const { digests, reports, seen } = yield* openMessenger({ digest: { over: 5 } })
+      yield* reports(criticalChecks(4))
+      yield* reports([
+        ...ok(4),
+        ...Array.from({ length: 3 }, (_, n) => ({ check: `new-${n}`, status: "critical" as const })),
+      ])
+      assert.deepStrictEqual(digests().toSorted(), [3, 4])
+      for (const { notifications } of seen.digests)
+        assert.strictEqual(new Set(notifications.map(({ event_type }) => event_type)).size, 1)
+    }),
+  )
+
+  it.effect("takes at most 100 notifications, and what is left follows", () =>
+    Effect.gen(function* () {
+      const { digests, reports, states } = yield* openMessenger({ digest: { over: 5 } })
+      yield* reports(criticalChecks(150))
+      assert.deepStrictEqual(digests(), [100, 50])
+      assert.deepStrictEqual(new Set(states()), new Set(["firing sent"]))
+    }),
+  )
+
+  it.effect("settles each notification by its answer", () =>
+    Effect.gen(function* () {
+      const { digests, reports, seen, states } = yield* openMessenger({ digest: { over: 2 } })
+      seen.answerDigestsWith(deferred)
+      yield* reports(criticalChecks(4))
+      assert.deepStrictEqual(
+        states(),
+        Array.from({ length: 4 }, () => "firing retry"),
+      )
+      seen.answerDigestsWith(delivered)
+      yield* TestClock.adjust("10 minutes")
+      yield* settled
+      assert.deepStrictEqual(
+        states(),
+        Array.from({ length: 4 }, () => "firing sent"),
+      )
+      assert.isAtLeast(digests().length, 1)
+    }),
+  )
+
+  it.effect("that is refused for good is sent singly, so that one notification spoils no other", () =>
+    Effect.gen(function* () {
+      const { reports, seen, states } = yield* openMessenger({ digest: { over: 2 } })
+      seen.answerDigestsWith(refused)
+      yield* reports(criticalChecks(4))
+      assert.strictEqual(seen.arrivals.length, 4)
+      assert.deepStrictEqual(
+        states(),
+        Array.from({ length: 4 }, () => "firing sent"),
+      )
+    }),
+  )
+})
+
+describe("a receiver's concurrency", () => {
+  it.effect("bounds its attempts at a time", () =>
+    Effect.gen(function* () {
+      const { reports, seen } = yield* openMessenger({ concurrency: 3 })
+      seen.answerWith(hanging)
+      yield* reports(criticalChecks(10))
+      assert.strictEqual(seen.attempts.length, 3)
+    }),
+  )
+})
