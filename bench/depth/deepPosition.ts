@@ -17,6 +17,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   history: "check_event",
   incidents: "incident",
   outbox: "outbox",
+  operators: "operator",
 }
 
 const condition = (name: string, value: unknown): string => {

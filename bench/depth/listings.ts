@@ -27,6 +27,7 @@ const maybe = <A>(values: ReadonlyArray<A>): ReadonlyArray<A | undefined> => [un
 const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
+  operators: [{}],
   checks: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
   history: maybe([LARGE_AGENT]).flatMap((agent_id) =>
     maybe([COMMON_CHECK]).map((check_id) => ({ agent_id, check_id })),

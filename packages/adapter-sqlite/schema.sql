@@ -4,6 +4,7 @@
 -- 2 running_totals breaking sha256:09c3e8ff3a09bf5424e256097c62b07c50c216805d45dcba6b3d7e9c349d6968
 -- 3 kept_history breaking sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
 -- 4 receivers breaking sha256:de9a5b6c5eb74b2582b67d60a3e629efc9a1dbf5ce920298108fbf0079512c9b
+-- 5 operators compatible sha256:7698e380b00c9c243674586802512d5488d5e0638e55fc42f91430b82fecc5ea
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -207,6 +208,22 @@ CREATE TABLE mark (
   marked_at INTEGER NOT NULL,
   outage_ended_at INTEGER
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE operator (
+  name TEXT NOT NULL PRIMARY KEY,
+  role TEXT NOT NULL,
+  token_hash TEXT NOT NULL,
+  former_token_hash TEXT,
+  former_valid_until INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expires_at INTEGER,
+  last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE former_token_hash IS NOT NULL;
+
+CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
 
 CREATE TABLE outbox (
   id TEXT NOT NULL PRIMARY KEY,

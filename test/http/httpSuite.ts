@@ -20,6 +20,7 @@ import { eventFieldSuite } from "./requests/eventFieldSuite.ts"
 import { headerSuite } from "./requests/headerSuite.ts"
 import { heartbeatFieldSuite } from "./requests/heartbeatFieldSuite.ts"
 import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
+import { operatorSuite } from "./requests/operatorSuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
@@ -39,6 +40,7 @@ type Suites = Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) 
 const agentSuites: Suites = {
   authentication: authenticationSuite,
   headers: headerSuite,
+  operators: operatorSuite,
   "order of checks": orderSuite,
   "size of bodies": bodySizeSuite,
   "hostile bodies": hostileBodySuite,

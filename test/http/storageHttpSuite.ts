@@ -6,6 +6,7 @@ import { interruptionSuite } from "./connections/interruptionSuite.ts"
 import { endpointSuite } from "./contract/endpointSuite.ts"
 import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { secretSuite } from "./failures/secretSuite.ts"
+import { operatorSuite } from "./requests/operatorSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -22,6 +23,7 @@ export const storageHttpSuite = <Place, E>(
 ): void => {
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
+    operatorSuite(subject)
     forgedCursorSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)

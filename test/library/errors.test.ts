@@ -340,7 +340,12 @@ describe("a start", () => {
 
   it("as a layer of notifiers is refused for the same reasons", async () => {
     const layer = notifiersLayer([slack({ url: "x" }), telegram({} as never)]).pipe(
-      Layer.provide(Layer.succeed(Ids, { uuidV7: () => assert.fail("nothing is made") })),
+      Layer.provide(
+        Layer.succeed(Ids, {
+          uuidV7: () => assert.fail("nothing is made"),
+          secret: () => assert.fail("nothing is made"),
+        }),
+      ),
     )
     const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layer)))
     const text = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : ""

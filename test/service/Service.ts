@@ -15,6 +15,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -99,7 +100,13 @@ export const whileTimePasses = Effect.fnUntraced(function* <A, E>(effect: Effect
 // Longer than any of these effects takes.
 const MOST_SECONDS = 300
 
-const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Operations.layer, Queries.layer)
+const useCases = Layer.mergeAll(
+  Ingest.layer,
+  Admission.layer,
+  Operations.layer,
+  Operators.layer,
+  Queries.layer,
+)
 
 const UNLIMITED = { perMinute: 0, burst: 0 }
 

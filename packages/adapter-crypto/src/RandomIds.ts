@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto"
+import { randomBytes, randomFillSync } from "node:crypto"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Layer } from "effect"
 
@@ -6,6 +6,7 @@ const RANDOM_BYTES_PER_ID = 6
 const DIGITS_PER_ID = 2 * RANDOM_BYTES_PER_ID
 const IDS_PER_REFILL = 256
 const MICROS_PER_MILLI = 1_000n
+const SECRET_BYTES = 32
 
 /** The counter fills the third and fourth group, except for version and variant. */
 const LOW_BITS = 14
@@ -65,5 +66,6 @@ export const layer: Layer.Layer<Ids> = Layer.sync(Ids, () => {
       else startMillisecond(millis + 1n)
       return `${time}-${countOf(counter)}-${randomDigits()}`
     },
+    secret: () => randomBytes(SECRET_BYTES).toString("base64url"),
   })
 })

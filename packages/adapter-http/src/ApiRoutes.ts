@@ -1,6 +1,7 @@
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Admission } from "@tocsin/core/usecases/Admission"
+import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Layer } from "effect"
@@ -35,7 +36,7 @@ export interface ApiOptions extends OperatorTokens {
 }
 
 /** What the API requires. */
-export type ApiServices = Ingest | Admission | Queries | Ids | Hashing | Readiness
+export type ApiServices = Ingest | Admission | Queries | Operators | Ids | Hashing | Readiness
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(
@@ -45,7 +46,7 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = (tokens: OperatorTokens) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide(OperatorHandlers.ops),
+    Layer.provide([OperatorHandlers.ops, OperatorHandlers.namedOperators]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 

@@ -4,6 +4,7 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
@@ -47,6 +48,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
     Layer.mock(Admission, { ...admission }),
     Layer.mock(Queries, { ...queries }),
+    Layer.mock(Operators, {}),
     Layer.succeed(
       Readiness,
       Readiness.of({
@@ -57,7 +59,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
         ...readiness,
       }),
     ),
-    Layer.succeed(Ids, Ids.of({ uuidV7: () => REQUEST_ID })),
+    Layer.succeed(Ids, Ids.of({ uuidV7: () => REQUEST_ID, secret: () => "-".repeat(43) })),
     Layer.succeed(
       Hashing,
       Hashing.of({

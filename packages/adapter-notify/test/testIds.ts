@@ -5,4 +5,4 @@ import { Layer } from "effect"
 export const TEST_ID = "0198a600-0000-7000-8000-000000000001"
 
 /** {@link Ids} that always gives {@link TEST_ID}. */
-export const testIds = Layer.succeed(Ids, Ids.of({ uuidV7: () => TEST_ID }))
+export const testIds = Layer.succeed(Ids, Ids.of({ uuidV7: () => TEST_ID, secret: () => "-".repeat(43) }))

@@ -24,6 +24,7 @@ import { untilNextDue } from "./reads/untilNextDue.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
 import { checkTable, findCheck } from "./tables/CheckTable.ts"
 import { establish, findMark, markTable } from "./tables/MarkTable.ts"
+import { findOperatorOfToken, operatorTable } from "./tables/OperatorTable.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
@@ -197,6 +198,7 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     hints,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
     incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
+    operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
     mark: findOne(findMark, ["service"], markTable.decode),
     establish: (name, value) =>
       retryTransient(

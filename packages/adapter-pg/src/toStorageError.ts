@@ -97,7 +97,13 @@ export const sqlStateOf = ({ reason }: SqlError.SqlError): string | undefined =>
   reason.cause instanceof PgFailure ? reason.cause.code : undefined
 
 /** Unique indexes in which two transactions meet if neither found a row to lock. */
-const racedConstraints = new Set(["agent_pkey", "agent_key_pkey", "incident_open", "mark_pkey"])
+const racedConstraints = new Set([
+  "agent_pkey",
+  "agent_key_pkey",
+  "incident_open",
+  "mark_pkey",
+  "operator_pkey",
+])
 
 /**
  * Whether a transaction lost a race against another one, whose changes it sees when it is decided

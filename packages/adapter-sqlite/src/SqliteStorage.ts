@@ -135,6 +135,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
           )
         }),
       ),
+    operatorOfToken: (hash) => read(() => tables.operators.ofToken(hash)),
     mark: read(() => tables.marks.find("service")),
     counts: silenceScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),

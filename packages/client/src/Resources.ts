@@ -104,3 +104,21 @@ export interface CheckExplanation extends Answer<"explain"> {}
  * `refused`: it would not.
  */
 export interface NotifierTest extends Answer<"testNotifier"> {}
+
+/** Whose token the client has; `name` is `token-…` for a token of the service's settings. */
+export interface Me extends Answer<"me"> {}
+
+/** A named operator; `last_used_at` is updated at most once a minute. */
+export interface Operator extends Answer<"changeOperator"> {}
+
+/** A new operator. `role` is `read`, `respond` or `admin`; it never expires without `expires_at`. */
+export interface NewOperator extends Body<"createOperator"> {}
+
+/** What to change about an operator; absent fields stay. */
+export interface OperatorChanges extends Body<"changeOperator"> {}
+
+/** How to replace a token. `grace` is a text from `0s` to `7d`. */
+export interface RotationOptions extends Body<"rotateOperator"> {}
+
+/** An operator with its new `token`, which is not shown again. */
+export interface OperatorWithToken extends Answer<"createOperator"> {}

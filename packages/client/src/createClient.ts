@@ -97,9 +97,10 @@ const asPromises = ({ call, health, isReady }: EndpointCalls): Client => {
   const calls = mapCalls(({ endpoint, walks }) => {
     const effect = call(endpoint)
     if (walks) return (input?: object, options?: CallOptions) => iterate(walkPages(effect)(input), options)
-    return endpointCodecs[endpoint].takesInput
-      ? (input?: unknown, options?: CallOptions) => run(effect(input), options)
-      : (options?: CallOptions) => run(effect(), options)
+    const { inputs } = endpointCodecs[endpoint]
+    // By the types of the table, options follow the arguments.
+    return (...given: ReadonlyArray<unknown>) =>
+      run(effect(...given.slice(0, inputs)), given[inputs] as CallOptions | undefined)
   })
   const probes = {
     health: (options?: CallOptions) => run(health(), options),

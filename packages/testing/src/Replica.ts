@@ -7,6 +7,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect, Layer, type Scope } from "effect"
 import * as SeededIds from "./SeededIds.ts"
@@ -19,11 +20,12 @@ export interface Replica {
   readonly ingest: Ingest["Service"]
   readonly admission: Admission["Service"]
   readonly queries: Queries["Service"]
+  readonly operators: Operators["Service"]
   /** For decisions that no use case above makes: those of delivery, housekeeping and operations. */
   readonly incidents: IncidentOptions
 }
 
-const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
+const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operators.layer).pipe(
   Layer.provide(NodeHashing.layer()),
 )
 
@@ -54,6 +56,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),
+      operators: Context.get(services, Operators),
       incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce)),
     }))
   })

@@ -19,6 +19,10 @@ export const layer = (seed: string): Layer.Layer<Ids> =>
         if (millis > latest) latest = millis
         return format(latest, drawn, `${seed}/${drawn}`)
       },
+      secret: () => {
+        drawn += 1
+        return createHash("sha256").update(`${seed}/${drawn}`).digest("base64url")
+      },
     })
   })
 

@@ -10,6 +10,7 @@ const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   incidents: { list: "incidents", filter: {}, sort: "status", direction: "desc" },
   outbox: { list: "outbox", filter: {}, sort: "updated_at", direction: "desc" },
   blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+  operators: { list: "operators", filter: {}, sort: "name", direction: "asc" },
 }
 
 /** More than any test stores. */
@@ -23,6 +24,7 @@ export const LISTS: ReadonlyArray<ListName> = [
   "incidents",
   "outbox",
   "blacklist",
+  "operators",
 ]
 
 /** All rows of a list that a filter leaves, in the list's usual order. */

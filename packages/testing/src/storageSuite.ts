@@ -13,6 +13,7 @@ import { listSuite } from "./lists/listSuite.ts"
 import { livenessSuite } from "./livenessSuite.ts"
 import { modelSuite } from "./model/modelSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
+import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
@@ -69,6 +70,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     pagingSuite(subject)
     claimSuite(subject)
     outboxSuite(subject)
+    operatorSuite(subject)
     livenessSuite(subject)
     checkRemovalSuite(subject)
     purgeSuite(subject)

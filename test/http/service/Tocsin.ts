@@ -16,6 +16,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -102,7 +103,7 @@ export class Tocsin extends Context.Service<
         )
         const notifiers = Layer.succeed(Notifiers, options.notifiers ?? new Map())
         const service = server.pipe(
-          Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer]),
+          Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer, Operators.layer]),
           Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
           Layer.provide([
             guarded,

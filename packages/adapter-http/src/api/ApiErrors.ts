@@ -88,9 +88,9 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   )
 }
 
-/** The token may read and change nothing (docs/rules.md#order-of-checks, docs/rules.md#tokens). */
+/** The role of the token is too low (docs/rules.md#order-of-checks, docs/rules.md#operators). */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fields, {
-  description: "The token may read and change nothing.",
+  description: "The role of the token is too low.",
 }) {
   static readonly code = "forbidden"
   static readonly wire = onWire(Forbidden, Forbidden.code, "ForbiddenError")

@@ -1,6 +1,6 @@
 import { Context, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Forbidden, RateLimited, Unauthorized } from "./ApiErrors.ts"
+import { Forbidden, Internal, RateLimited, Unauthorized } from "./ApiErrors.ts"
 
 /** The key that the agent of this request authenticates with. */
 export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
@@ -28,13 +28,13 @@ export class AgentAuthentication extends HttpApiMiddleware.Service<
 export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAuthentication>()(
   "@tocsin/adapter-http/api/OperatorAuthentication",
   {
-    error: [Unauthorized.wire, Forbidden.wire, RateLimited.wire],
+    error: [Unauthorized.wire, Forbidden.wire, RateLimited.wire, Internal.wire],
     requiredForClient: true,
     security: {
       uiToken: HttpApiSecurity.bearer.pipe(
         HttpApiSecurity.annotate(
           OpenApi.Description,
-          "A token of SERVICE_AUTH_TOKEN, or to read only, of SERVICE_READ_TOKEN.",
+          "A token of SERVICE_AUTH_TOKEN, or to read only, of SERVICE_READ_TOKEN, or of a named operator.",
         ),
       ),
     },

@@ -3,9 +3,11 @@ import { ActionCountResponse } from "@tocsin/core/contract/Responses"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Conflict, Internal, NotFound } from "./ApiErrors.ts"
 import { OperatorAuthentication } from "./Authentication.ts"
+import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import * as resources from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
 import { operation } from "./operation.ts"
+import { RequiredRole } from "./RequiredRole.ts"
 
 const success = ActionCountResponse
 const error = [Internal.wire, NotFound.wire] as const
@@ -14,73 +16,85 @@ const replay = HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", {
   params: resources.OutboxPath,
   success,
   error: [Internal.wire, NotFound.wire, Conflict.wire],
-}).annotateMerge(
-  operation(
-    "Notifications",
-    "Send a failed notification again, with the same id",
-    "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
-  ),
-)
+})
+  .annotateMerge(
+    operation(
+      "Notifications",
+      "Send a failed notification again, with the same id",
+      "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
+    ),
+  )
+  .annotate(RequiredRole, "admin")
 
 const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
   params: resources.NotifierPath,
   success: resources.NotifierTest,
   error,
-}).annotateMerge(
-  operation(
-    "Notifications",
-    "Send a test message now and report the receiver's answer",
-    "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
-  ),
-)
+})
+  .annotateMerge(
+    operation(
+      "Notifications",
+      "Send a test message now and report the receiver's answer",
+      "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
+    ),
+  )
+  .annotate(RequiredRole, "respond")
 
 const resetClock = HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", {
   params: CheckPathParameters,
   success,
   error,
-}).annotateMerge(
-  operation(
-    "Checks",
-    "Release a check that a clock in the future froze",
-    "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
-  ),
-)
+})
+  .annotateMerge(
+    operation(
+      "Checks",
+      "Release a check that a clock in the future froze",
+      "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
+    ),
+  )
+  .annotate(RequiredRole, "admin")
 
 const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", {
   params: CheckPathParameters,
   success,
   error,
-}).annotateMerge(
-  operation(
-    "Checks",
-    "Delete a check that its agent no longer runs, with its history",
-    "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
-  ),
-)
+})
+  .annotateMerge(
+    operation(
+      "Checks",
+      "Delete a check that its agent no longer runs, with its history",
+      "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
+    ),
+  )
+  .annotate(RequiredRole, "admin")
 
 const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
   params: resources.IncidentPath,
   success: resources.IncidentDetail,
   error,
-}).annotateMerge(
-  operation(
-    "Incidents",
-    "Show an incident with its members and timeline",
-    "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each.",
-  ),
-)
+})
+  .annotateMerge(
+    operation(
+      "Incidents",
+      "Show an incident with its members and timeline",
+      "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each.",
+    ),
+  )
+  .annotate(RequiredRole, "read")
 
 const explain = HttpApiEndpoint.get("explain", "/explain", {
   query: resources.CheckQuery,
   success: resources.CheckExplanation,
   error,
-}).annotateMerge(
-  operation(
-    "Checks",
-    "Explain why a check is in its state",
-    "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
-  ),
-)
+})
+  .annotateMerge(
+    operation(
+      "Checks",
+      "Explain why a check is in its state",
+      "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
+    ),
+  )
+  .annotate(RequiredRole, "read")
 
 class OperationsApi extends HttpApiGroup.make("operations")
   .add(replay, testNotifier, resetClock, removeCheck, showIncident, explain)
@@ -91,7 +105,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(OperationsApi)
+  .add(OperationsApi, NamedOperatorsApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

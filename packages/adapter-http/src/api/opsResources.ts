@@ -6,6 +6,8 @@ import {
   StoredCheckResultEvent,
 } from "@tocsin/core/contract/Resources"
 import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import { Operator, OperatorName } from "@tocsin/core/contract/Operators"
+import { pageOf } from "@tocsin/core/contract/Responses"
 import { InstantFromString } from "@tocsin/core/contract/Instant"
 import { NotifierKind, Severity } from "@tocsin/core/contract/Status"
 import { Schema } from "effect"
@@ -26,6 +28,13 @@ export const CheckQuery = Schema.Struct({
   agent_id: AgentId.annotateKey({ description: "The agent of the check." }),
   check_id: CheckId.annotateKey({ description: "The check to explain." }),
 })
+
+export const OperatorPath = Schema.Struct({
+  name: OperatorName.annotateKey({ description: "The name of an operator." }),
+})
+
+/** One page of operators. */
+export const OperatorPage = pageOf(Operator, "OperatorPage")
 
 /** What the receiver of a test message said. */
 export const NotifierTest = Schema.Struct({

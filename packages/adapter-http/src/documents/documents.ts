@@ -62,7 +62,7 @@ const opsOverview = `
 What operators do beyond the frozen v1 contract (\`/openapi.json\`): dead letters, notifier tests,
 repairs of checks, explanations. It may grow, but existing parts keep their meaning. Tokens, request
 ids, timestamps and errors are those of v1: a token of \`SERVICE_AUTH_TOKEN\` does everything, one of
-\`SERVICE_READ_TOKEN\` reads.
+\`SERVICE_READ_TOKEN\` reads, and one of a named operator does what its role includes.
 `.trim()
 
 /** What the document of the v1 API says beyond its definition. */
@@ -90,6 +90,7 @@ const opsDocumentation: Documentation = {
     { name: "Notifications", description: "Dead letters and tests." },
     { name: "Checks", description: "Release, delete and explain checks." },
     { name: "Incidents", description: "Incidents in full." },
+    { name: "Operators", description: "Named operators and their tokens." },
   ],
   responses: {
     NotFound: "No object has that name or id.",

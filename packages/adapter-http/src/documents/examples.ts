@@ -51,6 +51,19 @@ const incidentDetail = {
   deliveries: [story.OUTBOX_ITEM],
 }
 
+const operator = {
+  name: "ann",
+  role: "respond",
+  created_at: "2026-01-31T08:00:00.000Z",
+  created_by: "token-5f6a1b2c",
+  expires_at: null,
+  last_used_at: null,
+}
+
+const withToken = (summary: string): OperationExamples["success"] => ({
+  shown_once: { summary, value: { ...operator, token: `tocsin_${"0123456789".repeat(4)}abc` } },
+})
+
 const explanation = {
   agent: story.AGENT,
   check: story.CHECK_STATE,
@@ -72,6 +85,7 @@ const explanation = {
 export const pathParameters: Readonly<
   Record<string, { readonly description: string; readonly example: string }>
 > = {
+  name: { description: "Names an operator.", example: "ann" },
   agent_id: { description: "Names an agent; chosen by its operator.", example: "web-01" },
   check_id: { description: "Names one check of an agent.", example: "disk" },
 }
@@ -170,6 +184,35 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     parameters: { id: story.INCIDENT_ID },
     success: { open: { summary: "An open incident of one check", value: incidentDetail } },
   },
+  me: {
+    success: {
+      named: { summary: "A named operator", value: { name: "ann", role: "respond" } },
+      of_settings: {
+        summary: "A token of SERVICE_READ_TOKEN",
+        value: { name: "token-5f6a1b2c", role: "read" },
+      },
+    },
+  },
+  listOperators: lastPage(operator),
+  createOperator: {
+    request: { usual: { summary: "Someone on call", value: { name: "ann", role: "respond" } } },
+    success: withToken("The operator is created"),
+  },
+  changeOperator: {
+    request: {
+      role: { summary: "Another role", value: { role: "respond" } },
+      forever: { summary: "No longer expires", value: { expires_at: null } },
+    },
+    success: { changed: { summary: "The operator as changed", value: operator } },
+  },
+  rotateOperator: {
+    request: {
+      usual: { summary: "The former token stays valid for a day", value: {} },
+      leaked: { summary: "The former token ends now", value: { grace: "0s" } },
+    },
+    success: withToken("The token is replaced"),
+  },
+  removeOperator: counted("The operator is removed", 1),
   explain: {
     parameters: { agent_id: "web-01", check_id: "disk" },
     success: { critical: { summary: "A check that is critical", value: explanation } },

@@ -1,13 +1,20 @@
+import {
+  ChangeOperatorRequest,
+  CreateOperatorRequest,
+  RotateOperatorRequest,
+} from "@tocsin/core/contract/Operators"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
 import { OpsApi } from "../api/OpsApi.ts"
+import { readBody } from "../request/RequestBody.ts"
 import { fail } from "../response/failures.ts"
-import { answering, operationUseCases, operatorUseCases } from "./useCases.ts"
+import { answering, namedOperatorUseCases, operationUseCases, operatorUseCases } from "./useCases.ts"
 
 /** The operators' endpoints: each calls one use case. */
 export const v1 = HttpApiBuilder.group(
@@ -24,6 +31,34 @@ export const ops = HttpApiBuilder.group(
   "operations",
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll(answering(operationUseCases(yield* Operations)))
+  }),
+)
+
+/** The endpoints for named operators. Those with a body read it themselves, for the contract's messages. */
+export const namedOperators = HttpApiBuilder.group(
+  OpsApi,
+  "operators",
+  Effect.fnUntraced(function* (handlers) {
+    const useCases = answering(namedOperatorUseCases(yield* Operators))
+    return handlers
+      .handle("me", useCases.me)
+      .handle("listOperators", useCases.listOperators)
+      .handle("removeOperator", useCases.removeOperator)
+      .handleRaw("createOperator", ({ request }) =>
+        Effect.flatMap(readBody(request, CreateOperatorRequest), (payload) =>
+          useCases.createOperator({ payload }),
+        ),
+      )
+      .handleRaw("changeOperator", ({ params, request }) =>
+        Effect.flatMap(readBody(request, ChangeOperatorRequest), (payload) =>
+          useCases.changeOperator({ params, payload }),
+        ),
+      )
+      .handleRaw("rotateOperator", ({ params, request }) =>
+        Effect.flatMap(readBody(request, RotateOperatorRequest), (payload) =>
+          useCases.rotateOperator({ params, payload }),
+        ),
+      )
   }),
 )
 

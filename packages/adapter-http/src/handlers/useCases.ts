@@ -1,5 +1,6 @@
 import type { Admission } from "@tocsin/core/usecases/Admission"
 import type { Operations } from "@tocsin/core/usecases/Operations"
+import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Effect, Record } from "effect"
@@ -14,7 +15,7 @@ type UseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constrai
     request: Parameters<Endpoints[Name]["~Request"]>,
   ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
 }
-type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query">>
+type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query" | "payload">>
 
 /** The use case of each operators' endpoint of /api/v1. */
 export const operatorUseCases = (admission: Admission["Service"], queries: Queries["Service"]) =>
@@ -47,6 +48,17 @@ export const operationUseCases = (operations: Operations["Service"]) =>
     showIncident: ({ params }) => Effect.map(operations.incident(params.id), toIncidentDetail),
     explain: ({ query }) => operations.explain(query),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["operations"]["endpoints"]>
+
+/** The use case of each endpoint for named operators. */
+export const namedOperatorUseCases = (operators: Operators["Service"]) =>
+  ({
+    me: () => operators.me,
+    listOperators: ({ query }) => operators.list(query),
+    createOperator: ({ payload }) => operators.create(payload),
+    changeOperator: ({ params, payload }) => operators.change(params.name, payload),
+    rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
+    removeOperator: ({ params }) => operators.remove(params.name),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["operators"]["endpoints"]>
 
 type Answering<UseCase> = UseCase extends (
   ...request: infer Request

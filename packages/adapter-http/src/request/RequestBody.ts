@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http"
 import { overfullBody } from "@tocsin/core/contract/overfullBody"
-import { ByteSize, Effect, Result } from "effect"
+import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { ByteSize, Effect, Result, type Schema, SchemaParser } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
 import { fail } from "../response/failures.ts"
@@ -153,3 +154,15 @@ export const readJson = (request: Request): Effect.Effect<unknown, PayloadTooLar
       onFailure: invalid,
     })
   })
+
+/** Reads a body as what a schema describes, with the messages of the contract. */
+export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(
+  request: Request,
+  schema: S,
+): Effect.Effect<S["Type"], PayloadTooLarge | Validation> =>
+  Effect.flatMap(readJson(request), (body) =>
+    Result.match(SchemaParser.decodeUnknownResult(schema)(body), {
+      onSuccess: Effect.succeed,
+      onFailure: (issue) => invalid(describeIssue(issue, "the request body")),
+    }),
+  )

@@ -1,5 +1,8 @@
 import * as BearerToken from "@tocsin/core/admission/BearerToken"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
+import type { ActingOperator } from "@tocsin/core/operators/CurrentOperator"
+import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
+import { includesRole, type Role } from "@tocsin/core/contract/Role"
 import { Redacted, Result } from "effect"
 import type { Failure } from "../response/failures.ts"
 
@@ -32,6 +35,11 @@ const notValid: Failure<"unauthorized"> = {
   code: "unauthorized",
   message: "this token is not valid; use a token from SERVICE_AUTH_TOKEN",
 }
+/** The refusal of a token that no named operator has. */
+export const noLongerValid: Failure<"unauthorized"> = {
+  code: "unauthorized",
+  message: "this operator's token is not valid, or no longer; ask an administrator for a new one",
+}
 const notForMetrics: Failure<"unauthorized"> = {
   code: "unauthorized",
   message:
@@ -53,6 +61,22 @@ const tokenOf = (authorization: string | undefined): Redacted.Redacted | undefin
 
 const READING = new Set(["GET", "HEAD"])
 
+const tooLow = (held: Role, needed: Role): Failure<"forbidden"> => ({
+  code: "forbidden",
+  message: `this operation requires the role ${needed}; your token has the role ${held}`,
+})
+
+/** Why a role does not suffice for an operation, if so. */
+export const refusalOf = (held: Role, needed: Role, method: string): Failure<"forbidden"> | undefined => {
+  if (includesRole(held, needed)) return undefined
+  return held === "read" && !READING.has(method) ? readOnly : tooLow(held, needed)
+}
+
+/** A token of the settings, or one to look up among those of named operators. */
+export type Presented =
+  | { readonly kind: "of_settings"; readonly operator: ActingOperator }
+  | { readonly kind: "of_operator"; readonly token: Redacted.Redacted }
+
 /** What a header Authorization gives access to (docs/rules.md#tokens). */
 export interface Access {
   /**
@@ -62,14 +86,19 @@ export interface Access {
   readonly agent: (
     authorization: string | undefined,
   ) => Result.Result<Redacted.Redacted, Failure<"unauthorized">>
-  /** Why an operator may not do this. */
-  readonly operator: (
-    authorization: string | undefined,
-    method: string,
-  ) => Failure<"unauthorized" | "forbidden"> | undefined
+  /** Whom an operator's token belongs to. */
+  readonly operator: (authorization: string | undefined) => Result.Result<Presented, Failure<"unauthorized">>
   /** Why the metrics may not be read. */
   readonly metrics: (authorization: string | undefined) => Failure<"unauthorized"> | undefined
 }
+
+const SETTINGS_ROLES = { operator: "admin", reader: "read", scraper: undefined } as const
+
+const NAME_DIGITS = 8
+
+/** The name of a token of the settings. */
+const nameOf = (token: Redacted.Redacted, sha256: Hashing["Service"]["sha256"]): string =>
+  `token-${sha256(Redacted.value(token)).slice(0, NAME_DIGITS)}`
 
 /** The rules of access for these tokens. */
 export const make = (
@@ -87,13 +116,15 @@ export const make = (
       if (key === undefined) return Result.fail(notWellFormed)
       return roleOf(key) === undefined ? Result.succeed(key) : Result.fail(notForAgents)
     },
-    operator: (authorization, method) => {
+    operator: (authorization) => {
       const token = tokenOf(authorization)
-      if (token === undefined) return notWellFormed
-      const role = roleOf(token)
-      if (role === "operator") return undefined
-      if (role !== "reader") return notValid
-      return READING.has(method) ? undefined : readOnly
+      if (token === undefined) return Result.fail(notWellFormed)
+      const role = SETTINGS_ROLES[roleOf(token) ?? "scraper"]
+      if (role !== undefined) {
+        const operator = { name: nameOf(token, sha256), role, expires_at: undefined }
+        return Result.succeed({ kind: "of_settings", operator })
+      }
+      return isOperatorToken(token) ? Result.succeed({ kind: "of_operator", token }) : Result.fail(notValid)
     },
     metrics: (authorization) => {
       const token = isOpen ? undefined : tokenOf(authorization)

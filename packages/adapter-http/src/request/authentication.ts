@@ -4,11 +4,14 @@ import { ThrottledClients } from "@tocsin/core/engine/limits/ThrottledClients"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Hashing } from "@tocsin/core/ports/Hashing"
+import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { RequiredRole } from "../api/RequiredRole.ts"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
-import { fail, type Failure } from "../response/failures.ts"
+import { fail, type Failure, toApiError } from "../response/failures.ts"
 import * as Access from "./access.ts"
 import { requestAddress } from "./clientAddress.ts"
 
@@ -84,12 +87,21 @@ export const layer = (tokens: Access.ServiceTokens) => {
     ),
     Layer.effect(
       OperatorAuthentication,
-      Effect.map(needed, ({ access, note }) => ({
-        uiToken: Effect.fnUntraced(function* (httpEffect) {
+      Effect.map(Effect.all([needed, Operators]), ([{ access, note }, { authenticate }]) => ({
+        uiToken: Effect.fnUntraced(function* (httpEffect, { endpoint }) {
           const { headers, method } = yield* HttpServerRequest.HttpServerRequest
-          const refusal = access.operator(headers["authorization"], method)
-          if (refusal !== undefined) return yield* Effect.flatMap(note(refusal), fail)
-          return yield* httpEffect
+          const presented = access.operator(headers["authorization"])
+          if (Result.isFailure(presented)) return yield* Effect.flatMap(note(presented.failure), fail)
+          const operator =
+            presented.success.kind === "of_settings"
+              ? presented.success.operator
+              : yield* toApiError(authenticate(presented.success.token))
+          if (operator === undefined) return yield* Effect.flatMap(note(Access.noLongerValid), fail)
+          // An operation without the annotation, which a test refuses, would be for administrators.
+          const role = Context.getOrElse(endpoint.annotations, RequiredRole, () => "admin" as const)
+          const refusal = Access.refusalOf(operator.role, role, method)
+          if (refusal !== undefined) return yield* fail(refusal)
+          return yield* Effect.provideService(httpEffect, CurrentOperator, operator)
         }),
       })),
     ),

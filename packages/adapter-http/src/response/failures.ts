@@ -3,6 +3,7 @@ import type {
   AgentNotAccepted,
   AgentNotFound,
   KeyConflict,
+  NotAnAgentKey,
   RateLimited,
 } from "@tocsin/core/admission/AdmissionErrors"
 import type { ErrorResponse } from "@tocsin/core/contract/Responses"
@@ -30,6 +31,7 @@ export type CoreError =
   | AgentNotAccepted
   | AgentNotFound
   | KeyConflict
+  | NotAnAgentKey
   | NotFound
   | StateConflict
   | RateLimited
@@ -43,6 +45,7 @@ const codes = {
   AgentNotAccepted: "agent_not_accepted",
   AgentNotFound: "not_found",
   KeyConflict: "conflict",
+  NotAnAgentKey: "unauthorized",
   NotFound: "not_found",
   StateConflict: "conflict",
   RateLimited: "rate_limited",

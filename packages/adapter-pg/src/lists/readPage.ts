@@ -15,6 +15,7 @@ import { checkTable } from "../tables/CheckTable.ts"
 import { historyTable } from "../tables/HistoryTable.ts"
 import { incidentTable } from "../tables/IncidentTable.ts"
 import type { Table } from "../tables/makeTable.ts"
+import { operatorTable } from "../tables/OperatorTable.ts"
 import { outboxTable } from "../tables/OutboxTable.ts"
 import { Parameters, type Selection, selections } from "./selections.ts"
 
@@ -27,6 +28,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   history: historyTable,
   incidents: incidentTable,
   outbox: outboxTable,
+  operators: operatorTable,
   // The list selects blocked keys only.
   blacklist: { ...keyTable, decode: (row) => decodeKey(row) as BlockedKeyRecord },
 }

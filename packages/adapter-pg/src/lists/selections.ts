@@ -160,5 +160,6 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   history,
   incidents,
   outbox,
+  operators: () => ({}),
   blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),
 }

@@ -17,6 +17,7 @@ import {
 import { checkTable, findChecks } from "../tables/CheckTable.ts"
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { markTable, lockMark } from "../tables/MarkTable.ts"
+import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
 import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
@@ -37,6 +38,7 @@ export const loadRows = Effect.fnUntraced(function* (
   yield* loadIncidents(loading, requests)
   yield* loadMembers(loading, requests)
   yield* loadOutbox(loading, requests)
+  yield* loadOperators(loading, requests)
   if (requests.some(({ mark }) => mark)) yield* loadMark(loading)
   if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
 })
@@ -162,6 +164,16 @@ const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Req
     const known = new Map(rows.filter((row) => row["registration_id"] === registration_id).map(decodeKnown))
     loading.workspace.knownEvents.load(registration_id, ids, known)
   }
+})
+
+const loadOperators = Effect.fnUntraced(function* ({ pg, workspace }: Loading, requests: Requests) {
+  const names = all(requests, ({ operators }) => operators)
+  if (names.length === 0) return
+  for (const row of yield* pg.query(lockOperators, [names])) {
+    const operator = operatorTable.decode(row)
+    workspace.operators.load(operator.name, operator)
+  }
+  for (const name of names) workspace.operators.load(name, undefined)
 })
 
 const loadMark = ({ pg, workspace }: Loading) =>

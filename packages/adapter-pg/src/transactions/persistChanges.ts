@@ -12,6 +12,7 @@ import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
 import { cutStories, incidentChangeTable, incidentTable, memberTable } from "../tables/IncidentTable.ts"
 import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
 import { markTable } from "../tables/MarkTable.ts"
+import { operatorTable } from "../tables/OperatorTable.ts"
 import { alertTable, outboxTable } from "../tables/OutboxTable.ts"
 
 /**
@@ -96,6 +97,7 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
     ...rowWrites(outboxTable, changes.outbox, newRows),
     ...rowWrites(alertTable, alerts, "upserted"),
     ...rowWrites(markTable, changes.marks, "inserted"),
+    ...rowWrites(operatorTable, changes.operators, "inserted"),
     // A check that was removed may have been reported again since.
     { statement: deleteHistoryOfChecks, rows: changes.removedChecks, writes: "any" },
     each(insertHistory, changes.history),

@@ -45,6 +45,7 @@ const incidentFilters = maybe(IncidentState.literals).flatMap((state) =>
 const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
+  operators: [{}],
   checks: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
   history: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>
     maybe([CheckId.make("check-3"), CheckId.make("rare")]).map((check_id) => ({ agent_id, check_id })),

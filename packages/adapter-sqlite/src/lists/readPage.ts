@@ -31,6 +31,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   history: listed(storedTables.check_event),
   incidents: listed(storedTables.incident),
   outbox: listed(storedTables.outbox),
+  operators: listed(storedTables.operator),
   // The list selects blocked keys only, which have all columns.
   blacklist: listed(storedTables.agent_key) as Listed<BlockedKeyRecord>,
 }

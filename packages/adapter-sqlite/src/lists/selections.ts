@@ -110,5 +110,6 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   history,
   incidents,
   outbox,
+  operators: () => plain("operator AS r"),
   blacklist: () => plain("agent_key AS r", { conditions: [{ sql: "r.state = 'blocked'", values: [] }] }),
 }

@@ -12,9 +12,16 @@ import { migration as initial } from "./0001_initial.ts"
 import { migration as runningTotals } from "./0002_running_totals.ts"
 import { migration as keptHistory } from "./0003_kept_history.ts"
 import { migration as receivers } from "./0004_receivers.ts"
+import { migration as operators } from "./0005_operators.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [initial, runningTotals, keptHistory, receivers]
+export const migrations: ReadonlyArray<Migration> = [
+  initial,
+  runningTotals,
+  keptHistory,
+  receivers,
+  operators,
+]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

@@ -5,6 +5,7 @@ import { makeCheckTable } from "./CheckTable.ts"
 import { makeHistoryTable } from "./HistoryTable.ts"
 import { makeIncidentChangeTable, makeIncidentTable, makeMemberTable } from "./IncidentTable.ts"
 import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
+import { makeOperatorTable } from "./OperatorTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
 
 /** The prepared statements of every table, over one connection. */
@@ -20,6 +21,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   outbox: makeOutboxTable(connection),
   alerts: makeAlertTable(connection),
   marks: makeMarkTable(connection),
+  operators: makeOperatorTable(connection),
   established: makeEstablishedTable(connection),
 })
 

@@ -21,6 +21,7 @@ export const loadRows = (stored: StoredRows, workspace: Workspace, request: RowR
   if (request.alerts !== undefined) {
     for (const ref of request.alerts) workspace.alerts.load(ref, tables.alerts.find(ref))
   }
+  for (const name of request.operators ?? []) workspace.operators.load(name, tables.operators.find(name))
   if (request.mark) workspace.marks.load("service", tables.marks.find("service"))
   if (request.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
 }

@@ -15,6 +15,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   tables.outbox.write(changes.outbox)
   for (const change of changes.alerts) tables.alerts.write(change)
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
+  for (const change of changes.operators) tables.operators.write(change)
   tables.incidentChanges.add(changes.incidentChanges)
   for (const cut of changes.storyCuts) tables.incidentChanges.cut(cut)
   for (const check of changes.removedChecks) tables.history.removeCheck(check)

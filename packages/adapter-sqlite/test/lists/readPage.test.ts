@@ -29,6 +29,7 @@ const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
   incidents: { state: "open", severity: "unknown", agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
   outbox: { state: "retry", notifier: "webhook", event_type: "firing" },
   blacklist: {},
+  operators: {},
 }
 
 /** Every set of filters of a list. */

@@ -42,15 +42,20 @@ export const endpointCalls = Effect.fnUntraced(
     const v1 = yield* HttpApiClient.makeWith(TocsinApi, { httpClient, baseUrl })
     const ops = yield* HttpApiClient.makeWith(OpsApi, { httpClient, baseUrl })
     // `read` gives each method what it takes, by the schema of its endpoint.
-    const methods = { ...v1.agents, ...v1.operators, ...ops.operations } as unknown as Methods
+    const methods = {
+      ...v1.agents,
+      ...v1.operators,
+      ...ops.operations,
+      ...ops.operators,
+    } as unknown as Methods
     const withClientErrors = toClientError(origin)
     return {
       call: (endpoint: EndpointName) => {
         const { read, write } = endpointCodecs[endpoint]
         const secret = endpoint in v1.agents ? "agentKey" : "token"
-        return Effect.fnUntraced(function* (input?: unknown) {
+        return Effect.fnUntraced(function* (...input: ReadonlyArray<unknown>) {
           const request = yield* Effect.mapError(
-            Effect.fromResult(read(input)),
+            Effect.fromResult(read(...input)),
             ({ message }) => new TocsinClientError("validation", message),
           )
           if (options[secret] === undefined) return yield* Effect.fail(missing(secret))

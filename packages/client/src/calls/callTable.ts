@@ -132,6 +132,23 @@ export const callTable = {
      */
     test: call<[notifier: string], R.NotifierTest>()("testNotifier"),
   },
+  /** The name and the role of the operator whose token the client has. */
+  me: call<[], R.Me>()("me"),
+  /** Named operators, by name. */
+  operators: {
+    ...listing<P.Paging, R.Operator>()("listOperators"),
+    /** Creates an operator; the answer has the token, this once. */
+    create: call<[operator: R.NewOperator], R.OperatorWithToken>()("createOperator"),
+    /** Changes the role or the expiry; `expires_at: null` for never. */
+    change: call<[name: string, changes: R.OperatorChanges], R.Operator>()("changeOperator"),
+    /**
+     * Replaces the token; the answer has the new one, this once. The former one stays valid for
+     * `grace`: `24h` unless given.
+     */
+    rotate: call<[name: string, options: R.RotationOptions], R.OperatorWithToken>()("rotateOperator"),
+    /** Removes an operator, whose tokens end at the next request. */
+    remove: rowAction("removeOperator"),
+  },
   /** Counts of agents, checks and open incidents; cheap to poll. */
   summary: call<[], R.SystemSummary>()("getSummary"),
 }

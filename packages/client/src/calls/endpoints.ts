@@ -6,10 +6,13 @@ import { Record, Result, Schema, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 
 type V1 = (typeof TocsinApi)["groups"]
-type Operations = (typeof OpsApi)["groups"]["operations"]
+type Ops = (typeof OpsApi)["groups"]
 
 /** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
-export type Endpoints = V1["agents"]["endpoints"] & V1["operators"]["endpoints"] & Operations["endpoints"]
+export type Endpoints = V1["agents"]["endpoints"] &
+  V1["operators"]["endpoints"] &
+  Ops["operations"]["endpoints"] &
+  Ops["operators"]["endpoints"]
 export type EndpointName = keyof Endpoints
 
 interface TypesOfSchema {
@@ -34,8 +37,9 @@ export type Item<Name extends EndpointName> =
 export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoints[Name]>
 
 /**
- * The argument of a call: a body, an object of parameters, or the text of the only one in a path.
- * {@link EndpointCodec.read} does the same at run time.
+ * The arguments of a call: a body, an object of parameters, or the text of the only one in a path;
+ * of a call with both a path and a body, that text and the body. {@link EndpointCodec.read} does the
+ * same at run time.
  */
 export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
   ? [Endpoints[Name]["~Params"]] extends [never]
@@ -47,7 +51,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
     : IsUnion<keyof Path<Name>> extends true
       ? [parameters: Path<Name>]
       : [value: string]
-  : [body: Body<Name>]
+  : [Endpoints[Name]["~Params"]] extends [never]
+    ? [body: Body<Name>]
+    : [value: string, body: Body<Name>]
 type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
 
 type ParametersOf<S extends TypesOfSchema> = {
@@ -66,10 +72,10 @@ interface DecodedRequest {
 
 /** Translates between the plain data of a call and the decoded data of its endpoint. */
 export interface EndpointCodec {
-  /** Whether a call of it takes an argument. */
-  readonly takesInput: boolean
-  /** Decodes the argument of a call, or refuses it with the service's own message. */
-  readonly read: (input: unknown) => Result.Result<DecodedRequest, ValidationError>
+  /** How many arguments a call of it takes. */
+  readonly inputs: number
+  /** Decodes the arguments of a call, or refuses them with the service's own message. */
+  readonly read: (...input: ReadonlyArray<unknown>) => Result.Result<DecodedRequest, ValidationError>
   /** Turns a decoded answer into plain data. */
   readonly write: (answer: unknown) => unknown
 }
@@ -104,9 +110,13 @@ const asTexts = (parameters: object): object =>
       .map(([name, value]) => [name, toText(value)]),
   )
 
-/** Reads the argument of a call: a body, an object of parameters, or the value of the only one. */
-const readerOf = ({ payload, params, query, path }: AnyEndpoint): EndpointCodec["read"] => {
-  for (const { schemas } of payload.values()) return reader("payload", schemas[0])
+const bodyReaderOf = ({ payload }: AnyEndpoint): EndpointCodec["read"] | undefined => {
+  const [body] = payload.values()
+  return body && reader("payload", body.schemas[0])
+}
+
+/** Reads an object of parameters, or the value of the only one. */
+const parametersReaderOf = ({ params, query, path }: AnyEndpoint): EndpointCodec["read"] => {
   const schema = params ?? query
   if (schema === undefined) return () => Result.succeed({})
   const read = reader(params === undefined ? "query" : "params", schema)
@@ -116,10 +126,21 @@ const readerOf = ({ payload, params, query, path }: AnyEndpoint): EndpointCodec[
     : (input) => read(asTexts(Object(input)))
 }
 
+const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
+  const readBody = bodyReaderOf(endpoint)
+  const readParameters = parametersReaderOf(endpoint)
+  if (readBody === undefined) return readParameters
+  if (endpoint.params === undefined) return readBody
+  return (value, body) =>
+    Result.flatMap(readParameters(value), (path) =>
+      Result.map(readBody(body), (decoded) => ({ ...path, ...decoded })),
+    )
+}
+
 const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
   const [success] = endpoint.success
   return {
-    takesInput: endpoint.payload.size > 0 || (endpoint.params ?? endpoint.query) !== undefined,
+    inputs: Number(endpoint.payload.size > 0) + Number((endpoint.params ?? endpoint.query) !== undefined),
     read: readerOf(endpoint),
     write: Schema.encodeUnknownSync(success ?? Schema.Void),
   }
@@ -129,6 +150,7 @@ const endpoints: Endpoints = {
   ...TocsinApi.groups.agents.endpoints,
   ...TocsinApi.groups.operators.endpoints,
   ...OpsApi.groups.operations.endpoints,
+  ...OpsApi.groups.operators.endpoints,
 }
 
 /** The codec of each endpoint. */

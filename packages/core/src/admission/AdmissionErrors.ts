@@ -10,6 +10,11 @@ export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("Ag
   message: Schema.String,
 }) {}
 
+/** The token has the shape of an operator's token, and is no agent's key (docs/rules.md#operators). */
+export class NotAnAgentKey extends Schema.TaggedError<NotAnAgentKey>()("NotAnAgentKey", {
+  message: Schema.String,
+}) {}
+
 /** No agent has this ID (docs/rules.md#errors). */
 export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
   message: Schema.String,

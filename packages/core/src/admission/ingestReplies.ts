@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { BatchOutcome } from "../checks/applyBatch.ts"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
-import { AgentBlocked, AgentNotAccepted, KeyConflict, RateLimited } from "./AdmissionErrors.ts"
+import { AgentBlocked, AgentNotAccepted, KeyConflict, NotAnAgentKey, RateLimited } from "./AdmissionErrors.ts"
 import type { HeartbeatOutcome } from "./heartbeat.ts"
 
 // A registration becomes possible when an operator empties the queue, which takes a person's time.
@@ -18,6 +18,10 @@ export const notAccepted = Effect.fail(
     message:
       "this agent key is not accepted for this agent_id; send a heartbeat, then have an operator accept the agent",
   }),
+)
+
+export const notAnAgentKey = Effect.fail(
+  new NotAnAgentKey({ message: "this token is not an agent key; give the agent its own key" }),
 )
 
 const conflict = (reason: KeyConflict["reason"], message: string) =>

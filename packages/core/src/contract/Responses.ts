@@ -50,7 +50,8 @@ export const ErrorResponse = Schema.Struct({
 }).annotate({ identifier: "ErrorResponse", description: "The request failed." })
 export type ErrorResponse = typeof ErrorResponse.Type
 
-const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>
+/** The schema of one page of a list. */
+export const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>
   Schema.Struct({
     items: Schema.Array(item),
     next_cursor: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({

@@ -62,6 +62,12 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     check: (agentId, checkId) =>
       Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
     incident: (id, limits) => Effect.sync(() => incidentStory(tables, id, limits)),
+    operatorOfToken: (hash) =>
+      Effect.sync(() =>
+        Array.from(tables.operators.values()).find(
+          (operator) => operator.token_hash === hash || operator.former_token_hash === hash,
+        ),
+      ),
     mark: Effect.sync(() => tables.mark),
     establish: (name, value) =>
       Effect.sync(() => {

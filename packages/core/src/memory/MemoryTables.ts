@@ -10,12 +10,14 @@ import type {
   KeyHash,
   OutboxId,
 } from "../contract/Identifiers.ts"
+import type { OperatorName } from "../contract/Operators.ts"
 import type { Severity } from "../contract/Status.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { IncidentChangeRecord, IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
 
 /**
@@ -51,6 +53,7 @@ export class MemoryTables {
   readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   mark: MarkRecord | undefined
+  readonly operators = new Map<OperatorName, OperatorRecord>()
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations = new Set<string>()
   pendingAgents = 0

@@ -29,6 +29,10 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   for (const { after } of changes.outbox) if (after !== undefined) persistOutbox(tables, after)
   for (const change of changes.alerts) persistAlert(tables, change)
   for (const { after } of changes.marks) tables.mark = after ?? tables.mark
+  for (const { before, after } of changes.operators) {
+    if (after !== undefined) tables.operators.set(after.name, after)
+    else if (before !== undefined) tables.operators.delete(before.name)
+  }
   for (const change of changes.incidentChanges) {
     const story = tables.incidentChanges.get(change.incident_id)
     if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])

@@ -51,6 +51,7 @@ const sources: { readonly [L in ListName]: Source<L> } = {
         wants(filter.notifier, row.notifier) &&
         wants(filter.event_type, row.event_type),
     ),
+  operators: (tables) => tables.operators.values(),
   blacklist: (tables) => Array.from(tables.keys.values()).filter((key) => key.state === "blocked"),
 }
 

@@ -39,6 +39,7 @@ export const loadRows = (
   loadMembers(tables, workspace, request)
   loadOutbox(tables, workspace, request)
   search(tables, workspace, request, now)
+  for (const name of request.operators ?? NONE) workspace.operators.load(name, tables.operators.get(name))
   if (request.mark) workspace.marks.load("service", tables.mark)
   if (request.pendingAgents) workspace.loadPendingAgents(tables.pendingAgents)
 }

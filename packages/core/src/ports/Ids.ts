@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { Instant } from "../contract/Instant.ts"
 
-/** Source of new IDs. */
+/** Source of new IDs and secrets. */
 export class Ids extends Context.Service<
   Ids,
   {
@@ -11,10 +11,14 @@ export class Ids extends Context.Service<
      * not advance, they keep the time of the previous ID.
      */
     readonly uuidV7: (now: Instant) => string
+    /** A new secret: 32 random bytes in 43 characters of base64url. */
+    readonly secret: () => string
   }
 >()("@tocsin/core/ports/Ids") {}
 
 const MICROS_PER_MILLI = 1_000n
+/** 32 bytes in base64url. */
+const SECRET_LENGTH = 43
 
 /** Reproducible IDs: UUIDs version 7 with a counter as random part, for tests and simulations. */
 export const countingIds = (): Ids["Service"] => {
@@ -24,6 +28,10 @@ export const countingIds = (): Ids["Service"] => {
       drawn += 1
       const time = (now / MICROS_PER_MILLI).toString(16).padStart(12, "0")
       return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${drawn.toString(16).padStart(12, "0")}`
+    },
+    secret: () => {
+      drawn += 1
+      return drawn.toString().padStart(SECRET_LENGTH, "0")
     },
   }
 }

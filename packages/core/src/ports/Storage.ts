@@ -1,7 +1,7 @@
 import { Context, type Duration, type Effect, Schema, type Stream } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
-import type { AgentId, CheckId, IncidentId } from "../contract/Identifiers.ts"
+import type { AgentId, CheckId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { ListName, ListRows, PageRequest } from "../engine/lists/ListDefinitions.ts"
@@ -10,6 +10,7 @@ import type { IncidentChangeRecord, IncidentRecord } from "../incidents/Incident
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { MetricCounts, SummaryCounts } from "./StorageCounts.ts"
 
@@ -144,6 +145,8 @@ export class Storage extends Context.Service<
       id: IncidentId,
       limits: StoryLimits,
     ) => Effect.Effect<IncidentStory | undefined, StorageError>
+    /** Reads the operator whose token, or former token, has this hash. */
+    readonly operatorOfToken: (hash: KeyHash) => Effect.Effect<OperatorRecord | undefined, StorageError>
     /** Reads the service's sign of life. */
     readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */

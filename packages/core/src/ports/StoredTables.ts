@@ -10,6 +10,7 @@ import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { EstablishedName } from "./Storage.ts"
 import type { AnyShape, Column, TableShape } from "./TableShape.ts"
 
@@ -220,6 +221,22 @@ const mark: TableShape<MarkRecord> = {
   columns: { name: text, marked_at: instant, outage_ended_at: orUndefined(instant) },
 }
 
+const operator: TableShape<OperatorRecord> = {
+  name: "operator",
+  key: ["name"],
+  columns: {
+    name: text,
+    role: text,
+    token_hash: text,
+    former_token_hash: orUndefined(text),
+    former_valid_until: orUndefined(instant),
+    created_at: instant,
+    created_by: text,
+    expires_at: orUndefined(instant),
+    last_used_at: orUndefined(instant),
+  },
+}
+
 const removed_registration: TableShape<RemovedRegistration> = {
   name: "removed_registration",
   key: ["registration_id"],
@@ -248,6 +265,7 @@ export const storedTables = {
   incident_change,
   outbox,
   alert,
+  operator,
   removed_registration,
 }
 

@@ -4,13 +4,16 @@ import type {
   AgentBlocked,
   AgentNotAccepted,
   KeyConflict,
+  NotAnAgentKey,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
+import { keyState } from "../admission/agentKeys.ts"
 import { BodyBudget } from "../admission/BodyBudget.ts"
 import { heartbeat, type HeartbeatOutcome } from "../admission/heartbeat.ts"
 import {
   batchReply,
   heartbeatReplies,
+  notAnAgentKey,
   tooManyHeartbeats,
   tooManyRegistrations,
 } from "../admission/ingestReplies.ts"
@@ -24,6 +27,7 @@ import { CurrentInstruments, type Instruments } from "../engine/metrics/Instrume
 import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { isOperatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
@@ -64,6 +68,21 @@ const BUCKETS_KEPT = 50_000
 
 const isOfAcceptedKey = (outcome: HeartbeatOutcome): boolean => outcome === "seen" || outcome === "preseeded"
 
+type HeartbeatError = AgentBlocked | KeyConflict | NotAnAgentKey | RateLimited | StorageError
+type BatchError = AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError
+
+/** The reply to a batch. Asks for the state of a key only if it has the shape of an operator's token. */
+const answerBatch = (
+  result: BatchOutcome,
+  presented: Redacted.Redacted,
+  stateOfKey: () => Effect.Effect<string, StorageError>,
+): Effect.Effect<EventBatchAcceptedResponse, BatchError> =>
+  result.outcome === "agent_not_accepted" && isOperatorToken(presented)
+    ? Effect.flatMap(stateOfKey(), (state): Effect.Effect<EventBatchAcceptedResponse, BatchError> =>
+        state === "unknown" ? notAnAgentKey : batchReply(result),
+      )
+    : batchReply(result)
+
 /** Takes heartbeats and batches of check results. */
 export class Ingest extends Context.Service<
   Ingest,
@@ -78,7 +97,7 @@ export class Ingest extends Context.Service<
       key: Redacted.Redacted,
       request: HeartbeatRequest,
       address?: string,
-    ) => Effect.Effect<AcceptedResponse, AgentBlocked | KeyConflict | RateLimited | StorageError>
+    ) => Effect.Effect<AcceptedResponse, HeartbeatError>
     /**
      * Takes a batch of check results, all or nothing. Safe to repeat: known events count as
      * deduplicated.
@@ -86,7 +105,7 @@ export class Ingest extends Context.Service<
     readonly events: (
       key: Redacted.Redacted,
       request: EventBatchRequest,
-    ) => Effect.Effect<EventBatchAcceptedResponse, AgentBlocked | AgentNotAccepted | StorageError>
+    ) => Effect.Effect<EventBatchAcceptedResponse, BatchError>
   }
 >()("@tocsin/core/usecases/Ingest") {
   static readonly layer = Layer.effect(
@@ -137,14 +156,19 @@ export class Ingest extends Context.Service<
               )
             // Only unknown keys count against their address's registrations.
             const isCounted = address !== undefined && rules.registrationRate.perMinute > 0
-            if (!isCounted) return register()
-            return Effect.flatMap(decide(false), (outcome) => {
-              if (outcome !== "unknown_key") return reply(outcome)
-              const registration = registrations.take(address, now)
-              if (registration.allowed) return register()
-              meter.heartbeat("registration_limited")
-              return tooManyRegistrations(registration.retryAfterSeconds)
-            })
+            return Effect.flatMap(
+              decide(false),
+              (outcome): Effect.Effect<AcceptedResponse, HeartbeatError> => {
+                if (outcome !== "unknown_key") return reply(outcome)
+                // Only now, so that known keys cost no look at their shape.
+                if (isOperatorToken(presented)) return notAnAgentKey
+                if (!isCounted) return register()
+                const registration = registrations.take(address, now)
+                if (registration.allowed) return register()
+                meter.heartbeat("registration_limited")
+                return tooManyRegistrations(registration.retryAfterSeconds)
+              },
+            )
           }),
         events: (presented, request) =>
           Effect.flatMap(Instant.now, (now) => {
@@ -153,7 +177,7 @@ export class Ingest extends Context.Service<
             return Effect.flatMap(transact(command), (result) => {
               meter.batch(request, result, now)
               bodies.note(key_hash, result.outcome === "applied")
-              return batchReply(result)
+              return answerBatch(result, presented, () => transact(keyState(key_hash)))
             })
           }),
       })

@@ -7,6 +7,7 @@ import { copy } from "./copy.ts"
 import { doctor } from "./doctor.ts"
 import { incidents } from "./incidents.ts"
 import { migrate } from "./migrate.ts"
+import { operators } from "./operators.ts"
 import { outbox } from "./outbox.ts"
 import { simulate } from "./simulate.ts"
 import { summary } from "./summary.ts"
@@ -32,6 +33,7 @@ export const tocsin = Command.make("tocsin").pipe(
   Command.withSubcommands([
     { group: "The service", commands: [serve, doctor, migrate] },
     { group: "Agents, incidents and notifications", commands: [agents, incidents, outbox, summary] },
+    { group: "Operators", commands: [operators] },
     { group: "Simulation", commands: [simulate] },
     { group: "Backup", commands: [backup, copy] },
   ]),

@@ -31,6 +31,7 @@ const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   incidents: (row) => row.id,
   outbox: (row) => row.id,
   blacklist: (row) => row.blacklist_id,
+  operators: (row) => row.name,
 }
 
 /** The {@link Listing} of a query. */

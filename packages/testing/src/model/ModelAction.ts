@@ -153,6 +153,7 @@ const look: fc.Arbitrary<Look> = fc.record({
     "incidents",
     "outbox",
     "blacklist",
+    "operators",
   ),
   agent: maybe(agent),
   check: maybe(fc.constantFrom(...CHECKS)),

@@ -53,6 +53,8 @@ export const followLook = (replica: Replica, look: Look) => {
   switch (look.list) {
     case "agents":
       return pagesOf(replica, { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }, look)
+    case "operators":
+      return pagesOf(replica, { list: "operators", filter: {}, sort: "name", direction: "asc" }, look)
     case "checks":
       return pagesOf(
         replica,

@@ -10,6 +10,7 @@ export type CallError = CoreError | TocsinError
 const CODES = {
   ValidationError: "validation",
   AgentBlocked: "agent_blocked",
+  NotAnAgentKey: "unauthorized",
   AgentNotAccepted: "agent_not_accepted",
   AgentNotFound: "not_found",
   NotFound: "not_found",

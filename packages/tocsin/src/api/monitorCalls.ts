@@ -1,9 +1,14 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
-import { operationUseCases, operatorUseCases } from "@tocsin/adapter-http/handlers/useCases"
+import {
+  namedOperatorUseCases,
+  operationUseCases,
+  operatorUseCases,
+} from "@tocsin/adapter-http/handlers/useCases"
 import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
 import { endpointCodecs, type EndpointName, type InputOf } from "@tocsin/client/calls/endpoints"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { NotFound, Operations } from "@tocsin/core/usecases/Operations"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect } from "effect"
@@ -11,7 +16,9 @@ import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import type { Calls, CodeOf, Reply } from "./Calls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
 
-type UseCases = ReturnType<typeof operatorUseCases> & ReturnType<typeof operationUseCases>
+type UseCases = ReturnType<typeof operatorUseCases> &
+  ReturnType<typeof operationUseCases> &
+  ReturnType<typeof namedOperatorUseCases>
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
@@ -31,12 +38,12 @@ type AsReplies<Table> = {
       : AsReplies<Table[Name]>
 }
 
-// Agents' calls need a key each: see AgentCalls.
-const { heartbeat: _heartbeat, events: _events, ...operatorsTable } = callTable
+// Agents' calls need a key each: see AgentCalls. A program has no token, so there is no `me`.
+const { heartbeat: _heartbeat, events: _events, me: _me, ...operatorsTable } = callTable
 
 /** The operators' calls of the API, answered by this process. */
 export interface MonitorCalls extends AsReplies<
-  Omit<typeof callTable, "heartbeat" | "events" | "notifiers">
+  Omit<typeof callTable, "heartbeat" | "events" | "me" | "notifiers">
 > {
   readonly notifiers: {
     /**
@@ -48,12 +55,16 @@ export interface MonitorCalls extends AsReplies<
 
 const NO_SUCH_CHECK = "this agent has no such check; list its checks with monitor.checks.list({ agent_id })"
 
+const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor.operators.list()"
+
 /** What is not found, in terms of the library. */
 const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   explain: NO_SUCH_CHECK,
   resetClock: NO_SUCH_CHECK,
   removeCheck: NO_SUCH_CHECK,
   showIncident: "no incident has this id; list incidents with monitor.incidents.list()",
+  changeOperator: NO_SUCH_OPERATOR,
+  rotateOperator: NO_SUCH_OPERATOR,
   replay: 'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
   testNotifier: "there is no notifier of this name; give it to createMonitor first",
 }
@@ -87,19 +98,24 @@ type AnyUseCase = (request: object) => Effect.Effect<unknown, CoreError>
 /** {@link MonitorCalls} on running use cases. */
 export const monitorCalls = (
   calls: Calls,
-  services: Context.Context<Admission | Queries | Operations>,
+  services: Context.Context<Admission | Queries | Operations | Operators>,
 ): MonitorCalls => {
   const operations = Context.get(services, Operations)
   // Each codec's `read` gives its use case what that takes.
   const useCases = {
     ...operatorUseCases(Context.get(services, Admission), Context.get(services, Queries)),
     ...operationUseCases(operations),
+    ...namedOperatorUseCases(Context.get(services, Operators)),
   } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
-  const replyTo = (endpoint: EndpointName) => (input?: unknown) => {
-    const { read, write } = endpointCodecs[endpoint]
-    const answer = Effect.flatMap(Effect.fromResult(read(input)), (request) => useCases[endpoint](request))
-    return calls.reply(answer.pipe(Effect.mapError(inLibraryTerms(endpoint)), Effect.map(write)))
-  }
+  const replyTo =
+    (endpoint: EndpointName) =>
+    (...input: ReadonlyArray<unknown>) => {
+      const { read, write } = endpointCodecs[endpoint]
+      const answer = Effect.flatMap(Effect.fromResult(read(...input)), (request) =>
+        useCases[endpoint](request),
+      )
+      return calls.reply(answer.pipe(Effect.mapError(inLibraryTerms(endpoint)), Effect.map(write)))
+    }
   const mapped = mapCalls(({ endpoint, walks }) => {
     const reply = replyTo(endpoint)
     return walks ? (parameters?: object) => allPages(reply, parameters) : reply

@@ -14,6 +14,7 @@ import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { type BeatReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { Operators } from "@tocsin/core/usecases/Operators"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
@@ -61,6 +62,7 @@ export type TocsinServices =
   | Admission
   | Queries
   | Operations
+  | Operators
   | HealthExamination
   | IncidentFeed
   | Readiness
@@ -110,6 +112,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Admission.layer,
     Queries.layer,
     Operations.layer,
+    Operators.layer,
     HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }

@@ -11,6 +11,7 @@ import type {
 import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
 import { SEVERITY_RANK } from "../../incidents/MemberRecord.ts"
 import type { OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
@@ -28,6 +29,7 @@ export interface ListRows {
   readonly incidents: IncidentRecord
   readonly outbox: OutboxRecord
   readonly blacklist: BlockedKeyRecord
+  readonly operators: OperatorRecord
 }
 
 /** The filters of each list; absent fields do not filter. */
@@ -51,6 +53,7 @@ export interface ListFilters {
     readonly event_type?: NotificationType | undefined
   }
   readonly blacklist: Record<never, never>
+  readonly operators: Record<never, never>
 }
 
 export type ListName = keyof ListRows
@@ -117,6 +120,7 @@ export const ListOrders = {
       text<BlockedKeyRecord>("blacklist_id", (row) => row.blacklist_id),
     ],
   },
+  operators: { name: [text<OperatorRecord>("name", (row) => row.name)] },
 } as const satisfies {
   readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
 }

@@ -8,6 +8,7 @@ import type {
   OutboxId,
 } from "../../contract/Identifiers.ts"
 import type { Instant } from "../../contract/Instant.ts"
+import type { OperatorName } from "../../contract/Operators.ts"
 import type { NotifierName } from "../../contract/Status.ts"
 import type { IncidentRef } from "../../incidents/IncidentRecord.ts"
 import type { MemberRef } from "../../incidents/MemberRecord.ts"
@@ -79,6 +80,8 @@ export interface RowRequest {
   readonly alerts?: ReadonlyArray<AlertRef>
   /** Pending agents last seen at `seenBefore` or earlier; skips locked ones. */
   readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
+  /** Named operators. */
+  readonly operators?: ReadonlyArray<OperatorName>
   /** The service's sign of life; replicas wait for one another. */
   readonly mark?: true
 }

@@ -68,6 +68,7 @@ export class Workspace {
   readonly outbox = new Table(WorkspaceTables.outbox, this.#count)
   readonly alerts = new Table(WorkspaceTables.alerts, this.#count)
   readonly marks = new Table(WorkspaceTables.marks, this.#count)
+  readonly operators = new Table(WorkspaceTables.operators, this.#count)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(WorkspaceTables.openIncidents, this.#count)
   /** The key of a blacklist row. */
@@ -247,6 +248,7 @@ export class Workspace {
       outbox: this.outbox.changes(),
       alerts: this.alerts.changes(),
       marks: this.marks.changes(),
+      operators: this.operators.changes(),
       /** New changes of incidents. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
       /** Changes of incidents to delete once the new ones are written. */

@@ -1,10 +1,12 @@
 import type { AgentKeyRecord, AgentRecord } from "../../admission/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../../checks/CheckRecord.ts"
 import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../../contract/Identifiers.ts"
+import type { OperatorName } from "../../contract/Operators.ts"
 import type { IncidentRecord, IncidentRef } from "../../incidents/IncidentRecord.ts"
 import type { MemberRecord, MemberRef } from "../../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../../liveness/MarkRecord.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
 import type { TableOptions } from "./Table.ts"
 
 /** A row of the index of open incidents. */
@@ -68,6 +70,11 @@ export const WorkspaceTables = {
   }),
   marks: table<"service", MarkRecord>({
     name: "mark",
+    idOf: (row) => row.name,
+    keyOf: itself,
+  }),
+  operators: table<OperatorName, OperatorRecord>({
+    name: "operator",
     idOf: (row) => row.name,
     keyOf: itself,
   }),

@@ -73,6 +73,7 @@ const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>):
     worstMembers: request.worstMembers && missingRanking(workspace, request.worstMembers),
     outboxItems: unless((id) => workspace.outbox.isLoaded(id), request.outboxItems),
     alerts: unless((ref) => workspace.alerts.isLoaded(ref), request.alerts),
+    operators: unless((name) => workspace.operators.isLoaded(name), request.operators),
     mark: request.mark && !workspace.marks.isLoaded("service") ? true : undefined,
     pendingAgents: request.pendingAgents && !workspace.knowsPendingAgents ? true : undefined,
   }

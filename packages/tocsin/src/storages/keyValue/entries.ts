@@ -24,6 +24,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.outbox, changes.outbox)
   change(rowKeys.alert, changes.alerts)
   change(rowKeys.mark, changes.marks)
+  change(rowKeys.operator, changes.operators)
   for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
   for (const cut of changes.storyCuts) {
     const story = tables.incidentChanges.get(cut.incident_id) ?? []
@@ -87,6 +88,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     outbox: added("outbox"),
     alerts: added("alert"),
     marks: added("mark"),
+    operators: added("operator"),
     incidentChanges: rowsOf("incident_change").toSorted((a, b) => a.seq - b.seq),
     storyCuts: [],
     removedChecks: [],

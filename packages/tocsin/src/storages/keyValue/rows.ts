@@ -6,6 +6,7 @@ import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incident
 import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { OperatorRecord } from "@tocsin/core/operators/OperatorRecord"
 import type { EstablishedName } from "@tocsin/core/ports/Storage"
 
 /** The kinds of row in a store. */
@@ -20,6 +21,7 @@ export interface Rows {
   readonly outbox: OutboxRecord
   readonly alert: AlertRecord
   readonly mark: MarkRecord
+  readonly operator: OperatorRecord
   readonly established: { readonly name: EstablishedName; readonly value: string }
   readonly removed_registration: AgentRecord
   /** The number of the newest row of the history, which may itself be gone. */
@@ -40,6 +42,7 @@ export const rowKeys = {
   outbox: (row: Pick<OutboxRecord, "id">) => `outbox/${row.id}`,
   alert: (row: AlertRef) => `alert/${row.incident_id}/${row.severity}`,
   mark: (row: { readonly name: string }) => `mark/${row.name}`,
+  operator: (row: Pick<OperatorRecord, "name">) => `operator/${row.name}`,
   established: (row: { readonly name: string }) => `established/${row.name}`,
   removed_registration: (row: { readonly registration_id: string }) =>
     `removed_registration/${row.registration_id}`,

@@ -1,0 +1,75 @@
+import { Schema } from "effect"
+import { Role } from "./Role.ts"
+import { durationText } from "./DurationText.ts"
+import { closedStruct, timestamp } from "./Fields.ts"
+import { InstantFromString } from "./Instant.ts"
+
+// Names of tokens in the settings begin with `token-`.
+const NAME = /^(?!token-)[a-z0-9][a-z0-9._-]{0,62}$/u
+
+/** Names an operator (docs/rules.md#operators). */
+export const OperatorName = Schema.String.check(
+  Schema.isPattern(NAME, {
+    identifier: "OperatorName",
+    description: "Names an operator. It cannot begin with token-.",
+    expected:
+      "1 to 63 lower-case letters, digits or the characters . _ -, beginning with a letter or digit, and not with token-",
+    toJsonSchema: () => ({ maxLength: 63, pattern: "^[a-z0-9][a-z0-9._-]*$" }),
+  }),
+).pipe(Schema.brand("OperatorName"))
+export type OperatorName = typeof OperatorName.Type
+
+/** The body of POST operators. */
+export const CreateOperatorRequest = closedStruct({
+  name: OperatorName,
+  role: Role,
+  expires_at: Schema.optionalKey(timestamp("When the operator expires; never without.")),
+}).annotate({ identifier: "CreateOperatorRequest", description: "A new operator." })
+export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
+
+/** The body of PATCH operators/{name}. */
+export const ChangeOperatorRequest = closedStruct({
+  role: Schema.optionalKey(Role),
+  expires_at: Schema.optionalKey(Schema.NullOr(InstantFromString)).annotateKey({
+    description: "When the operator expires; null for never.",
+  }),
+}).annotate({ identifier: "ChangeOperatorRequest", description: "Absent fields stay as they are." })
+export type ChangeOperatorRequest = typeof ChangeOperatorRequest.Type
+
+/** The body of POST operators/{name}/rotate. */
+export const RotateOperatorRequest = closedStruct({
+  grace: Schema.optionalKey(durationText({ min: "0 seconds", max: "7 days" })).annotateKey({
+    description: "How long the former token stays valid: 24h unless given, 0s for not at all.",
+  }),
+}).annotate({ identifier: "RotateOperatorRequest", description: "How to replace a token." })
+export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
+
+/** A named operator, without its token. */
+export const Operator = Schema.Struct({
+  name: OperatorName,
+  role: Role,
+  created_at: InstantFromString,
+  created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
+  expires_at: Schema.NullOr(InstantFromString).annotateKey({ description: "Null if it never expires." }),
+  last_used_at: Schema.NullOr(InstantFromString).annotateKey({
+    description: "Updated at most once a minute; null if it was never used.",
+  }),
+}).annotate({ identifier: "Operator", description: "Someone with a token of their own." })
+export type Operator = typeof Operator.Type
+
+/** An operator with a token that is shown this once. */
+export const OperatorWithToken = Schema.Struct({
+  ...Operator.fields,
+  token: Schema.String.annotateKey({ description: "The new token. It is not shown again." }),
+}).annotate({ identifier: "OperatorWithToken", description: "An operator with its new token." })
+export type OperatorWithToken = typeof OperatorWithToken.Type
+
+/** Who makes a request. */
+export const Me = Schema.Struct({
+  name: Schema.String.annotateKey({
+    description: "The operator's name, or token- and eight digits for a token of the settings.",
+  }),
+  role: Role,
+  expires_at: Schema.optionalKey(timestamp("When the operator expires; absent if never.")),
+}).annotate({ identifier: "Me", description: "The operator whose token the request has." })
+export type Me = typeof Me.Type

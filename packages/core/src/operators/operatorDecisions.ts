@@ -1,0 +1,100 @@
+import { Duration } from "effect"
+import type { KeyHash } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { OperatorName } from "../contract/Operators.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import { isValidToken, type OperatorRecord } from "./OperatorRecord.ts"
+import type { Role } from "../contract/Role.ts"
+
+/** A new operator. */
+export interface NewOperator {
+  readonly name: OperatorName
+  readonly role: Role
+  readonly expires_at: Instant.Instant | undefined
+  readonly token_hash: KeyHash
+  readonly created_by: string
+}
+
+/** What changes about an operator; absent fields stay. */
+export interface OperatorChanges {
+  readonly role?: Role
+  /** `undefined`: the operator no longer expires. */
+  readonly expires_at?: Instant.Instant | undefined
+}
+
+/** A new token, and how long the former one stays valid. */
+export interface NewToken {
+  readonly token_hash: KeyHash
+  readonly grace: Duration.Duration
+}
+
+// Limits how often a request writes (docs/rules.md#operators).
+const USE_NOTED_EVERY = Duration.minutes(1)
+
+/** Creates an operator; `undefined` if the name is in use. */
+export const createOperator = (created: NewOperator): Command<OperatorRecord | undefined> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { operators: [created.name] })
+    if (workspace.operators.get(created.name) !== undefined) return undefined
+    const operator: OperatorRecord = {
+      ...created,
+      former_token_hash: undefined,
+      former_valid_until: undefined,
+      created_at: now,
+      last_used_at: undefined,
+    }
+    workspace.operators.put(operator)
+    return operator
+  }
+
+const changing = (
+  name: OperatorName,
+  change: (operator: OperatorRecord, now: Instant.Instant) => OperatorRecord,
+): Command<OperatorRecord | undefined> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { operators: [name] })
+    const operator = workspace.operators.get(name)
+    if (operator === undefined) return undefined
+    const changed = change(operator, now)
+    workspace.operators.put(changed)
+    return changed
+  }
+
+/** Changes the role or the expiry; `undefined` if there is no such operator. */
+export const changeOperator = (name: OperatorName, changes: OperatorChanges) =>
+  changing(name, (operator) => ({ ...operator, ...changes }))
+
+/** Replaces the token. A token that was already replaced before ends at once. */
+export const rotateToken = (name: OperatorName, { token_hash, grace }: NewToken) =>
+  changing(name, (operator, now) => {
+    const hasGrace = Duration.isPositive(grace)
+    return {
+      ...operator,
+      token_hash,
+      former_token_hash: hasGrace ? operator.token_hash : undefined,
+      former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
+    }
+  })
+
+/** Removes an operator. Returns how many there were. */
+export const removeOperator = (name: OperatorName): Command<number> =>
+  function* (workspace) {
+    yield* ensure(workspace, { operators: [name] })
+    if (workspace.operators.get(name) === undefined) return 0
+    workspace.operators.delete(name)
+    return 1
+  }
+
+/** Whether a use at this moment is to be recorded. */
+export const isUseNotable = ({ last_used_at }: OperatorRecord, now: Instant.Instant): boolean =>
+  last_used_at === undefined || last_used_at <= Instant.minus(now, USE_NOTED_EVERY)
+
+/** Records that an operator used this token, unless it has ended or another replica just did. */
+export const noteUse = (name: OperatorName, token_hash: KeyHash): Command<void> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { operators: [name] })
+    const operator = workspace.operators.get(name)
+    if (operator === undefined || !isValidToken(operator, token_hash, now)) return
+    if (isUseNotable(operator, now)) workspace.operators.put({ ...operator, last_used_at: now })
+  }

@@ -1,0 +1,150 @@
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { ValidationError } from "../contract/Errors.ts"
+import * as Instant from "../contract/Instant.ts"
+import type {
+  ChangeOperatorRequest,
+  CreateOperatorRequest,
+  Me,
+  Operator,
+  OperatorName,
+  OperatorWithToken,
+  RotateOperatorRequest,
+} from "../contract/Operators.ts"
+import type { ActionCountResponse } from "../contract/Responses.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { type ActingOperator, CurrentOperator } from "../operators/CurrentOperator.ts"
+import * as decisions from "../operators/operatorDecisions.ts"
+import { isValidToken, type OperatorRecord } from "../operators/OperatorRecord.ts"
+import { operatorToken } from "../operators/operatorToken.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+import { NotFound, StateConflict } from "./Operations.ts"
+
+const USUAL_GRACE = Duration.hours(24)
+
+const noSuchOperator = () =>
+  new NotFound({ message: "no operator has this name; list operators with GET /ops/v1/operators" })
+
+const nameInUse = () =>
+  new StateConflict({
+    message: "an operator has this name; choose another name, or rotate that operator's token",
+  })
+
+const inThePast = () => new ValidationError({ message: "expires_at must be in the future" })
+
+const toOperator = (record: OperatorRecord): Operator => ({
+  name: record.name,
+  role: record.role,
+  created_at: record.created_at,
+  created_by: record.created_by,
+  expires_at: record.expires_at ?? null,
+  last_used_at: record.last_used_at ?? null,
+})
+
+/** Named operators and their tokens (docs/rules.md#operators). */
+export class Operators extends Context.Service<
+  Operators,
+  {
+    /** The operator of a token, looked up in the storage each time; `undefined` if it is not valid. */
+    readonly authenticate: (
+      token: Redacted.Redacted,
+    ) => Effect.Effect<ActingOperator | undefined, StorageError>
+    /** Who calls. */
+    readonly me: Effect.Effect<Me>
+    /** Operators by name. */
+    readonly list: (
+      parameters: PageParameters,
+    ) => Effect.Effect<Page<Operator>, ValidationError | StorageError>
+    /** Creates an operator, and returns its token this once. */
+    readonly create: (
+      request: CreateOperatorRequest,
+    ) => Effect.Effect<OperatorWithToken, ValidationError | StateConflict | StorageError>
+    /** Changes the role or the expiry of an operator. */
+    readonly change: (
+      name: OperatorName,
+      request: ChangeOperatorRequest,
+    ) => Effect.Effect<Operator, ValidationError | NotFound | StorageError>
+    /** Replaces the token of an operator, and returns the new one this once. */
+    readonly rotate: (
+      name: OperatorName,
+      request: RotateOperatorRequest,
+    ) => Effect.Effect<OperatorWithToken, NotFound | StorageError>
+    /** Removes an operator; count 0 if there is none of this name. */
+    readonly remove: (name: OperatorName) => Effect.Effect<ActionCountResponse, StorageError>
+  }
+>()("@tocsin/core/usecases/Operators") {
+  static readonly layer = Layer.effect(
+    Operators,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const commits = yield* Commits
+      const hashing = yield* Hashing
+      const ids = yield* Ids
+
+      const newToken = Effect.sync(() => {
+        const token = operatorToken(ids.secret())
+        return { token, token_hash: hashing.identify(token).key_hash }
+      })
+
+      const authenticate = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const { key_hash } = hashing.identify(token)
+        const operator = yield* storage.operatorOfToken(key_hash)
+        const now = yield* Instant.now
+        if (operator === undefined || !isValidToken(operator, key_hash, now)) return undefined
+        if (decisions.isUseNotable(operator, now)) {
+          // A storage that refuses writes must not refuse reads.
+          yield* Effect.ignore(commits.transact(decisions.noteUse(operator.name, key_hash)))
+        }
+        const { name, role, expires_at } = operator
+        return { name, role, expires_at }
+      })
+
+      const refusePast = Effect.fnUntraced(function* (expiresAt: Instant.Instant | null | undefined) {
+        if (expiresAt === undefined || expiresAt === null) return
+        if (expiresAt <= (yield* Instant.now)) return yield* inThePast()
+      })
+
+      return Operators.of({
+        authenticate,
+        me: Effect.map(CurrentOperator, ({ name, role, expires_at }) =>
+          expires_at === undefined ? { name, role } : { name, role, expires_at },
+        ),
+        list: Effect.fnUntraced(function* (parameters) {
+          const query = { list: "operators", filter: {}, sort: "name", direction: "asc" } as const
+          const page = yield* readPage(storage, hashing.sha256, query, parameters)
+          return { ...page, items: page.items.map(toOperator) }
+        }),
+        create: Effect.fn("Operators.create")(function* ({ name, role, expires_at }) {
+          yield* refusePast(expires_at)
+          const { token, token_hash } = yield* newToken
+          const created_by = (yield* CurrentOperator).name
+          const operator = yield* commits.transact(
+            decisions.createOperator({ name, role, expires_at, token_hash, created_by }),
+          )
+          if (operator === undefined) return yield* nameInUse()
+          return { ...toOperator(operator), token: Redacted.value(token) }
+        }),
+        change: Effect.fn("Operators.change")(function* (name, { role, expires_at }) {
+          yield* refusePast(expires_at)
+          const changes = {
+            ...(role !== undefined && { role }),
+            ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),
+          }
+          const operator = yield* commits.transact(decisions.changeOperator(name, changes))
+          return operator === undefined ? yield* noSuchOperator() : toOperator(operator)
+        }),
+        rotate: Effect.fn("Operators.rotate")(function* (name, { grace = USUAL_GRACE }) {
+          const { token, token_hash } = yield* newToken
+          const operator = yield* commits.transact(decisions.rotateToken(name, { token_hash, grace }))
+          if (operator === undefined) return yield* noSuchOperator()
+          return { ...toOperator(operator), token: Redacted.value(token) }
+        }),
+        remove: Effect.fn("Operators.remove")(function* (name) {
+          return { count: yield* commits.transact(decisions.removeOperator(name)) }
+        }),
+      })
+    }),
+  )
+}
