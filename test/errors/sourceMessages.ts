@@ -51,8 +51,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "`${name} ${target.failure}`",
   // Problems of a policy, which name what was read.
   "read.failure",
-  "text.failure",
-  '[{ path: "", line: 1, message: text.failure }]',
   "problems.map(locate)",
   "syntaxMessage(code, message)",
   // What was wrong with a request: its words are in `elsewhere`.

@@ -9,8 +9,10 @@ import { incidents } from "./incidents.ts"
 import { migrate } from "./migrate.ts"
 import { operators } from "./operators.ts"
 import { outbox } from "./outbox.ts"
+import { policy } from "./policy.ts"
 import { simulate } from "./simulate.ts"
 import { summary } from "./summary.ts"
+import { windows } from "./windows.ts"
 
 const serve = Command.make("serve", {}, () => Effect.sync(runServer)).pipe(
   Command.withDescription(
@@ -34,7 +36,7 @@ export const tocsin = Command.make("tocsin").pipe(
     { group: "The service", commands: [serve, doctor, migrate] },
     { group: "Agents, incidents and notifications", commands: [agents, incidents, outbox, summary] },
     { group: "Operators", commands: [operators] },
-    { group: "Simulation", commands: [simulate] },
+    { group: "Policy and simulation", commands: [policy, windows, simulate] },
     { group: "Backup", commands: [backup, copy] },
   ]),
 )

@@ -2,7 +2,7 @@ import type { PolicyIssue } from "@tocsin/adapter-http/policy/readPolicyText"
 import { Schema } from "effect"
 
 /** A line for each issue: where it is, and what is wrong. */
-const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
+export const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
   issues.map(({ line, message, path }) => `${file}:${line}: ${path === "" ? "the policy" : path} ${message}`)
 
 /** The policy file is invalid. */

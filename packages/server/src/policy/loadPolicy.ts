@@ -1,20 +1,16 @@
-import { readFileSync, statSync } from "node:fs"
-import {
-  MAX_POLICY_BYTES,
-  type PolicyIssue,
-  readPolicyText,
-} from "@tocsin/adapter-http/policy/readPolicyText"
+import type { PolicyIssue } from "@tocsin/adapter-http/policy/readPolicyText"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Context, Effect, Layer, Result, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { notifiersLayer } from "../notifiers.ts"
 import { enabledNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { BadPolicy } from "./BadPolicy.ts"
+import { readPolicyFile } from "./readPolicyFile.ts"
 
 /** A valid policy, and the notifiers of all its receivers. */
 export interface LoadedPolicy {
@@ -37,10 +33,8 @@ export const loadPolicy = Effect.fnUntraced(function* (
     return { document: {}, others: enabled, receivers: yield* ofSettings(settings) }
   }
   const refuse = (issues: ReadonlyArray<PolicyIssue>) => new BadPolicy({ file, issues })
-  const text = readText(file)
-  if (Result.isFailure(text)) return yield* refuse([{ path: "", line: 1, message: text.failure }])
   const { document, locate } = yield* Effect.mapError(
-    Effect.fromResult(readPolicyText(text.success, enabled)),
+    Effect.fromResult(readPolicyFile(file, enabled)),
     refuse,
   )
   if (document.receivers === undefined) {
@@ -59,12 +53,3 @@ export const loadPolicy = Effect.fnUntraced(function* (
 
 const ofSettings = (settings: Settings) =>
   Effect.map(Layer.build(Layer.fresh(notifiersLayer(settings))), Context.get(Notifiers))
-
-/** The text of a file of at most 1 MiB. */
-const readText = (file: string): Result.Result<string, string> => {
-  const read = Result.try(() =>
-    statSync(file).size > MAX_POLICY_BYTES ? undefined : readFileSync(file, "utf8"),
-  )
-  if (Result.isFailure(read)) return Result.fail("cannot be read: check that it exists and is readable")
-  return read.success === undefined ? Result.fail("is larger than 1 MiB") : Result.succeed(read.success)
-}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as Instant from "../../src/contract/Instant.ts"
+import { compilePolicy } from "../../src/policy/compilePolicy.ts"
+import { nextOccurrences } from "../../src/policy/occurrences.ts"
+import { readPolicy } from "../../src/policy/readPolicy.ts"
+
+const windowOf = (fields: object) => {
+  const window = { name: "w", tz: "Europe/Berlin", match: ["check_id = disk"], ...fields }
+  const [compiled] = compilePolicy(Result.getOrThrow(readPolicy({ windows: [window] }, [])), []).windows
+  return compiled ?? expect.fail("there is no window")
+}
+
+const occurrences = (fields: object, now: string, count: number): ReadonlyArray<string> =>
+  nextOccurrences(windowOf(fields), Instant.fromMillis(Date.parse(now)), count).map(
+    ({ ends_at, starts_at }) => `${Instant.format(starts_at)} ${Instant.format(ends_at)}`,
+  )
+
+describe("the next occurrences of a window", () => {
+  it("last for an elapsed time through both clock changes", () => {
+    expect(occurrences({ cron: "30 1 * * *", for: "4h" }, "2026-03-28T12:00Z", 2)).toEqual([
+      "2026-03-29T00:30:00.000Z 2026-03-29T04:30:00.000Z",
+      "2026-03-29T23:30:00.000Z 2026-03-30T03:30:00.000Z",
+    ])
+    expect(occurrences({ cron: "30 2 * * *", for: "1h" }, "2026-10-24T12:00Z", 2)).toEqual([
+      "2026-10-25T00:30:00.000Z 2026-10-25T01:30:00.000Z",
+      "2026-10-26T01:30:00.000Z 2026-10-26T02:30:00.000Z",
+    ])
+  })
+
+  it("begin with the one in force, up to its end", () => {
+    const nightly = { cron: "0 22 * * *", for: "4h", tz: "UTC" }
+    const [present, following] = [
+      "2026-01-01T22:00:00.000Z 2026-01-02T02:00:00.000Z",
+      "2026-01-02T22:00:00.000Z 2026-01-03T02:00:00.000Z",
+    ]
+    expect(occurrences(nightly, "2026-01-01T22:00:00Z", 1)).toEqual([present])
+    expect(occurrences(nightly, "2026-01-02T01:59:59Z", 2)).toEqual([present, following])
+    expect(occurrences(nightly, "2026-01-02T02:00:00Z", 1)).toEqual([following])
+  })
+
+  it("overlap where they last longer than their interval", () => {
+    expect(occurrences({ cron: "0 * * * *", for: "90m", tz: "UTC" }, "2026-01-01T10:15Z", 2)).toEqual([
+      "2026-01-01T10:00:00.000Z 2026-01-01T11:30:00.000Z",
+      "2026-01-01T11:00:00.000Z 2026-01-01T12:30:00.000Z",
+    ])
+  })
+})

@@ -1,0 +1,47 @@
+import process from "node:process"
+import { NotifierKind } from "@tocsin/core/contract/Status"
+import { Effect, Result } from "effect"
+import { Argument, Command } from "effect/cli"
+import { CommandFailure } from "../CommandFailure.ts"
+import { writeResult } from "../output/Output.ts"
+import { issueLines } from "../policy/BadPolicy.ts"
+import { readPolicyFile } from "../policy/readPolicyFile.ts"
+import { enabledNotifiers } from "../rules.ts"
+import { commandSettings } from "../settings/checkedSettings.ts"
+import * as flags from "./flags.ts"
+
+/** The receivers of a policy that defines none; invalid settings leave all kinds possible. */
+const knownNotifiers = () => {
+  const settings = commandSettings(process.env)
+  return Result.isSuccess(settings) ? enabledNotifiers(settings.success) : NotifierKind.literals
+}
+
+/** `tocsin policy check` */
+const check = Command.make(
+  "check",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("A policy in YAML or JSON")),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ file, json }) {
+    const read = readPolicyFile(file, knownNotifiers())
+    const issues = Result.isSuccess(read) ? [] : read.failure
+    const lines = issueLines(file, issues)
+    yield* writeResult(json, { issues }, () =>
+      lines.length === 0 ? `${file} is valid\n` : lines.map((line) => `${line}\n`).join(""),
+    )
+    if (issues.length === 0) return
+    return yield* new CommandFailure({ exit: "failed", message: `${file} is not a valid policy` })
+  }),
+).pipe(
+  Command.withDescription(
+    "Check a policy, and name every problem by line and path. Opens no file and no variable that the policy names",
+  ),
+  Command.withShortDescription("Check a policy"),
+)
+
+/** `tocsin policy` */
+export const policy = Command.make("policy").pipe(
+  Command.withDescription("Check the policy: receivers, routes and maintenance windows"),
+  Command.withSubcommands([check]),
+)

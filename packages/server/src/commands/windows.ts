@@ -1,0 +1,76 @@
+import * as Instant from "@tocsin/core/contract/Instant"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { nextOccurrences } from "@tocsin/core/policy/occurrences"
+import { formatMatcher } from "@tocsin/core/silences/Matcher"
+import { Effect, Result } from "effect"
+import { Command } from "effect/cli"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
+import { BadPolicy } from "../policy/BadPolicy.ts"
+import { readPolicyFile } from "../policy/readPolicyFile.ts"
+import { enabledNotifiers } from "../rules.ts"
+import * as flags from "./flags.ts"
+import { settingsOfCommand } from "./UseCases.ts"
+
+const SHOWN_OCCURRENCES = 5
+
+interface Shown {
+  readonly name: string
+  readonly cron: string
+  readonly tz: string
+  readonly match: ReadonlyArray<string>
+  readonly comment: string | undefined
+  readonly occurrences: ReadonlyArray<{ readonly starts_at: string; readonly ends_at: string }>
+}
+
+interface Row {
+  readonly name: string
+  readonly starts_at: string
+  readonly ends_at: string
+  readonly comment: string | undefined
+}
+
+const COLUMNS: ReadonlyArray<Column<Row>> = [
+  { title: "WINDOW", cell: ({ name }) => name },
+  { title: "STARTS", cell: ({ starts_at }) => starts_at },
+  { title: "ENDS", cell: ({ ends_at }) => ends_at },
+  { title: "COMMENT", cell: ({ comment }) => comment ?? "", least: 16 },
+]
+
+/** The windows of the policy file of the settings. */
+const windowsAt = Effect.fnUntraced(function* (now: Instant.Instant) {
+  const settings = yield* settingsOfCommand
+  const { SERVICE_POLICY_FILE: file } = settings
+  if (file === undefined) return []
+  const read = readPolicyFile(file, enabledNotifiers(settings))
+  if (Result.isFailure(read)) return yield* new BadPolicy({ file, issues: read.failure })
+  return compilePolicy(read.success.document, []).windows.map((window): Shown => {
+    const { comment, cron, match, name, tz } = window
+    const occurrences = nextOccurrences(window, now, SHOWN_OCCURRENCES).map(({ ends_at, starts_at }) => ({
+      starts_at: Instant.format(starts_at),
+      ends_at: Instant.format(ends_at),
+    }))
+    return { name, cron, tz, match: match.map(formatMatcher), comment, occurrences }
+  })
+})
+
+/** `tocsin windows` */
+export const windows = Command.make(
+  "windows",
+  { json: flags.json },
+  Effect.fnUntraced(function* ({ json }) {
+    const output = yield* Output
+    const found = yield* windowsAt(yield* Instant.now)
+    const rows = found.flatMap(({ comment, name, occurrences }) =>
+      occurrences.map((occurrence): Row => ({ name, comment, ...occurrence })),
+    )
+    yield* writeResult(json, { windows: found }, () =>
+      rows.length === 0 ? "the policy has no maintenance window\n" : tableText(COLUMNS, rows, output),
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "List the maintenance windows of SERVICE_POLICY_FILE, each with the one in force and the next, five in all",
+  ),
+  Command.withShortDescription("List maintenance windows and their next times"),
+)

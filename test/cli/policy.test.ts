@@ -1,0 +1,90 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { scratchFolder } from "../processes/scratch.ts"
+import { jsonOf, tocsin, warmUp } from "./tocsin.ts"
+
+const POLICY = `
+receivers:
+  pager: { kind: webhook, url_file: /no/such/file, secret_env: NO_SUCH_VARIABLE }
+routes:
+  - { match: ["severity = critical"], to: [pager] }
+windows:
+  - { name: backup, cron: "0 2 * * 0", tz: Europe/Berlin, for: 4h, match: ["check_id glob disk*"] }
+`
+
+const site = Effect.map(scratchFolder, (cwd) => {
+  writeFileSync(join(cwd, "policy.yaml"), POLICY)
+  writeFileSync(
+    join(cwd, "bad.yaml"),
+    POLICY.replace("to: [pager]", "to: [chat]").replace("0 2 * * 0", "0 2 30 2 *"),
+  )
+  return { cwd, environment: { SERVICE_POLICY_FILE: "policy.yaml" } }
+})
+
+beforeAll(warmUp)
+
+describe("tocsin policy check", () => {
+  it.live("accepts a policy without opening the secrets that it names", () =>
+    Effect.gen(function* () {
+      const { code, stdout } = yield* tocsin(yield* site, "policy", "check", "policy.yaml")
+      assert.deepStrictEqual({ code, stdout }, { code: 0, stdout: "policy.yaml is valid\n" })
+    }),
+  )
+
+  it.live("names every problem by line and path, and fails", () =>
+    Effect.gen(function* () {
+      const at = yield* site
+      const { code, stderr, stdout } = yield* tocsin(at, "policy", "check", "bad.yaml")
+      assert.deepStrictEqual(stdout.trimEnd().split("\n"), [
+        "bad.yaml:5: routes[0].to[0] names no receiver; the receivers are pager",
+        "bad.yaml:7: windows[0].cron never fires: no date matches it",
+      ])
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "bad.yaml is not a valid policy")
+      const json = yield* tocsin(at, "policy", "check", "bad.yaml", "--json")
+      assert.deepNestedInclude(JSON.parse(json.stdout), {
+        "issues[0].line": 5,
+        "issues[0].path": "routes[0].to[0]",
+      })
+      const missing = yield* tocsin(at, "policy", "check", "missing.yaml")
+      assert.strictEqual(
+        missing.stdout,
+        "missing.yaml:1: the policy cannot be read: check that it exists and is readable\n",
+      )
+    }),
+  )
+})
+
+describe("tocsin windows", () => {
+  it.live("lists the next five times of each window", () =>
+    Effect.gen(function* () {
+      const at = yield* site
+      const { windows } = (yield* jsonOf(at, "windows")) as {
+        readonly windows: ReadonlyArray<{
+          readonly name: string
+          readonly match: ReadonlyArray<string>
+          readonly occurrences: ReadonlyArray<{ readonly starts_at: string; readonly ends_at: string }>
+        }>
+      }
+      const [backup] = windows
+      assert.deepStrictEqual(backup?.match, ["check_id glob disk*"])
+      assert.lengthOf(backup?.occurrences ?? [], 5)
+      for (const { ends_at, starts_at } of backup?.occurrences ?? []) {
+        assert.strictEqual(new Date(starts_at).getUTCDay(), 0)
+        assert.strictEqual(Date.parse(ends_at) - Date.parse(starts_at), 4 * 3_600_000)
+      }
+      const { stdout } = yield* tocsin(at, "windows")
+      assert.lengthOf(stdout.trimEnd().split("\n"), 6)
+    }),
+  )
+
+  it.live("has none without a policy", () =>
+    Effect.gen(function* () {
+      const { cwd } = yield* site
+      const { stdout } = yield* tocsin({ cwd, environment: {} }, "windows")
+      assert.strictEqual(stdout, "the policy has no maintenance window\n")
+    }),
+  )
+})
