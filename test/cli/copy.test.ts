@@ -48,6 +48,7 @@ describe.concurrent("tocsin copy", () => {
           return { shown: now, agent: first, lastEvent: last }
         }),
       )
+      yield* jsonOf(source, "operators", "add", "ann", "--role", "read")
       const postgres = yield* emptyPostgres
       const there = yield* copied({ ...source, environment: postgres.environment }, "--to", "env:TARGET")
       for (const { table, rows } of there) {

@@ -203,6 +203,12 @@ const calls: Readonly<
   "outbox.list": [true, (client) => client.outbox.list(page)],
   "outbox.replay": [false, (client) => client.outbox.replay(ID)],
   "notifiers.test": [false, (client) => client.notifiers.test("debug")],
+  me: [true, (client) => client.me()],
+  "operators.list": [true, (client) => client.operators.list(page)],
+  "operators.create": [false, (client) => client.operators.create({ name: "ann", role: "read" })],
+  "operators.change": [false, (client) => client.operators.change("ann", { role: "admin" })],
+  "operators.rotate": [false, (client) => client.operators.rotate("ann", {})],
+  "operators.remove": [false, (client) => client.operators.remove("ann")],
   summary: [true, summary],
   // What probes ask for is how things are now.
   health: [false, (client) => client.health()],

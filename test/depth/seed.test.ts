@@ -58,6 +58,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
           incidents,
           outbox,
           blacklist: agents / 20,
+          operators: 0,
         })
       }),
     )

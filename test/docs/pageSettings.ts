@@ -22,6 +22,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
     server: "sqlite",
     environment: { SERVICE_ALLOWED_ORIGINS: "https://dashboard.example" },
   },
+  "docs/operators.md": { server: "sqlite" },
   "docs/errors.md": { server: "sqlite" },
   "docs/operations.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
   "docs/postgresql.md": { server: "postgres", callsPostgres: true },

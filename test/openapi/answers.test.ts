@@ -24,6 +24,7 @@ const DESTRUCTIVE = new Set([
   "removeAll",
   "deleteBlacklist",
   "removeCheck",
+  "removeOperator",
 ])
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }

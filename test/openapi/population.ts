@@ -95,7 +95,10 @@ export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* 
     ],
     cursorAt,
   )
+  for (const name of ["ann", "bob"]) yield* ask("POST", "/ops/v1/operators", UI_TOKEN, { name, role: "read" })
   return {
+    OperatorName: ["ann", "bob"],
+    name: ["ann", "bob"],
     AgentId: ["web", "db", "guest", "stranger"],
     CheckId: ["fine", "disk", "load", "odd", "brief"],
     EventId: results.map(({ event_id }) => event_id),

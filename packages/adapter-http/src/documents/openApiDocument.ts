@@ -1,5 +1,6 @@
-import { Array, Order, Predicate, Record } from "effect"
-import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { Array, Context, Order, Predicate, Record } from "effect"
+import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredRole } from "../api/RequiredRole.ts"
 import { errorName, errorResponse, type ErrorTexts, headersOf, headersOfEvery } from "./errorResponses.ts"
 import { type OperationExamples, operationExamples, pathParameters } from "./examples.ts"
 import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
@@ -36,19 +37,19 @@ const parameter = (
 }
 
 /** Statuses that the definition gives to whole groups, and that an operation cannot answer. */
-const isImpossible = (status: number, method: string, { parameters, requestBody }: Operation): boolean => {
-  // Every token may read (docs/rules.md#tokens).
-  if (status === 403) return method === "get"
+const isImpossible = (status: number, isForAll: boolean, { parameters, requestBody }: Operation): boolean => {
+  // Every role includes `read` (docs/rules.md#operators).
+  if (status === 403) return isForAll
   return status === 400 && parameters.length === 0 && requestBody === undefined
 }
 
 const withExamples = (content: OpenApi.OpenApiSpecContent = {}, examples: unknown): JsonObject =>
   Record.map(content, ({ schema }) => ({ schema, examples }))
 
-const responses = (operation: Operation, method: string, { success }: OperationExamples): JsonObject =>
+const responses = (operation: Operation, isForAll: boolean, { success }: OperationExamples): JsonObject =>
   Object.fromEntries(
     Object.entries(operation.responses)
-      .filter(([status]) => !isImpossible(Number(status), method, operation))
+      .filter(([status]) => !isImpossible(Number(status), isForAll, operation))
       .map(([status, response]) => [
         status,
         Number(status) < FIRST_ERROR
@@ -62,7 +63,7 @@ const responses = (operation: Operation, method: string, { success }: OperationE
   )
 
 /** An operation under the name of its endpoint, which is unique without that of its group. */
-const documented = (operation: Operation, method: string): JsonObject => {
+const documented = (operation: Operation, forAll: ReadonlySet<string>): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
   const examples = operationExamples[operationId]
   if (examples === undefined) throw new Error(`give an example of ${operationId} in documents/examples.ts`)
@@ -77,7 +78,7 @@ const documented = (operation: Operation, method: string): JsonObject => {
     ...(requestBody !== undefined && {
       requestBody: { required: true, content: withExamples(requestBody.content, examples.request) },
     }),
-    responses: responses(operation, method, examples),
+    responses: responses(operation, forAll.has(operationId), examples),
   }
 }
 
@@ -109,6 +110,21 @@ const withPlainIds = (node: unknown): unknown => {
     : node
 }
 
+/** The names of the endpoints that every operator may use. */
+const endpointsForAll = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+): ReadonlySet<string> => {
+  const names = new Set<string>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const role = Context.getOrUndefined(endpoint.annotations, RequiredRole)
+      if (role === "read") names.add(endpoint.identifier)
+    },
+  })
+  return names
+}
+
 /** The OpenAPI 3.1 document of an API: its definition, with examples and instructions. */
 export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -117,6 +133,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
   const generated = withPlainIds(OpenApi.fromApi(api)) as OpenApi.OpenAPISpec
   const { title, summary, version } = generated.info
   const { schemas, securitySchemes } = generated.components
+  const forAll = endpointsForAll(api)
   return {
     openapi: generated.openapi,
     info: {
@@ -128,7 +145,9 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     },
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
     tags: documentation.tags,
-    paths: Record.map(generated.paths, (item) => Record.map(item as Record<string, Operation>, documented)),
+    paths: Record.map(generated.paths, (item) =>
+      Record.map(item as Record<string, Operation>, (operation) => documented(operation, forAll)),
+    ),
     components: {
       schemas: sorted(Record.map(schemas, (schema) => plainSchema(schema as JsonObject))),
       responses: sorted(errorResponses(generated, documentation)),

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
-import { ValidationError } from "../contract/Errors.ts"
+import type { ValidationError } from "../contract/Errors.ts"
 import * as Instant from "../contract/Instant.ts"
 import type {
   ChangeOperatorRequest,
@@ -32,8 +32,6 @@ const nameInUse = () =>
     message: "an operator has this name; choose another name, or rotate that operator's token",
   })
 
-const inThePast = () => new ValidationError({ message: "expires_at must be in the future" })
-
 const toOperator = (record: OperatorRecord): Operator => ({
   name: record.name,
   role: record.role,
@@ -60,12 +58,12 @@ export class Operators extends Context.Service<
     /** Creates an operator, and returns its token this once. */
     readonly create: (
       request: CreateOperatorRequest,
-    ) => Effect.Effect<OperatorWithToken, ValidationError | StateConflict | StorageError>
+    ) => Effect.Effect<OperatorWithToken, StateConflict | StorageError>
     /** Changes the role or the expiry of an operator. */
     readonly change: (
       name: OperatorName,
       request: ChangeOperatorRequest,
-    ) => Effect.Effect<Operator, ValidationError | NotFound | StorageError>
+    ) => Effect.Effect<Operator, NotFound | StorageError>
     /** Replaces the token of an operator, and returns the new one this once. */
     readonly rotate: (
       name: OperatorName,
@@ -101,11 +99,6 @@ export class Operators extends Context.Service<
         return { name, role, expires_at }
       })
 
-      const refusePast = Effect.fnUntraced(function* (expiresAt: Instant.Instant | null | undefined) {
-        if (expiresAt === undefined || expiresAt === null) return
-        if (expiresAt <= (yield* Instant.now)) return yield* inThePast()
-      })
-
       return Operators.of({
         authenticate,
         me: Effect.map(CurrentOperator, ({ name, role, expires_at }) =>
@@ -117,7 +110,6 @@ export class Operators extends Context.Service<
           return { ...page, items: page.items.map(toOperator) }
         }),
         create: Effect.fn("Operators.create")(function* ({ name, role, expires_at }) {
-          yield* refusePast(expires_at)
           const { token, token_hash } = yield* newToken
           const created_by = (yield* CurrentOperator).name
           const operator = yield* commits.transact(
@@ -127,7 +119,6 @@ export class Operators extends Context.Service<
           return { ...toOperator(operator), token: Redacted.value(token) }
         }),
         change: Effect.fn("Operators.change")(function* (name, { role, expires_at }) {
-          yield* refusePast(expires_at)
           const changes = {
             ...(role !== undefined && { role }),
             ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),

@@ -75,13 +75,11 @@ const add = Command.make(
       const operators = yield* Operators
       const created = operators.create(request).pipe(
         Effect.provideService(CurrentOperator, yield* actingOperator),
-        Effect.catchTags({
-          StateConflict: () =>
-            Effect.fail(
-              refusal(`there is an operator ${text}: replace its token with tocsin operators rotate`),
-            ),
-          ValidationError: ({ message }) => Effect.fail(usageFailure(message)),
-        }),
+        Effect.catchTag("StateConflict", () =>
+          Effect.fail(
+            refusal(`there is an operator ${text}: replace its token with tocsin operators rotate`),
+          ),
+        ),
       )
       return yield* writeToken(yield* created, json)
     })
