@@ -9,9 +9,12 @@ import { Site } from "./Site.ts"
 /** Where a service serves its documents. */
 export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.json" }
 
-/** Rules that the document states only in words: characters of texts, and the query of a cursor. */
+/**
+ * Rules that the document states only in words: characters of texts, the query of a cursor, and
+ * durations within limits.
+ */
 const isBeyondSchemas = ({ query, body }: Generated): boolean =>
-  query.some(([name]) => name === "cursor") || /\\u0000|\\ud800/.test(String(body))
+  query.some(([name]) => name === "cursor") || /\\u0000|\\ud800|"grace":/.test(String(body))
 
 /** The message of an error answer; `undefined` for another answer. */
 export const messageOf = (body: unknown): string | undefined => {

@@ -156,13 +156,13 @@ export class Ingest extends Context.Service<
               )
             // Only unknown keys count against their address's registrations.
             const isCounted = address !== undefined && rules.registrationRate.perMinute > 0
+            if (!isCounted && !isOperatorToken(presented)) return register()
             return Effect.flatMap(
               decide(false),
               (outcome): Effect.Effect<AcceptedResponse, HeartbeatError> => {
                 if (outcome !== "unknown_key") return reply(outcome)
-                // Only now, so that known keys cost no look at their shape.
-                if (isOperatorToken(presented)) return notAnAgentKey
-                if (!isCounted) return register()
+                // Only operators' tokens come here uncounted.
+                if (!isCounted || isOperatorToken(presented)) return notAnAgentKey
                 const registration = registrations.take(address, now)
                 if (registration.allowed) return register()
                 meter.heartbeat("registration_limited")
