@@ -5,6 +5,7 @@
 -- 3 kept_history breaking sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
 -- 4 receivers breaking sha256:de9a5b6c5eb74b2582b67d60a3e629efc9a1dbf5ce920298108fbf0079512c9b
 -- 5 operators compatible sha256:7698e380b00c9c243674586802512d5488d5e0638e55fc42f91430b82fecc5ea
+-- 6 acknowledgements breaking sha256:710a4535731be646b89ade7ac523e9f3172f33a85ae747dddc8af6cf58cc7831
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -161,6 +162,18 @@ CREATE TABLE incident (
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
   summary TEXT
+, ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+
+CREATE TABLE incident_act (
+  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  acted_at INTEGER NOT NULL,
+  act TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  text TEXT,
+  ack_until INTEGER,
+  severity TEXT,
+  PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX incident_by_opened_at ON incident (state_rank, severity_rank, opened_at, id);
@@ -189,7 +202,7 @@ CREATE TABLE incident_member (
   left_at INTEGER,
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   is_present INTEGER NOT NULL AS (left_at IS NULL) STORED,
-  summary TEXT,
+  summary TEXT, is_loud INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (incident_id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -241,7 +254,7 @@ CREATE TABLE outbox (
   updated_at INTEGER NOT NULL,
   summary TEXT,
   last_error TEXT
-, receiver TEXT NOT NULL DEFAULT '', cause TEXT, first_attempted_at INTEGER) STRICT, WITHOUT ROWID;
+, receiver TEXT NOT NULL DEFAULT '', cause TEXT, first_attempted_at INTEGER, look_at INTEGER, released_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (state, notifier, event_type, created_at, id);
 
@@ -249,9 +262,13 @@ CREATE INDEX outbox_by_updated_at ON outbox (state, notifier, event_type, update
 
 CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
 
+CREATE INDEX outbox_held ON outbox (look_at) WHERE look_at IS NOT NULL;
+
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
+
+CREATE INDEX outbox_waiting ON outbox (notifier, event_type, created_at) WHERE state = 'pending' AND look_at IS NULL;
 
 CREATE TABLE removed_registration (
   registration_id TEXT NOT NULL PRIMARY KEY,

@@ -1,6 +1,6 @@
 import { OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { NotFound, StateConflict } from "@tocsin/core/usecases/Operations"
+import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { Duration, Effect } from "effect"

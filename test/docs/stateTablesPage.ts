@@ -1,5 +1,6 @@
 import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/groups/SubmissionTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
+import { AcknowledgementTransitions } from "@tocsin/core/acknowledgements/AcknowledgementTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
 import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
@@ -41,6 +42,13 @@ const subjects: ReadonlyArray<Subject> = [
       "The failing checks of one key, from the first failure to the last recovery. A resolved incident never opens again.",
     file: "packages/core/src/incidents/IncidentTransitions.ts",
     rows: IncidentTransitions,
+  },
+  {
+    title: "Acknowledgement",
+    meaning:
+      "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
+    file: "packages/core/src/acknowledgements/AcknowledgementTransitions.ts",
+    rows: AcknowledgementTransitions,
   },
   {
     title: "Outbox item",

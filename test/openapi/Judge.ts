@@ -11,10 +11,11 @@ export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.jso
 
 /**
  * Rules that the document states only in words: characters of texts, the query of a cursor, and
- * durations within limits.
+ * durations and moments within limits.
  */
 const isBeyondSchemas = ({ query, body }: Generated): boolean =>
-  query.some(([name]) => name === "cursor") || /\\u0000|\\ud800|"grace":/.test(String(body))
+  query.some(([name]) => name === "cursor") ||
+  /\\u0000|\\ud800|"(?:expires_at|for|grace|until)":/.test(String(body))
 
 /** The message of an error answer; `undefined` for another answer. */
 export const messageOf = (body: unknown): string | undefined => {

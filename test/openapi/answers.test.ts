@@ -111,9 +111,14 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
         const { document } = yield* Judge.of(target)
         const { call } = yield* Site
         for (const [path, item] of Object.entries(document.paths)) {
-          const known = Object.keys(item).flatMap((name) =>
-            name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()],
+          const methodsOf = (of: object) =>
+            Object.keys(of).flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()]))
+          // The name of an action stands where another path has an ID.
+          const alike = Object.entries(document.paths).filter(
+            ([other]) =>
+              other !== path && new RegExp(`^${other.replaceAll(/\{\w+\}/g, "[^/{}]+")}$`).test(path),
           )
+          const known = [item, ...alike.map(([, of]) => of)].flatMap(methodsOf)
           for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
             if (known.includes(method)) continue
             const { status, headers } = yield* call({

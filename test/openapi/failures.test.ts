@@ -52,7 +52,12 @@ const shown = ({ method, path, operation }: PlacedOperation): Sent => {
 }
 
 /** They need no storage. */
-const EXCEPTIONS: Readonly<Record<string, number>> = { health: 200, ready: 503, testNotifier: 200, me: 200 }
+const EXCEPTIONS: Readonly<Record<string, number>> = {
+  health: 200,
+  ready: 503,
+  testNotifier: 200,
+  me: 200,
+}
 
 describe.each(Object.entries(DOCUMENTS))("failures by the document of %s", (_, target) => {
   it.live("are those that it declares, while the storage is unreachable", () => {

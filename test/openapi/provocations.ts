@@ -26,14 +26,34 @@ const withBadParameter = (request: Generated): ReadonlyArray<Generated> => {
   return [withToken({ ...request, path: values, query, target }, UI_TOKEN)]
 }
 
+/** With each body that the document shows: most generated ones do not resemble them. */
+const asShown = (request: Generated): ReadonlyArray<Generated> => {
+  const [media] = Object.values(request.placed.operation.requestBody?.content ?? {})
+  return Object.values(media?.examples ?? {}).map(({ value }) => ({
+    ...request,
+    json: value,
+    body: JSON.stringify(value),
+  }))
+}
+
+/** The same on what the document's examples are about, which is not there. */
+const ofNothing = (request: Generated): Generated => {
+  const { operation, path: template } = request.placed
+  const path = Object.fromEntries(operation.parameters.map(({ name, example }) => [name, String(example)]))
+  return { ...request, path, query: [], target: escaped(template, path) }
+}
+
+/** With the bodies that the document shows, as operators send them. */
+const ofOperators = (request: Generated): ReadonlyArray<Generated> =>
+  [request, ofNothing(request)].flatMap(asShown).map((shown) => withToken(shown, UI_TOKEN))
+
 /**
  * With the body that the document shows, as agents in trouble send it: by a key that is blocked,
  * and too often.
  */
 const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
-  const [media] = Object.values(request.placed.operation.requestBody?.content ?? {})
-  const [example] = Object.values(media?.examples ?? {})
-  const shown = { ...request, json: example?.value, body: JSON.stringify(example?.value) }
+  const [shown] = asShown(request)
+  if (shown === undefined) return []
   const often = Array.from({ length: 20 }, () => withToken(shown, HASTY))
   return [withToken(shown, KEYS.blocked), ...often]
 }
@@ -48,6 +68,6 @@ export const provocations = (request: Generated): ReadonlyArray<Generated> => {
     withToken(request, READ_TOKEN),
     { ...right, body: TOO_LARGE, json: undefined },
     ...withBadParameter(request),
-    ...(isForAgents(request) ? ofAgents(request) : []),
+    ...(isForAgents(request) ? ofAgents(request) : ofOperators(request)),
   ]
 }

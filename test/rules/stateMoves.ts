@@ -176,6 +176,10 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       enqueued: isFiring ? is(observed, "events", "sweep") : hasResolved,
       claimed: delivered === "claimed",
       incident_resolved: is(observed, "events", "heartbeat") && isFiring && hasResolved,
+      // Nobody acts in these stories, so nothing is held.
+      held: false,
+      hold_ended: false,
+      coalesced: false,
       firing_refused: delivered === "refused" && !isFiring,
       agent_gone: is(observed, "remove", "remove_all", "block", "block_all") && isFiring && hasResolved,
       notifier_gone: delivered === "notifier_gone",

@@ -46,7 +46,7 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = (tokens: OperatorTokens) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([OperatorHandlers.ops, OperatorHandlers.namedOperators]),
+    Layer.provide([OperatorHandlers.ops, OperatorHandlers.namedOperators, OperatorHandlers.incidentActs]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 

@@ -130,6 +130,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
               incident,
               members: tables.members.ranked(id, limits.members),
               changes: tables.incidentChanges.latest(id, limits.changes),
+              acts: tables.incidentActs.latest(id, limits.acts),
               outbox: tables.outbox.latest(id, limits.outbox),
             }
           )

@@ -122,3 +122,23 @@ export interface RotationOptions extends Body<"rotateOperator"> {}
 
 /** An operator with its new `token`, which is not shown again. */
 export interface OperatorWithToken extends Answer<"createOperator"> {}
+/**
+ * An acknowledgement. `for` is a duration such as `8h`, and excludes `until`. A `severity` that is
+ * no longer the incident's is refused.
+ */
+export interface AcknowledgeRequest extends Body<"acknowledge"> {}
+
+/** An acknowledgement in force. `severity` is the incident's when it was acknowledged. */
+export interface Acknowledgement extends Answer<"acknowledge"> {}
+
+/** An acknowledgement of 1 to 200 incidents. */
+export interface AcknowledgeAllRequest extends Body<"acknowledgeAll"> {}
+
+/** What became of each incident. */
+export interface AcknowledgedAll extends Answer<"acknowledgeAll"> {}
+
+/** A note of up to 4,096 characters. */
+export interface NoteRequest extends Body<"noteIncident"> {}
+
+/** What somebody did about an incident. */
+export interface IncidentAct extends Answer<"noteIncident"> {}

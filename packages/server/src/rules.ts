@@ -49,5 +49,7 @@ export const rulesOf = (
   registrationRate: settings.SERVICE_REGISTRATION_RATE,
   maxPendingAgents: settings.SERVICE_MAX_PENDING_AGENTS,
   staleAfter: settings.SERVICE_STALE_AFTER,
+  acknowledgedFor: settings.SERVICE_ACK_FOR,
+  longestAcknowledgement: settings.SERVICE_ACK_MAX,
   deadAfter: settings.SERVICE_DEAD_AFTER,
 })

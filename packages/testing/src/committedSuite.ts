@@ -117,6 +117,7 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
           const last = (yield* replica.storage.incident(incidentIdOf("shared"), {
             members: 0,
             changes: 0,
+            acts: 0,
             outbox: 0,
           }))?.incident.summary
           assert.sameMembers(

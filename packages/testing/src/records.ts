@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { NOT_ACKNOWLEDGED } from "@tocsin/core/acknowledgements/Acknowledgement"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
@@ -114,6 +115,8 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   members_warning: 0,
   members_unknown: 0,
   members_critical: 0,
+  ...NOT_ACKNOWLEDGED,
+  acts: 0,
   ...changes,
 })
 
@@ -130,6 +133,7 @@ export const memberRecord = (
   summary: undefined,
   joined_at: start,
   left_at: undefined,
+  is_loud: true,
   ...changes,
 })
 
@@ -152,6 +156,8 @@ export const outboxRecord = (
   attempts: 0,
   first_attempted_at: undefined,
   next_attempt_at: start,
+  look_at: undefined,
+  released_at: undefined,
   last_error: undefined,
   leased_until: undefined,
   created_at: start,
@@ -171,7 +177,12 @@ export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}
 })
 
 /** Limits of an incident's story: the number of rows of each kind. */
-export const atMost = (rows: number): StoryLimits => ({ members: rows, changes: rows, outbox: rows })
+export const atMost = (rows: number): StoryLimits => ({
+  members: rows,
+  changes: rows,
+  acts: rows,
+  outbox: rows,
+})
 
 /**
  * Writes rows in one transaction, as a decision would. `rowRequests` load the rows to replace.

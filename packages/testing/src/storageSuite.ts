@@ -4,6 +4,7 @@ import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { committedSuite } from "./committedSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
+import { heldSuite } from "./heldSuite.ts"
 import { historyRetentionSuite } from "./historyRetentionSuite.ts"
 import { expirySuite } from "./model/expirySuite.ts"
 import { incidentRowRequestSuite } from "./incidentRowRequestSuite.ts"
@@ -69,6 +70,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     listSuite(subject)
     pagingSuite(subject)
     claimSuite(subject)
+    heldSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
     livenessSuite(subject)

@@ -21,7 +21,8 @@ export type { IncidentChange } from "./incidents/IncidentChange.ts"
 
 export { Admission } from "@tocsin/core/usecases/Admission"
 export { Ingest } from "@tocsin/core/usecases/Ingest"
-export { NotFound, Operations, StateConflict } from "@tocsin/core/usecases/Operations"
+export { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+export { Operations } from "@tocsin/core/usecases/Operations"
 export { ValidationError } from "@tocsin/core/contract/Errors"
 export { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 export {

@@ -6,6 +6,7 @@ import { OperatorAuthentication } from "./Authentication.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import * as resources from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { IncidentActsApi } from "./IncidentActsApi.ts"
 import { operation } from "./operation.ts"
 import { RequiredRole } from "./RequiredRole.ts"
 
@@ -105,7 +106,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(OperationsApi, NamedOperatorsApi)
+  .add(OperationsApi, NamedOperatorsApi, IncidentActsApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

@@ -1,3 +1,4 @@
+import { Acknowledgement, IncidentAct } from "@tocsin/core/contract/Acknowledgements"
 import {
   Agent,
   CheckState,
@@ -72,6 +73,10 @@ export const IncidentDetail = Schema.Struct({
   }),
   timeline_left_out: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
     description: "How many changes the timeline leaves out.",
+  }),
+  acknowledgement: Schema.NullOr(Acknowledgement),
+  acts: Schema.Array(IncidentAct).annotate({
+    description: "Acknowledgements and notes, newest first, at most 200.",
   }),
   deliveries: Schema.Array(NotificationOutboxItem).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })

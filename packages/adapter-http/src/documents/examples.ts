@@ -48,6 +48,8 @@ const incidentDetail = {
     },
   ],
   timeline_left_out: 0,
+  acknowledgement: null,
+  acts: [],
   deliveries: [story.OUTBOX_ITEM],
 }
 
@@ -213,6 +215,37 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     success: withToken("The token is replaced"),
   },
   removeOperator: counted("The operator is removed", 1),
+  acknowledge: {
+    parameters: { id: story.INCIDENT_ID },
+    request: {
+      default: { summary: "For the default time", value: {} },
+      hours: {
+        summary: "For two hours, with a note",
+        value: { note: "Disk ordered", for: "2h", severity: "critical" },
+      },
+    },
+    success: { acknowledged: { summary: "Acknowledged", value: story.ACKNOWLEDGEMENT } },
+  },
+  withdrawAcknowledgement: {
+    parameters: { id: story.INCIDENT_ID },
+    ...counted("It is no longer acknowledged", 1),
+  },
+  acknowledgeAll: {
+    request: {
+      one: { summary: "One incident, for a day", value: { ids: [story.INCIDENT_ID], for: "1d" } },
+    },
+    success: {
+      acknowledged: {
+        summary: "Acknowledged",
+        value: { items: [{ id: story.INCIDENT_ID, outcome: "acknowledged" }] },
+      },
+    },
+  },
+  noteIncident: {
+    parameters: { id: story.INCIDENT_ID },
+    request: { note: { summary: "A note", value: { text: story.NOTE.text } } },
+    success: { noted: { summary: "Noted", value: story.NOTE } },
+  },
   explain: {
     parameters: { agent_id: "web-01", check_id: "disk" },
     success: { critical: { summary: "A check that is critical", value: explanation } },

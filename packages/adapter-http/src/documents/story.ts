@@ -111,3 +111,18 @@ export const OUTBOX_ITEM = {
 
 /** Opaque to clients; tests check only its length and characters. */
 export const CURSOR = "eyJ2IjoxLCJsIjoiYWdlbnRzIiwicCI6WyJ3ZWItMDEiXX0"
+
+export const ACKNOWLEDGEMENT = {
+  by: "operator",
+  note: "Disk ordered",
+  at: "2026-01-31T08:34:10.550Z",
+  until: "2026-01-31T10:34:10.550Z",
+  severity: "critical",
+}
+
+export const NOTE = {
+  at: "2026-01-31T08:51:02.004Z",
+  act: "noted",
+  by: "operator",
+  text: "The disk arrives at noon",
+}

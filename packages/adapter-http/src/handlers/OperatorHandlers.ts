@@ -1,8 +1,14 @@
 import {
+  AcknowledgeAllRequest,
+  AcknowledgeRequest,
+  NoteRequest,
+} from "@tocsin/core/contract/Acknowledgements"
+import {
   ChangeOperatorRequest,
   CreateOperatorRequest,
   RotateOperatorRequest,
 } from "@tocsin/core/contract/Operators"
+import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -14,7 +20,13 @@ import { TocsinApi } from "../api.ts"
 import { OpsApi } from "../api/OpsApi.ts"
 import { readBody } from "../request/RequestBody.ts"
 import { fail } from "../response/failures.ts"
-import { answering, namedOperatorUseCases, operationUseCases, operatorUseCases } from "./useCases.ts"
+import {
+  answering,
+  incidentActUseCases,
+  namedOperatorUseCases,
+  operationUseCases,
+  operatorUseCases,
+} from "./useCases.ts"
 
 /** The operators' endpoints: each calls one use case. */
 export const v1 = HttpApiBuilder.group(
@@ -57,6 +69,35 @@ export const namedOperators = HttpApiBuilder.group(
       .handleRaw("rotateOperator", ({ params, request }) =>
         Effect.flatMap(readBody(request, RotateOperatorRequest), (payload) =>
           useCases.rotateOperator({ params, payload }),
+        ),
+      )
+  }),
+)
+
+/** The endpoints of /ops/v1 by which people act on incidents: the operator who calls is who acts. */
+export const incidentActs = HttpApiBuilder.group(
+  OpsApi,
+  "incidentActs",
+  Effect.fnUntraced(function* (handlers) {
+    const useCases = answering(incidentActUseCases(yield* Operations))
+    const by = Effect.map(CurrentOperator, ({ name }) => name)
+    return handlers
+      .handleRaw("acknowledge", ({ params, request }) =>
+        Effect.flatMap(Effect.all([readBody(request, AcknowledgeRequest), by]), ([payload, name]) =>
+          useCases.acknowledge({ params, payload, by: name }),
+        ),
+      )
+      .handle("withdrawAcknowledgement", ({ params }) =>
+        Effect.flatMap(by, (name) => useCases.withdrawAcknowledgement({ params, by: name })),
+      )
+      .handleRaw("acknowledgeAll", ({ request }) =>
+        Effect.flatMap(Effect.all([readBody(request, AcknowledgeAllRequest), by]), ([payload, name]) =>
+          useCases.acknowledgeAll({ payload, by: name }),
+        ),
+      )
+      .handleRaw("noteIncident", ({ params, request }) =>
+        Effect.flatMap(Effect.all([readBody(request, NoteRequest), by]), ([payload, name]) =>
+          useCases.noteIncident({ params, payload, by: name }),
         ),
       )
   }),

@@ -1,8 +1,9 @@
 import type { Admission } from "@tocsin/core/usecases/Admission"
+import type { By } from "@tocsin/core/usecases/acknowledging"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Queries } from "@tocsin/core/usecases/Queries"
-import { toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
+import { toAcknowledgement, toAct, toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Effect, Record } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { TocsinApi } from "../api.ts"
@@ -16,6 +17,17 @@ type UseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constrai
   ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
 }
 type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query" | "payload">>
+
+/** The same for endpoints by which people act, whose use cases learn who does. */
+type ActUseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constraint>>> = {
+  readonly [Name in keyof Endpoints]: (
+    request: Pick<
+      Endpoints[Name]["~Request"],
+      Extract<keyof Endpoints[Name]["~Request"], "params" | "payload">
+    > &
+      By,
+  ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
+}
 
 /** The use case of each operators' endpoint of /api/v1. */
 export const operatorUseCases = (admission: Admission["Service"], queries: Queries["Service"]) =>
@@ -59,6 +71,16 @@ export const namedOperatorUseCases = (operators: Operators["Service"]) =>
     rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
     removeOperator: ({ params }) => operators.remove(params.name),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["operators"]["endpoints"]>
+/** The use case of each endpoint of /ops/v1 by which people act on incidents. */
+export const incidentActUseCases = (operations: Operations["Service"]) =>
+  ({
+    acknowledge: ({ by, params, payload }) =>
+      Effect.map(operations.acknowledge(params.id, { ...payload, by }), toAcknowledgement),
+    withdrawAcknowledgement: ({ by, params }) => operations.withdraw(params.id, { by }),
+    acknowledgeAll: ({ by, payload }) => operations.acknowledgeAll({ ...payload, by }),
+    noteIncident: ({ by, params, payload }) =>
+      Effect.map(operations.note(params.id, { ...payload, by }), toAct),
+  }) satisfies ActUseCases<(typeof OpsApi)["groups"]["incidentActs"]["endpoints"]>
 
 type Answering<UseCase> = UseCase extends (
   ...request: infer Request

@@ -9,7 +9,7 @@ import type {
 import type { ErrorResponse } from "@tocsin/core/contract/Responses"
 import type { ErrorCode, ValidationError } from "@tocsin/core/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { NotFound, StateConflict } from "@tocsin/core/usecases/Operations"
+import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect, Option, References } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as ApiErrors from "../api/ApiErrors.ts"

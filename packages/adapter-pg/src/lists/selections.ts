@@ -128,18 +128,22 @@ const ofMembers = ({ agent_id, check_id }: ListFilters["incidents"], parameters:
 }
 
 /**
- * The notifiers of the items of one state: the next greater name each time, one index lookup per
- * name, however many items there are. Programs bring notifiers, so the names are not known before.
+ * The notifiers of the items `o` that a condition names: the next greater name each time, one index
+ * lookup per name, however many items there are. Programs bring notifiers, so the names are not known
+ * before.
  */
-export const NOTIFIERS_OF_STATE = `(
+export const notifiersOf = (condition: string): string => `(
     WITH RECURSIVE found AS (
-      (SELECT notifier FROM outbox WHERE state = of_state.state ORDER BY notifier LIMIT 1)
+      (SELECT o.notifier FROM outbox AS o WHERE ${condition} ORDER BY o.notifier LIMIT 1)
       UNION ALL
-      SELECT (SELECT notifier FROM outbox WHERE state = of_state.state AND notifier > found.notifier ORDER BY notifier LIMIT 1)
+      SELECT (SELECT o.notifier FROM outbox AS o WHERE ${condition} AND o.notifier > found.notifier
+        ORDER BY o.notifier LIMIT 1)
       FROM found WHERE found.notifier IS NOT NULL
     )
     SELECT notifier FROM found WHERE notifier IS NOT NULL
   )`
+
+const NOTIFIERS_OF_STATE = notifiersOf("o.state = of_state.state")
 
 const outbox: Select<"outbox"> = ({ state, notifier, event_type }, parameters) => {
   const oneOr = (one: string | undefined, all: ReadonlyArray<string>) =>

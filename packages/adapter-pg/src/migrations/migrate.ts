@@ -16,9 +16,16 @@ import { migration as initial } from "./0001_initial.ts"
 import { migration as runningTotals } from "./0002_running_totals.ts"
 import { migration as receivers } from "./0003_receivers.ts"
 import { migration as operators } from "./0004_operators.ts"
+import { migration as acknowledgements } from "./0005_acknowledgements.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [initial, runningTotals, receivers, operators]
+export const migrations: ReadonlyArray<Migration> = [
+  initial,
+  runningTotals,
+  receivers,
+  operators,
+  acknowledgements,
+]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

@@ -3,7 +3,9 @@ import type { IncidentStory, StoryLimits } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import {
+  incidentActTable,
   incidentChangeTable,
+  findIncidentActs,
   findIncidentChanges,
   incidentTable,
   findIncidents,
@@ -16,7 +18,7 @@ import { read } from "./read.ts"
 /** All parts of a story are read in one snapshot. */
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-/** Reads one incident with its members, changes and notifications; see `Storage.incident`. */
+/** Reads one incident with its members, changes, acts and notifications; see `Storage.incident`. */
 export const readIncidentStory = (
   sql: SqlClient.SqlClient,
   id: IncidentId,
@@ -30,5 +32,6 @@ export const readIncidentStory = (
       incidentChangeTable.decode,
     )
     const outbox = (yield* read(sql, findOutboxOfIncident, [id, limits.outbox])).map(outboxTable.decode)
-    return { incident, members, changes, outbox }
+    const acts = (yield* read(sql, findIncidentActs, [id, limits.acts])).map(incidentActTable.decode)
+    return { incident, members, changes, acts, outbox }
   }).pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN))

@@ -11,7 +11,7 @@ import {
 import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { NOTIFIERS_OF_STATE } from "../lists/selections.ts"
+import { notifiersOf } from "../lists/selections.ts"
 import { read } from "./read.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
@@ -29,19 +29,27 @@ export const findMetricCounts = {
     ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`,
 }
 
-/** Counts each notifier's items by state, and finds the oldest: bounded parts of one index. */
-export const findBacklog = {
-  text: `SELECT of_state.state, of_notifier.notifier,
+/** Counts each notifier's items of some states, and finds the oldest: bounded parts of one index. */
+const backlogOf = (state: string, notifiers: string, isCounted: string): string =>
+  `SELECT of_state.state, of_notifier.notifier,
       (SELECT count(*) FROM (SELECT FROM outbox AS o
-        WHERE o.state = of_state.state AND o.notifier = of_notifier.notifier
-        ORDER BY o.event_type, o.created_at, o.id ${COUNT_UP_TO}) AS counted) AS items,
+        WHERE ${isCounted} AND o.notifier = of_notifier.notifier
+        ORDER BY o.event_type, o.created_at ${COUNT_UP_TO}) AS counted) AS items,
       (SELECT min(head.created_at) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
         SELECT o.created_at FROM outbox AS o
-        WHERE o.state = of_state.state AND o.notifier = of_notifier.notifier AND o.event_type = of_type.event_type
-        ORDER BY o.created_at, o.id LIMIT 1
+        WHERE ${isCounted} AND o.notifier = of_notifier.notifier AND o.event_type = of_type.event_type
+        ORDER BY o.created_at LIMIT 1
       ) AS head) AS oldest_created_at
-    FROM unnest($1::text[]) AS of_state (state) CROSS JOIN LATERAL ${NOTIFIERS_OF_STATE} AS of_notifier (notifier)`,
-  values: [BACKLOG_STATES, NotificationType.literals],
+    FROM ${state} AS of_state (state) CROSS JOIN LATERAL ${notifiers} AS of_notifier (notifier)`
+
+/** Held items are pending too, and wait for nobody: an index of their own leaves them out. */
+const IS_WAITING = "o.state = 'pending' AND o.look_at IS NULL"
+
+/** Counts items that wait for their receivers or for an operator. */
+export const findBacklog = {
+  text: `${backlogOf("unnest($1::text[])", notifiersOf("o.state = of_state.state"), "o.state = of_state.state")}
+    UNION ALL ${backlogOf("(VALUES ('pending'))", notifiersOf(IS_WAITING), IS_WAITING)}`,
+  values: [BACKLOG_STATES.filter((state) => state !== "pending"), NotificationType.literals],
 }
 
 interface BacklogRow {

@@ -263,6 +263,7 @@ const removals: Readonly<Record<RemovedRows, string>> = {
   ),
   members: by("incident_id", "incident_member"),
   changes: by("incident_id", "incident_change"),
+  acts: by("incident_id", "incident_act"),
   alerts: by("incident_id", "alert"),
   incidents: by("id", "incident"),
 }

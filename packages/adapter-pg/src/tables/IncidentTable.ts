@@ -73,6 +73,16 @@ const { incident_change: change } = storedTables
 /** The stories of incidents: which member changed when. */
 export const incidentChangeTable = makeTable(change, { alias: "h" })
 
+/** What people did about incidents. */
+export const incidentActTable = makeTable(storedTables.incident_act, { alias: "t" })
+
+/** Reads the latest acts of an incident. */
+export const findIncidentActs: PgStatement = {
+  name: "find_incident_acts",
+  text: `SELECT ${incidentActTable.columns} FROM incident_act AS t
+         WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2`,
+}
+
 const cutColumns = { incident_id: change.columns.incident_id, up_to: change.columns.seq }
 
 /** Deletes what stories lose: changes after the first ones, up to `up_to`. */

@@ -59,6 +59,13 @@ export const lockClaimableOutbox: PgStatement = {
          ORDER BY found.next_attempt_at, found.leased_until`,
 }
 
+/** Finds the incidents of held items that are to be examined by `$1`, longest due first. */
+export const findHeldOutbox: PgStatement = {
+  name: "find_held_outbox",
+  text: `SELECT o.incident_id FROM outbox AS o
+         WHERE o.look_at IS NOT NULL AND o.look_at <= $1 ORDER BY o.look_at LIMIT $2`,
+}
+
 /** Locks waiting items last updated before `$2`, and items whose lease ended before it, skipping locked ones. */
 export const lockUnclaimedOutbox: PgStatement = {
   name: "lock_unclaimed_outbox",

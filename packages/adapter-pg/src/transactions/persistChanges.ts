@@ -9,7 +9,13 @@ import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
 import { keyTable } from "../tables/AgentKeyTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
 import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
-import { cutStories, incidentChangeTable, incidentTable, memberTable } from "../tables/IncidentTable.ts"
+import {
+  cutStories,
+  incidentActTable,
+  incidentChangeTable,
+  incidentTable,
+  memberTable,
+} from "../tables/IncidentTable.ts"
 import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
 import { markTable } from "../tables/MarkTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
@@ -93,6 +99,7 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
       "upserted",
     ),
     each(incidentChangeTable.insert, changes.incidentChanges),
+    each(incidentActTable.insert, changes.incidentActs),
     { statement: cutStories, rows: changes.storyCuts, writes: "any" },
     ...rowWrites(outboxTable, changes.outbox, newRows),
     ...rowWrites(alertTable, alerts, "upserted"),

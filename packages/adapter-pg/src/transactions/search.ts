@@ -1,12 +1,13 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { WithIncident } from "@tocsin/core/engine/workspace/Workspace"
+import type { Found, WithIncident } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, lockIdlePendingAgents } from "../tables/AgentTable.ts"
 import {
   alertTable,
+  findHeldOutbox,
   lockClaimableAlerts,
   outboxTable,
   lockUnclaimedOutbox,
@@ -22,12 +23,17 @@ import type { Loading } from "./Loading.ts"
  */
 export const search = Effect.fnUntraced(function* (
   loading: Loading,
-  { unclaimedOutbox, claimableAlerts, claimableOutbox, idlePendingAgents }: RowRequest,
+  { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents }: RowRequest,
   now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const { pg, workspace } = loading
   const { found } = workspace
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
+  if (heldOutbox !== undefined) {
+    const rows = yield* pg.query(findHeldOutbox, [now, heldOutbox.limit])
+    // The column of the statement.
+    found.heldOutbox = rows as unknown as Found["heldOutbox"]
+  }
   if (unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = unclaimedOutbox
     const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])

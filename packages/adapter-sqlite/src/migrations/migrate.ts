@@ -13,6 +13,7 @@ import { migration as runningTotals } from "./0002_running_totals.ts"
 import { migration as keptHistory } from "./0003_kept_history.ts"
 import { migration as receivers } from "./0004_receivers.ts"
 import { migration as operators } from "./0005_operators.ts"
+import { migration as acknowledgements } from "./0006_acknowledgements.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -21,6 +22,7 @@ export const migrations: ReadonlyArray<Migration> = [
   keptHistory,
   receivers,
   operators,
+  acknowledgements,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

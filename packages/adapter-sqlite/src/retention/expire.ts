@@ -86,6 +86,7 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     notifications: by("id", "outbox"),
     members: by("incident_id", "incident_member"),
     changes: by("incident_id", "incident_change"),
+    acts: by("incident_id", "incident_act"),
     alerts: by("incident_id", "alert"),
     incidents: by("id", "incident"),
   }

@@ -61,6 +61,16 @@ export const makeMemberTable = (connection: SqliteConnection) => {
   }
 }
 
+/** Table `incident_act`: what people did about incidents. */
+export const makeIncidentActTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.incident_act)
+  return {
+    add: table.insert,
+    /** The latest acts of an incident, newest first. */
+    latest: table.all<[IncidentId, limit: number]>("WHERE incident_id = ? ORDER BY seq DESC LIMIT ?"),
+  }
+}
+
 /** Table `incident_change`: the stories of incidents. */
 export const makeIncidentChangeTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident_change)

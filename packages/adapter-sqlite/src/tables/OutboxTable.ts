@@ -27,6 +27,10 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_RECEIVERS}
     ORDER BY leased_until LIMIT ?`,
   )
+  const held = connection.query<[IncidentId]>(
+    `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE look_at IS NOT NULL AND look_at <= ?
+    ORDER BY look_at LIMIT ?`,
+  )
   const unclaimed = table.all<[notifiers: string, Instant, limit: number]>(
     `WHERE state IN ('pending', 'retry') AND ${OF_RECEIVERS}
       AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?`,
@@ -45,6 +49,8 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
         .flatMap((notifier) => due(notifier, now, limit))
         .toSorted(compareDue)
         .slice(0, limit),
+    /** The incidents of held items that are to be examined, longest due first. */
+    held: (now: Instant, limit: number) => held.all(now, limit).map(([incident_id]) => ({ incident_id })),
     /** Items whose lease has expired, the earliest first. */
     expired: (notifiers: Notifiers, now: Instant, limit: number): Items =>
       expired(now, JSON.stringify(notifiers), limit),

@@ -3,7 +3,12 @@ import { makeAgentKeyTable } from "./AgentKeyTable.ts"
 import { makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
 import { makeCheckTable } from "./CheckTable.ts"
 import { makeHistoryTable } from "./HistoryTable.ts"
-import { makeIncidentChangeTable, makeIncidentTable, makeMemberTable } from "./IncidentTable.ts"
+import {
+  makeIncidentActTable,
+  makeIncidentChangeTable,
+  makeIncidentTable,
+  makeMemberTable,
+} from "./IncidentTable.ts"
 import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
@@ -18,6 +23,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   incidents: makeIncidentTable(connection),
   members: makeMemberTable(connection),
   incidentChanges: makeIncidentChangeTable(connection),
+  incidentActs: makeIncidentActTable(connection),
   outbox: makeOutboxTable(connection),
   alerts: makeAlertTable(connection),
   marks: makeMarkTable(connection),

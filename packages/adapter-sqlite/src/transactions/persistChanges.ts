@@ -17,6 +17,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
   for (const change of changes.operators) tables.operators.write(change)
   tables.incidentChanges.add(changes.incidentChanges)
+  tables.incidentActs.add(changes.incidentActs)
   for (const cut of changes.storyCuts) tables.incidentChanges.cut(cut)
   for (const check of changes.removedChecks) tables.history.removeCheck(check)
   tables.history.add(changes.history)

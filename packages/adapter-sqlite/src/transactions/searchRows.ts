@@ -8,6 +8,7 @@ import type { Tables } from "../tables/makeTables.ts"
 /** Whether a request looks for rows in the tables, which know nothing of what a workspace has made of them. */
 export const isSearch = (request: RowRequest): boolean =>
   request.claimableOutbox !== undefined ||
+  request.heldOutbox !== undefined ||
   request.claimableAlerts !== undefined ||
   request.unclaimedOutbox !== undefined ||
   request.idlePendingAgents !== undefined
@@ -26,6 +27,7 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
     for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
     for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
   }
+  if (request.heldOutbox !== undefined) found.heldOutbox = tables.outbox.held(now, request.heldOutbox.limit)
   if (request.claimableAlerts !== undefined) {
     found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(now, request.claimableAlerts.limit))
     found.storageTime = now

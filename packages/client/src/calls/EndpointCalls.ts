@@ -47,6 +47,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...v1.operators,
       ...ops.operations,
       ...ops.operators,
+      ...ops.incidentActs,
     } as unknown as Methods
     const withClientErrors = toClientError(origin)
     return {

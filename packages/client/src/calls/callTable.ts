@@ -119,6 +119,17 @@ export const callTable = {
     ...listing<P.IncidentListParameters, R.Incident>()("listIncidents"),
     /** One incident with its members, its timeline and its notifications. */
     get: call<[id: string], R.IncidentDetail>()("showIncident"),
+    /**
+     * Acknowledges an open incident, or replaces its acknowledgement: until it ends, Tocsin sends no
+     * firing of it that has not been attempted yet, unless it worsens.
+     */
+    acknowledge: call<[id: string, request: R.AcknowledgeRequest], R.Acknowledgement>()("acknowledge"),
+    /** Withdraws the acknowledgement of an incident; a count of 0 if there is none. */
+    withdraw: rowAction("withdrawAcknowledgement"),
+    /** Acknowledges 1 to 200 incidents, each on its own. */
+    acknowledgeAll: call<[request: R.AcknowledgeAllRequest], R.AcknowledgedAll>()("acknowledgeAll"),
+    /** Adds a note to the story of an incident, open or resolved. */
+    note: call<[id: string, request: R.NoteRequest], R.IncidentAct>()("noteIncident"),
   },
   /** Notifications; latest changed first unless `sort` says otherwise. */
   outbox: {

@@ -12,7 +12,8 @@ type Ops = (typeof OpsApi)["groups"]
 export type Endpoints = V1["agents"]["endpoints"] &
   V1["operators"]["endpoints"] &
   Ops["operations"]["endpoints"] &
-  Ops["operators"]["endpoints"]
+  Ops["operators"]["endpoints"] &
+  Ops["incidentActs"]["endpoints"]
 export type EndpointName = keyof Endpoints
 
 interface TypesOfSchema {
@@ -151,6 +152,7 @@ const endpoints: Endpoints = {
   ...TocsinApi.groups.operators.endpoints,
   ...OpsApi.groups.operations.endpoints,
   ...OpsApi.groups.operators.endpoints,
+  ...OpsApi.groups.incidentActs.endpoints,
 }
 
 /** The codec of each endpoint. */

@@ -36,6 +36,14 @@ export interface IncidentRecord extends IncidentRef {
   readonly members_warning: number
   readonly members_unknown: number
   readonly members_critical: number
+  /** Who acknowledged it; see `Acknowledgement`. Absent, as the next ones, unless acknowledged. */
+  readonly ack_by: string | undefined
+  readonly ack_note: string | undefined
+  readonly ack_at: Instant | undefined
+  readonly ack_until: Instant | undefined
+  readonly ack_severity: Severity | undefined
+  /** How many acts its story has, and the number of the last one. */
+  readonly acts: number
 }
 
 const LONGEST_KEY = 256

@@ -1,3 +1,5 @@
+import { acknowledgementInForce, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
+import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { Severity } from "../contract/Status.ts"
@@ -5,6 +7,7 @@ import { move } from "../engine/TransitionTable.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { lookSoon } from "../holds/heldItems.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
 import {
   enqueueFirings,
@@ -12,8 +15,10 @@ import {
   settleAgentGone,
   settleResolved,
 } from "../notifications/enqueue.ts"
+import { SYSTEM } from "./IncidentActRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
 import type { IncidentChangeRecord, IncidentRecord, IncidentRef } from "./IncidentRecord.ts"
+import { recordAct } from "./recordAct.ts"
 import { IncidentTransitions } from "./IncidentTransitions.ts"
 import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "./MemberRecord.ts"
 
@@ -110,6 +115,7 @@ export class Incidents {
       change_seq: before.member_changes + 1,
       summary,
       joined_at: this.#now,
+      is_loud: change.notify,
       left_at: undefined,
     }
     workspace.putMember(member)
@@ -119,7 +125,7 @@ export class Incidents {
     const state = move(IncidentTransitions, "open", "member_joined")
     const incident = this.#refresh(before, { state, counts, worst })
     this.#recordChange(incident, member, "joined")
-    if (change.notify) enqueueFirings(workspace, incident, member, this.#enqueue)
+    if (change.notify) this.#notify(incident, member)
     return incident.id
   }
 
@@ -130,7 +136,13 @@ export class Incidents {
     const ref: MemberRef = { incident_id, agent_id, check_id }
     yield* ensure(workspace, { incidents: [incident_id], members: [ref] })
     const { incident: before, member } = this.#find(ref)
-    const changed: MemberRecord = { ...member, severity, summary, change_seq: before.member_changes + 1 }
+    const changed: MemberRecord = {
+      ...member,
+      severity,
+      summary,
+      change_seq: before.member_changes + 1,
+      is_loud: change.notify,
+    }
     workspace.putMember(changed)
     const counts = recount(before, member.severity, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
@@ -139,7 +151,7 @@ export class Incidents {
     const incident = this.#refresh(before, { state, counts, worst })
     const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
     this.#recordChange(incident, changed, worsened ? "worsened" : "improved")
-    if (worsened && change.notify) enqueueFirings(workspace, incident, changed, this.#enqueue)
+    if (worsened && change.notify) this.#notify(incident, changed)
   }
 
   /**
@@ -177,6 +189,7 @@ export class Incidents {
     const resolved: IncidentRecord = {
       ...before,
       ...recount(before, last.severity, undefined),
+      ...NOT_ACKNOWLEDGED,
       state: move(IncidentTransitions, "open", "last_member_left"),
       member_changes: before.member_changes + 1,
       resolved_at: this.#now,
@@ -187,6 +200,22 @@ export class Incidents {
     endAlerts(workspace, resolved, this.#now)
     if (leaving.by === "agent_gone") settleAgentGone(workspace, resolved, this.#enqueue)
     else settleResolved(workspace, resolved, leaving.notify, this.#enqueue)
+  }
+
+  /**
+   * A member joined or worsened loudly. If the incident is now worse than acknowledged, that ends
+   * the acknowledgement, and every receiver is notified again.
+   */
+  #notify(incident: IncidentRecord, member: MemberRecord): void {
+    const acknowledged = acknowledgementInForce(incident, this.#now)?.severity
+    const isWorse =
+      acknowledged !== undefined && SEVERITY_RANK[incident.severity] > SEVERITY_RANK[acknowledged]
+    if (!isWorse) return enqueueFirings(this.#workspace, incident, member, this.#enqueue)
+    move(AcknowledgementTransitions, "acknowledged", "worsened")
+    const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
+    const act = { actor: SYSTEM, text: undefined, ack_until: undefined, severity: incident.severity }
+    recordAct(this.#workspace, unacknowledged, { act: "worsened", ...act }, this.#now)
+    enqueueFirings(this.#workspace, unacknowledged, member, { ...this.#enqueue, again: true })
   }
 
   /** An incident that is about to get its first member. */
@@ -212,6 +241,8 @@ export class Incidents {
       members_warning: 0,
       members_unknown: 0,
       members_critical: 0,
+      ...NOT_ACKNOWLEDGED,
+      acts: 0,
     }
   }
 
@@ -229,6 +260,7 @@ export class Incidents {
       member_changes: before.member_changes + 1,
     }
     this.#workspace.incidents.put(incident)
+    lookSoon(this.#workspace, incident.id, this.#now)
     endAlerts(this.#workspace, incident, this.#now)
     return incident
   }

@@ -22,6 +22,8 @@ export interface MemberRecord extends MemberRef {
   /** First line of its latest output, at most 512 characters. */
   readonly summary: string | undefined
   readonly joined_at: Instant
+  /** Whether its last change of status came with notifications enabled. */
+  readonly is_loud: boolean
   /** Absent while it is a member. */
   readonly left_at: Instant | undefined
 }

@@ -4,6 +4,7 @@ import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName, Severity } from "../contract/Status.ts"
 import { compareMembers } from "../incidents/MemberRecord.ts"
+import { isHeld } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { type IncidentStory, Storage, type StoryLimits } from "../ports/Storage.ts"
 import {
@@ -139,6 +140,7 @@ const incidentStory = (
     incident,
     members: members.slice(0, limits.members),
     changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limits.changes),
+    acts: (tables.incidentActs.get(id) ?? []).toReversed().slice(0, limits.acts),
     outbox: outbox.slice(0, limits.outbox),
   }
 }
@@ -169,7 +171,7 @@ const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
   const found = new Map<string, Backlog>()
   for (const item of tables.outbox.values()) {
     const { state } = item
-    if (!isBacklogState(state)) continue
+    if (!isBacklogState(state) || isHeld(item)) continue
     const name = `${item.notifier}/${state}`
     found.set(name, withItem(found.get(name), item, state))
   }

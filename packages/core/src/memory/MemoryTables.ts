@@ -14,6 +14,7 @@ import type { OperatorName } from "../contract/Operators.ts"
 import type { Severity } from "../contract/Status.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { IncidentChangeRecord, IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
@@ -52,6 +53,7 @@ export class MemoryTables {
   readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
   readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
+  readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
   mark: MarkRecord | undefined
   readonly operators = new Map<OperatorName, OperatorRecord>()
   readonly established = new Map<EstablishedName, string>()

@@ -2,6 +2,7 @@ import type { CheckRef } from "../checks/CheckRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import {
@@ -21,6 +22,7 @@ const noRows = () => ({
   outbox: Array.of<OutboxRecord>(),
   members: Array.of<MemberRecord>(),
   incidentChanges: Array.of<IncidentChangeRecord>(),
+  incidentActs: Array.of<IncidentActRecord>(),
   alerts: Array.of<AlertRecord>(),
   incidents: Array.of<IncidentRecord>(),
 })
@@ -55,6 +57,11 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
     story?.splice(story.indexOf(row), 1)
     if (story?.length === 0) tables.incidentChanges.delete(row.incident_id)
   }
+  for (const row of expired.incidentActs) {
+    const story = tables.incidentActs.get(row.incident_id)
+    story?.splice(story.indexOf(row), 1)
+    if (story?.length === 0) tables.incidentActs.delete(row.incident_id)
+  }
   for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, row.severity)
   for (const row of expired.incidents) tables.incidents.delete(row.id)
 }
@@ -84,6 +91,7 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     notifications: noting(expired.outbox, (keys) => rowsAt<string, OutboxRecord>(tables.outbox, keys)),
     members: noting(expired.members, (keys) => rowsIn(tables.members, keys)),
     changes: noting(expired.incidentChanges, (keys) => rowsIn(tables.incidentChanges, keys)),
+    acts: noting(expired.incidentActs, (keys) => rowsIn(tables.incidentActs, keys)),
     alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
     incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
   }

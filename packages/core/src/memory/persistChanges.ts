@@ -38,6 +38,11 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])
     else story.push(change)
   }
+  for (const act of changes.incidentActs) {
+    const story = tables.incidentActs.get(act.incident_id)
+    if (story === undefined) tables.incidentActs.set(act.incident_id, [act])
+    else story.push(act)
+  }
   for (const cut of changes.storyCuts) {
     const story = tables.incidentChanges.get(cut.incident_id) ?? []
     tables.incidentChanges.set(

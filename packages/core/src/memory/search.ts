@@ -1,6 +1,7 @@
 import type { Instant } from "../contract/Instant.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
+import { isHeld } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
@@ -18,6 +19,16 @@ export const search = (
 ): void => {
   const { found } = workspace
   if (request.claimableOutbox !== undefined) searchOutbox(tables, workspace, request.claimableOutbox, now)
+  if (request.heldOutbox !== undefined) {
+    found.heldOutbox = Array.from(tables.outbox.values())
+      .flatMap((item) =>
+        isHeld(item) && item.look_at !== undefined && item.look_at <= now
+          ? [{ ...item, look_at: item.look_at }]
+          : [],
+      )
+      .toSorted((a, b) => (a.look_at < b.look_at ? -1 : 1))
+      .slice(0, request.heldOutbox.limit)
+  }
   if (request.unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
     const items = Array.from(tables.outbox.values()).filter(

@@ -33,6 +33,13 @@ export interface OutboxRecord {
   /** When its first attempt began; a replay keeps it. */
   readonly first_attempted_at: Instant | undefined
   readonly next_attempt_at: Instant | undefined
+  /**
+   * When a held firing is examined again. It is pending and has no next attempt meanwhile
+   * (docs/rules.md#holds).
+   */
+  readonly look_at: Instant | undefined
+  /** When it was released by hand: nothing holds it any more. */
+  readonly released_at: Instant | undefined
   readonly last_error: string | undefined
   /**
    * The end of the claim of an item that is `sending`, by the storage's clock; absent in every

@@ -61,6 +61,29 @@ export const OutboxTransitions = [
     to: "discarded",
     effects: "none",
   },
+  {
+    from: "pending",
+    trigger: "held",
+    condition:
+      "a firing that was never attempted and not released by hand, while a hold applies, as found when it is enqueued, claimed or examined",
+    to: "pending",
+    effects: "no next attempt; examined again at the end of the hold, and every 5 minutes in any case",
+  },
+  {
+    from: "pending",
+    trigger: "hold_ended",
+    condition:
+      "the last of the held firings of its open incident and receiver, when no hold applies any more",
+    to: "pending",
+    effects: "due immediately with the incident's present severity and summary; age starts again",
+  },
+  {
+    from: "pending",
+    trigger: "coalesced",
+    condition: "a held firing, when a later one of the same incident and receiver is enqueued or becomes due",
+    to: "discarded",
+    effects: "none",
+  },
   ...discarded("pending"),
   {
     from: "sending",

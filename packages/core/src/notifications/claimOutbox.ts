@@ -2,8 +2,11 @@ import type { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { firingHolds } from "../holds/firingHolds.ts"
+import { heldItem } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
@@ -32,23 +35,25 @@ export interface ClaimedItem {
 
 /**
  * Claims outbox items that are due: each becomes `sending` for this worker until its lease ends.
+ * Holds the firings that are not to be sent now.
  * First ends the attempts whose lease has expired: they are retried, or failed
  * (docs/rules.md#delivery).
  */
 export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
   function* (workspace, now) {
-    const { digestOver, notifiers } = input
+    const { digestOver } = input
     const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST)
-    yield { claimableOutbox: { notifiers, limit } }
-    const { claimableOutbox, expiredOutbox, storageTime } = workspace.found
+    const { free, held } = yield* search(workspace, { ...input, limit }, now)
+    const { expiredOutbox, storageTime } = workspace.found
     if (storageTime === undefined) throw new Error("the storage did not tell its time")
     for (const item of expiredOutbox) {
       if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
       workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
     }
+    for (const item of held) workspace.outbox.put(item)
     const leased_until = Instant.plus(storageTime, input.lease)
-    const isDigest = digestOver !== undefined && claimableOutbox.length > digestOver
-    return (isDigest ? claimableOutbox : claimableOutbox.slice(0, input.limit)).map(({ row, incident }) => {
+    const isDigest = digestOver !== undefined && free.length > digestOver
+    return (isDigest ? free : free.slice(0, input.limit)).map(({ row, incident }) => {
       const item = claimed(row, leased_until, now)
       workspace.outbox.put(item)
       const { id, notifier, incident_id } = item
@@ -58,6 +63,33 @@ export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedIte
       }
     })
   }
+
+/** Most due items that one claim reads: where many are held, a claim must still reach those behind. */
+const MOST_READ = 512
+const WIDENING = 8
+
+/** Finds due items, and parts those that are to be held from at most `limit` that are free. */
+function* search(
+  workspace: Workspace,
+  { notifiers, limit }: ClaimInput,
+  now: Instant.Instant,
+): Decision<{
+  readonly free: ReadonlyArray<WithIncident<OutboxRecord>>
+  readonly held: ReadonlyArray<OutboxRecord>
+}> {
+  for (let width = limit; ; width *= WIDENING) {
+    yield { claimableOutbox: { notifiers, limit: width } }
+    const { claimableOutbox } = workspace.found
+    const free: Array<WithIncident<OutboxRecord>> = []
+    const held: Array<OutboxRecord> = []
+    for (const found of claimableOutbox) {
+      const holds = firingHolds(found.incident, found.row, now)
+      if (holds.length > 0) held.push(heldItem(found.row, holds, now))
+      else if (free.length < limit) free.push(found)
+    }
+    if (free.length === limit || claimableOutbox.length < width || width >= MOST_READ) return { free, held }
+  }
+}
 
 const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): OutboxRecord => {
   if (item.state !== "pending" && item.state !== "retry")

@@ -31,7 +31,13 @@ export const discardUnclaimed = (notifiers: ReadonlyArray<NotifierName>, limit: 
       count += 1
       const isWaiting = item.state === "pending" || item.state === "retry"
       const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
-      workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
+      workspace.outbox.put({
+        ...item,
+        state,
+        next_attempt_at: undefined,
+        look_at: undefined,
+        updated_at: now,
+      })
     }
     return count
   }

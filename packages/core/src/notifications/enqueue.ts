@@ -5,6 +5,8 @@ import type { FiringCause, NotificationType, NotifierName } from "../contract/St
 import { move } from "../engine/TransitionTable.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { firingHolds } from "../holds/firingHolds.ts"
+import { heldItem, isHeld } from "../holds/heldItems.ts"
 import { type MemberRef, SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Routing } from "../policy/routing.ts"
@@ -17,6 +19,8 @@ export interface EnqueueOptions {
   readonly policy: Policy
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly now: Instant
+  /** Notifies receivers that already know of this severity too. */
+  readonly again?: true
 }
 
 interface NewItem {
@@ -31,7 +35,7 @@ interface NewItem {
 const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOptions): void => {
   const { incident, receiver, notifier, event_type, cause } = notification
   const { now } = options
-  workspace.outbox.put({
+  const item: OutboxRecord = {
     id: options.newOutboxId(now),
     receiver,
     notifier,
@@ -45,12 +49,16 @@ const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOp
     attempts: 0,
     first_attempted_at: undefined,
     next_attempt_at: now,
+    look_at: undefined,
+    released_at: undefined,
     last_error: undefined,
     leased_until: undefined,
     created_at: now,
     counts_from: now,
     updated_at: now,
-  })
+  }
+  const holds = firingHolds(incident, item, now)
+  workspace.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 
 const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && item.state !== "discarded"
@@ -77,7 +85,8 @@ const routingOf = (
 /**
  * Enqueues a firing for each receiver whose turn comes first on the routes of `member`, which
  * joined or worsened, and that has none of this incident at its present severity or a higher one.
- * Discarded rows do not count (docs/rules.md#outbox, docs/rules.md#routes).
+ * Discarded rows do not count. Its held firings are discarded
+ * (docs/rules.md#outbox, docs/rules.md#routes).
  */
 export const enqueueFirings = (
   workspace: Workspace,
@@ -89,15 +98,21 @@ export const enqueueFirings = (
   for (const [receiver, turn] of routingOf(workspace, incident, member, options.policy).turns) {
     if (!Duration.isZero(turn)) continue
     const told = firings.filter((item) => item.receiver === receiver)
-    if (told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])) continue
+    const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
+    if (isTold && options.again === undefined) continue
     const notifier = options.policy.receivers.get(receiver)?.kind ?? receiver
     const cause = told.length === 0 ? "opened" : "worsened"
     enqueue(workspace, { incident, receiver, notifier, event_type: "firing", cause }, options)
+    // This firing states what the held ones would have, and must not wait behind them.
+    for (const item of told) {
+      if (isHeld(item) && item.state === "pending")
+        discard(workspace, item, move(OutboxTransitions, item.state, "coalesced"), options.now)
+    }
   }
 }
 
 const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", now: Instant): void =>
-  workspace.outbox.put({ ...item, state, next_attempt_at: undefined, updated_at: now })
+  workspace.outbox.put({ ...item, state, next_attempt_at: undefined, look_at: undefined, updated_at: now })
 
 /** Receivers, each with its kind. */
 type Told = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>

@@ -34,6 +34,10 @@ export interface RuleOptions {
   readonly pendingKeySilence: Duration.Duration
   /** After this silence an agent is stale (docs/rules.md#agent-status). */
   readonly staleAfter: Duration.Duration
+  /** How long an acknowledgement lasts unless it says otherwise (SERVICE_ACK_FOR). */
+  readonly acknowledgedFor: Duration.Duration
+  /** How long one may last (SERVICE_ACK_MAX). */
+  readonly longestAcknowledgement: Duration.Duration
   /** After this silence an agent is dead (docs/rules.md#heartbeat-incidents). */
   readonly deadAfter: Duration.Duration
 }
@@ -53,6 +57,8 @@ export const defaultRules: RuleOptions = {
   failedAuthenticationRate: { perMinute: 60, burst: 60 },
   pendingKeySilence: Duration.hours(1),
   staleAfter: Duration.seconds(120),
+  acknowledgedFor: Duration.hours(8),
+  longestAcknowledgement: Duration.days(7),
   deadAfter: Duration.seconds(300),
 }
 

@@ -7,6 +7,7 @@ import type { NotifierName } from "../contract/Status.ts"
 import type { ListName, ListRows, PageRequest } from "../engine/lists/ListDefinitions.ts"
 import type { Command, Committed } from "../engine/workspace/Decision.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
@@ -46,6 +47,7 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
 export interface StoryLimits {
   readonly members: number
   readonly changes: number
+  readonly acts: number
   readonly outbox: number
 }
 
@@ -54,6 +56,7 @@ export interface IncidentStory {
   readonly incident: IncidentRecord
   readonly members: ReadonlyArray<MemberRecord>
   readonly changes: ReadonlyArray<IncidentChangeRecord>
+  readonly acts: ReadonlyArray<IncidentActRecord>
   readonly outbox: ReadonlyArray<OutboxRecord>
 }
 
@@ -139,7 +142,7 @@ export class Storage extends Context.Service<
     ) => Effect.Effect<CheckRecord | undefined, StorageError>
     /**
      * Reads one incident with its first members (present first, worst first), and its latest
-     * changes and outbox items.
+     * changes, acts and outbox items.
      */
     readonly incident: (
       id: IncidentId,

@@ -6,6 +6,7 @@ import type {
 } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
@@ -145,6 +146,12 @@ const incident: TableShape<IncidentRecord> = {
     members_warning: integer,
     members_unknown: integer,
     members_critical: integer,
+    ack_by: orUndefined(text),
+    ack_note: orUndefined(text),
+    ack_at: orUndefined(instant),
+    ack_until: orUndefined(instant),
+    ack_severity: orUndefined(text),
+    acts: integer,
   },
 }
 
@@ -160,6 +167,7 @@ const incident_member: TableShape<MemberRecord> = {
     summary: orUndefined(text),
     joined_at: instant,
     left_at: orUndefined(instant),
+    is_loud: boolean,
   },
 }
 
@@ -175,6 +183,21 @@ const incident_change: TableShape<IncidentChangeRecord> = {
     check_id: text,
     severity: text,
     incident_severity: orUndefined(text),
+  },
+}
+
+const incident_act: TableShape<IncidentActRecord> = {
+  name: "incident_act",
+  key: ["incident_id", "seq"],
+  columns: {
+    incident_id: text,
+    seq: integer,
+    acted_at: instant,
+    act: text,
+    actor: text,
+    text: orUndefined(text),
+    ack_until: orUndefined(instant),
+    severity: orUndefined(text),
   },
 }
 
@@ -195,6 +218,8 @@ const outbox: TableShape<OutboxRecord> = {
     attempts: integer,
     first_attempted_at: orUndefined(instant),
     next_attempt_at: orUndefined(instant),
+    look_at: orUndefined(instant),
+    released_at: orUndefined(instant),
     last_error: orUndefined(text),
     leased_until: orUndefined(instant),
     created_at: instant,
@@ -263,6 +288,7 @@ export const storedTables = {
   incident,
   incident_member,
   incident_change,
+  incident_act,
   outbox,
   alert,
   operator,

@@ -33,6 +33,7 @@ export type RemovedRows =
   | "notifications"
   | "members"
   | "changes"
+  | "acts"
   | "alerts"
   | "incidents"
 
@@ -104,7 +105,7 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     subject: "a resolved incident",
     expires: "resolved before the bound",
     stays: "an incident with a notification that is pending, sending or to be retried",
-    removes: ["members", "changes", "alerts", "incidents"],
+    removes: ["members", "changes", "acts", "alerts", "incidents"],
     setsAside: false,
     judge: judgeIncident,
   },

@@ -202,6 +202,7 @@ const takeIncident = (tables: MemoryTables, incident: IncidentRecord): EndedInci
   for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
   tables.outboxOfIncidents.delete(id)
   tables.incidentChanges.delete(id)
+  tables.incidentActs.delete(id)
   tables.members.delete(id)
   tables.alerts.delete(id)
   tables.incidents.delete(id)

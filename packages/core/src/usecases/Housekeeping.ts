@@ -2,6 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
+import { examineHeld } from "../holds/examineHeld.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
@@ -41,6 +42,8 @@ const BETWEEN_PIECES = Duration.millis(20)
 // A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents).
 const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
+// A firing is sent within seconds of the end of its hold (docs/rules.md#holds).
+const EXAMINE_EVERY = Duration.seconds(5)
 const EXPIRE_EVERY = Duration.minutes(10)
 
 /**
@@ -102,6 +105,11 @@ const chores = Effect.gen(function* () {
       name: "looking for dead agents",
       pause: idlePause(SWEEP_EVERY),
       piece: Effect.map(sweepSilentAgents(storage, commits, { rules, incidents, limit: PIECE }), isWhole),
+    },
+    {
+      name: "examining held notifications",
+      pause: idlePause(EXAMINE_EVERY),
+      piece: Effect.map(commits.transact(examineHeld(PIECE)), isWhole),
     },
     {
       name: "removing the rows of deleted agents",

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
@@ -15,15 +15,9 @@ import { Ids } from "../ports/Ids.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
+import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { explain, type Explanation } from "./explain.ts"
-
-/** The requested thing does not exist. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
-
-/** The request contradicts the state of the thing. */
-export class StateConflict extends Schema.TaggedError<StateConflict>()("StateConflict", {
-  message: Schema.String,
-}) {}
+import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 /** One check of one agent. */
 export interface CheckName {
@@ -33,7 +27,7 @@ export interface CheckName {
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
 // changes.
-const STORY = { members: 200, changes: STORY_CHANGES, outbox: 200 }
+const STORY = { members: 200, changes: STORY_CHANGES, acts: 200, outbox: 200 }
 
 const noSuchCheck = () =>
   new NotFound({
@@ -60,7 +54,7 @@ const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | Stat
 /** Operators' actions beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
 export class Operations extends Context.Service<
   Operations,
-  {
+  ReturnType<typeof acknowledging> & {
     /**
      * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
      * too old.
@@ -104,6 +98,7 @@ export class Operations extends Context.Service<
       })
 
       return Operations.of({
+        ...acknowledging(commits, rules),
         replay: Effect.fn("Operations.replay")(function* (id) {
           const outcome = yield* commits.transact(replay(id))
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
@@ -120,9 +115,7 @@ export class Operations extends Context.Service<
         incident: Effect.fn("Operations.incident")(function* (id) {
           const story = yield* storage.incident(id, STORY)
           if (story !== undefined) return story
-          return yield* new NotFound({
-            message: "no incident has this id; list incidents with GET /api/v1/incidents",
-          })
+          return yield* noSuchIncident()
         }),
         explain: Effect.fn("Operations.explain")(function* (name) {
           const agent = yield* storage.agent(name.agent_id)

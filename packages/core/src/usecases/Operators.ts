@@ -20,7 +20,7 @@ import { operatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import { NotFound, StateConflict } from "./Operations.ts"
+import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 const USUAL_GRACE = Duration.hours(24)
 

@@ -36,7 +36,7 @@ interface Subject {
   readonly rules: RuleOptions
 }
 
-const NOTHING_MORE = { members: 0, changes: 0, outbox: 0 }
+const NOTHING_MORE = { members: 0, changes: 0, acts: 0, outbox: 0 }
 const MICROS_PER_SECOND = 1_000_000
 // A larger skew is worth a sentence: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60

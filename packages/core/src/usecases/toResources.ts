@@ -9,6 +9,8 @@ import type {
   StoredCheckResultEvent,
 } from "../contract/Resources.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import { type Acknowledgement, acknowledgementOf } from "../acknowledgements/Acknowledgement.ts"
+import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
@@ -81,8 +83,29 @@ export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem =>
   last_seen_at: record.last_seen_at,
 })
 
+/** An acknowledgement as /ops/v1 shows it. */
+export const toAcknowledgement = ({ note, ...rest }: Acknowledgement) => ({
+  ...rest,
+  ...(note !== undefined && { note }),
+})
+
+const shownAcknowledgement = (incident: IncidentRecord) => {
+  const acknowledgement = acknowledgementOf(incident)
+  return acknowledgement === undefined ? null : toAcknowledgement(acknowledgement)
+}
+
+/** What somebody did about an incident, as /ops/v1 shows it. */
+export const toAct = ({ ack_until, act, acted_at, actor, severity, text }: IncidentActRecord) => ({
+  at: acted_at,
+  act,
+  by: actor,
+  ...(text !== undefined && { text }),
+  ...(ack_until !== undefined && { until: ack_until }),
+  ...(severity !== undefined && { severity }),
+})
+
 /** An incident with its members and changes, as /ops/v1 shows it. */
-export const toIncidentDetail = ({ incident, members, changes, outbox }: IncidentStory) => ({
+export const toIncidentDetail = ({ acts, incident, members, changes, outbox }: IncidentStory) => ({
   incident: toIncident(incident),
   members: members.map((member) => ({
     agent_id: member.agent_id,
@@ -100,6 +123,8 @@ export const toIncidentDetail = ({ incident, members, changes, outbox }: Inciden
     severity: change.severity,
     incident_severity: change.incident_severity ?? null,
   })),
+  acknowledgement: shownAcknowledgement(incident),
+  acts: acts.map(toAct),
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   deliveries: outbox.map(toOutboxItem),

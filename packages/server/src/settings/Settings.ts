@@ -48,6 +48,10 @@ export const definitions = {
     fallback: "120s",
   }),
   SERVICE_DEAD_AFTER: setting(type.threshold, "silence after which an agent is dead", { fallback: "300s" }),
+  SERVICE_ACK_FOR: setting(type.threshold, "how long an acknowledgement lasts unless it says otherwise", {
+    fallback: "8h",
+  }),
+  SERVICE_ACK_MAX: setting(type.threshold, "how long an acknowledgement may last", { fallback: "7d" }),
   SERVICE_HEARTBEAT_RATE: setting(type.rate, "heartbeats allowed for each agent key", { fallback: "120/60" }),
   SERVICE_REGISTRATION_RATE: setting(
     type.rate,

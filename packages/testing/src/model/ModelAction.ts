@@ -54,7 +54,6 @@ export type ModelAction =
       readonly key: KeyName
       readonly observed: number
       readonly labels: boolean
-      /** Whether the agent says that it has metrics. */
       readonly metrics: boolean
       readonly hostname: string
     }
@@ -77,6 +76,14 @@ export type ModelAction =
   | { readonly act: "resend"; readonly settled: number; readonly isLost: boolean }
   | { readonly act: "replay"; readonly nth: number }
   | { readonly act: "discardUnclaimed"; readonly notifier: NotifierKind }
+  | {
+      readonly act: "acknowledge"
+      readonly nth: number
+      readonly seconds: number
+      readonly severity: Severity | undefined
+    }
+  | { readonly act: "withdraw" | "note"; readonly nth: number }
+  | { readonly act: "examineHeld"; readonly limit: number }
   | { readonly act: "mark" | "sweep" | "removeIdle" }
   | {
       readonly act: "expire"
@@ -110,7 +117,6 @@ const observed = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(HOUR, -HOUR, 2 * HOUR) },
 )
 const status = fc.constantFrom<CheckStatus>("ok", "warning", "critical", "unknown")
-/** Absent one time in `oneIn`. */
 const maybe = <A>(arbitrary: fc.Arbitrary<A>, oneIn = 2): fc.Arbitrary<A | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: oneIn })
 const notifier = fc.constantFrom<NotifierKind>("debug", "alert_router", "messenger")
@@ -230,6 +236,17 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
   weighted(3, fc.record({ act: fc.constant("resend" as const), settled: fc.nat({ max: 3 }), isLost })),
   weighted(1, fc.record({ act: fc.constant("replay" as const), nth })),
   weighted(1, fc.record({ act: fc.constant("discardUnclaimed" as const), notifier })),
+  weighted(
+    3,
+    fc.record({
+      act: fc.constant("acknowledge" as const),
+      nth,
+      seconds: fc.constantFrom(60, 3_600),
+      severity: maybe(fc.constantFrom<Severity>("warning", "critical", "unknown"), 4),
+    }),
+  ),
+  weighted(2, fc.record({ act: fc.constantFrom("withdraw" as const, "note" as const), nth })),
+  weighted(3, fc.record({ act: fc.constant("examineHeld" as const), limit: fc.constantFrom(1, 500, 500) })),
   weighted(
     5,
     fc.record({

@@ -7,6 +7,8 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
+import { examineHeld } from "@tocsin/core/holds/examineHeld"
+import { actOn } from "./actOn.ts"
 import * as delivery from "./deliveryDeeds.ts"
 import { purge } from "../expireAll.ts"
 import { followLook } from "./followLook.ts"
@@ -123,6 +125,12 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
       return (replica) => delivery.replayNth(replica, action)
     case "discardUnclaimed":
       return (replica) => delivery.discard(replica, action)
+    case "acknowledge":
+    case "withdraw":
+    case "note":
+      return (replica) => actOn(replica, action, now)
+    case "examineHeld":
+      return ({ storage }) => transact(storage, examineHeld(action.limit))
     case "mark":
       return ({ storage }) => transact(storage, leaveMark(defaultRules))
     case "sweep":

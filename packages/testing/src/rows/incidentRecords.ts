@@ -1,6 +1,7 @@
 import { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentActRecord } from "@tocsin/core/incidents/IncidentActRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
@@ -36,6 +37,12 @@ export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
     members_warning: count,
     members_unknown: count,
     members_critical: count,
+    ack_by: maybe(plain(64)),
+    ack_note: maybe(plain(1024)),
+    ack_at: maybe(instant),
+    ack_until: maybe(instant),
+    ack_severity: maybe(severity),
+    acts: count,
   })
   .map((incident) => ({ ...incident, state: incident.resolved_at === undefined ? "open" : "resolved" }))
 
@@ -49,6 +56,7 @@ export const memberRecord: fc.Arbitrary<MemberRecord> = fc.record({
   summary: maybe(plain(512)),
   joined_at: instant,
   left_at: maybe(instant),
+  is_loud: fc.boolean(),
 })
 
 /** An outbox item in any state. */
@@ -67,6 +75,8 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     attempts: count,
     first_attempted_at: maybe(instant),
     next_attempt_at: maybe(instant),
+    look_at: maybe(instant),
+    released_at: maybe(instant),
     last_error: maybe(output),
     leased_until: maybe(instant),
     created_at: instant,
@@ -109,4 +119,16 @@ export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.recor
   check_id: checkId,
   severity,
   incident_severity: maybe(severity),
+})
+
+/** Something that somebody did about an incident. */
+export const incidentActRecord: fc.Arbitrary<IncidentActRecord> = fc.record({
+  incident_id: uuid.map((text) => IncidentId.make(text)),
+  seq: fc.integer({ min: 1, max: 1_000_000 }),
+  acted_at: instant,
+  act: fc.constantFrom("acknowledged", "withdrawn", "worsened", "noted"),
+  actor: plain(64),
+  text: maybe(output),
+  ack_until: maybe(instant),
+  severity: maybe(severity),
 })

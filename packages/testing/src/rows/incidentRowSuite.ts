@@ -122,18 +122,27 @@ const storyRoundTrip = (replica: Replica) =>
     fc.tuple(
       arbitrary.incidentRecord,
       fc.array(arbitrary.incidentChangeRecord, { minLength: 1, maxLength: 4 }),
+      fc.array(arbitrary.incidentActRecord, { maxLength: 4 }),
     ),
     { runs: RUNS },
-    ([row, lines]) =>
+    ([row, lines, deeds]) =>
       Effect.gen(function* () {
         const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
         const changes = lines.map((line, n) => ({ ...line, incident_id: incident.id, seq: n + 1 }))
+        const acts = deeds.map((act, n) => ({ ...act, incident_id: incident.id, seq: n + 1 }))
         yield* write(replica, [], (workspace) => {
           workspace.incidents.put(incident)
           for (const change of changes) workspace.recordChange(change)
+          for (const act of acts) workspace.recordAct(act)
         })
         const story = yield* replica.storage.incident(incident.id, atMost(10))
-        assertSame(story, { incident, members: [], changes: changes.toReversed(), outbox: [] })
+        assertSame(story, {
+          incident,
+          members: [],
+          changes: changes.toReversed(),
+          acts: acts.toReversed(),
+          outbox: [],
+        })
       }),
   )
 

@@ -1,24 +1,33 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
 import {
   namedOperatorUseCases,
+  incidentActUseCases,
   operationUseCases,
   operatorUseCases,
 } from "@tocsin/adapter-http/handlers/useCases"
 import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
 import { endpointCodecs, type EndpointName, type InputOf } from "@tocsin/client/calls/endpoints"
 import { Admission } from "@tocsin/core/usecases/Admission"
-import { NotFound, Operations } from "@tocsin/core/usecases/Operations"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect } from "effect"
-import type { NotifierTest, Page } from "@tocsin/client/Resources"
+import type {
+  AcknowledgeAllRequest,
+  AcknowledgeRequest,
+  NoteRequest,
+  NotifierTest,
+  Page,
+} from "@tocsin/client/Resources"
 import type { Calls, CodeOf, Reply } from "./Calls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
 
 type UseCases = ReturnType<typeof operatorUseCases> &
   ReturnType<typeof operationUseCases> &
-  ReturnType<typeof namedOperatorUseCases>
+  ReturnType<typeof namedOperatorUseCases> &
+  ReturnType<typeof incidentActUseCases>
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
@@ -41,10 +50,38 @@ type AsReplies<Table> = {
 // Agents' calls need a key each: see AgentCalls. A program has no token, so there is no `me`.
 const { heartbeat: _heartbeat, events: _events, me: _me, ...operatorsTable } = callTable
 
+/** Who acts where a program does not say. */
+const LIBRARY = "library"
+
+type Acts = AsReplies<Pick<(typeof callTable)["incidents"], keyof IncidentActs>>
+type Incidents = AsReplies<Omit<(typeof callTable)["incidents"], keyof IncidentActs>>
+
+/** What people do about incidents. `by` says who does, by default `library`. */
+interface IncidentActs {
+  /**
+   * Acknowledges an open incident, or replaces its acknowledgement: until it ends, Tocsin sends no
+   * firing of it that has not been attempted yet, unless it worsens.
+   */
+  readonly acknowledge: (id: string, request?: AcknowledgeRequest & By) => ReturnType<Acts["acknowledge"]>
+  /** Withdraws the acknowledgement of an incident; a count of 0 if there is none. */
+  readonly withdraw: (id: string, by?: By) => ReturnType<Acts["withdraw"]>
+  /** Acknowledges 1 to 200 incidents, each on its own. */
+  readonly acknowledgeAll: (request: AcknowledgeAllRequest & By) => ReturnType<Acts["acknowledgeAll"]>
+  /** Adds a note to the story of an incident, open or resolved. */
+  readonly note: (id: string, request: NoteRequest & By) => ReturnType<Acts["note"]>
+}
+
+/** Who acts. */
+interface By {
+  readonly by?: string | undefined
+}
+
 /** The operators' calls of the API, answered by this process. */
 export interface MonitorCalls extends AsReplies<
-  Omit<typeof callTable, "heartbeat" | "events" | "me" | "notifiers">
+  Omit<typeof callTable, "heartbeat" | "events" | "me" | "notifiers" | "incidents">
 > {
+  /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */
+  readonly incidents: Incidents & IncidentActs
   readonly notifiers: {
     /**
      * Sends a test message through the notifier of this name, and reports the receiver's answer.
@@ -56,16 +93,20 @@ export interface MonitorCalls extends AsReplies<
 const NO_SUCH_CHECK = "this agent has no such check; list its checks with monitor.checks.list({ agent_id })"
 
 const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor.operators.list()"
+const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.incidents.list()"
 
 /** What is not found, in terms of the library. */
 const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   explain: NO_SUCH_CHECK,
   resetClock: NO_SUCH_CHECK,
   removeCheck: NO_SUCH_CHECK,
-  showIncident: "no incident has this id; list incidents with monitor.incidents.list()",
+  showIncident: NO_SUCH_INCIDENT,
   changeOperator: NO_SUCH_OPERATOR,
   rotateOperator: NO_SUCH_OPERATOR,
   replay: 'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
+  acknowledge: NO_SUCH_INCIDENT,
+  withdrawAcknowledgement: NO_SUCH_INCIDENT,
+  noteIncident: NO_SUCH_INCIDENT,
   testNotifier: "there is no notifier of this name; give it to createMonitor first",
 }
 
@@ -106,13 +147,14 @@ export const monitorCalls = (
     ...operatorUseCases(Context.get(services, Admission), Context.get(services, Queries)),
     ...operationUseCases(operations),
     ...namedOperatorUseCases(Context.get(services, Operators)),
+    ...incidentActUseCases(operations),
   } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
   const replyTo =
-    (endpoint: EndpointName) =>
+    (endpoint: EndpointName, more: object = {}) =>
     (...input: ReadonlyArray<unknown>) => {
       const { read, write } = endpointCodecs[endpoint]
       const answer = Effect.flatMap(Effect.fromResult(read(...input)), (request) =>
-        useCases[endpoint](request),
+        useCases[endpoint]({ ...request, ...more }),
       )
       return calls.reply(answer.pipe(Effect.mapError(inLibraryTerms(endpoint)), Effect.map(write)))
     }
@@ -120,6 +162,13 @@ export const monitorCalls = (
     const reply = replyTo(endpoint)
     return walks ? (parameters?: object) => allPages(reply, parameters) : reply
   }, operatorsTable)
+  const acts = {
+    acknowledge: (id: string, { by = LIBRARY, ...request }: By = {}) =>
+      replyTo("acknowledge", { by })(id, request),
+    withdraw: (id: string, { by = LIBRARY }: By = {}) => replyTo("withdrawAcknowledgement", { by })(id),
+    acknowledgeAll: ({ by = LIBRARY, ...request }: By) => replyTo("acknowledgeAll", { by })(request),
+    note: (id: string, { by = LIBRARY, ...request }: By) => replyTo("noteIncident", { by })(id, request),
+  }
   // The API knows four names of notifiers; a program's own notifiers have others.
   const test: MonitorCalls["notifiers"]["test"] = (name) =>
     calls.reply(
@@ -128,5 +177,9 @@ export const monitorCalls = (
         .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
     )
   // Types and code follow the same table, which the compiler cannot see.
-  return { ...mapped, notifiers: { test } } as unknown as MonitorCalls
+  return {
+    ...mapped,
+    incidents: { ...mapped["incidents"], ...acts },
+    notifiers: { test },
+  } as unknown as MonitorCalls
 }

@@ -67,6 +67,11 @@ export interface RowRequest {
    */
   readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierName>; readonly limit: number }
   /**
+   * Held outbox items to be examined by `now`, the longest due first, unlocked. Load their incidents
+   * to see and lock them. Never cached.
+   */
+  readonly heldOutbox?: { readonly limit: number }
+  /**
    * Items of these notifiers that are waiting and were last updated before `untouchedSince`, and
    * those being sent whose lease ended before it; at most `limit` of each.
    */

@@ -10,6 +10,7 @@ import {
   type IncidentRef,
   type StoryCut,
 } from "../../incidents/IncidentRecord.ts"
+import type { IncidentActRecord } from "../../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
@@ -38,6 +39,8 @@ export interface WithIncident<Row> {
 export interface Found {
   claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
   expiredOutbox: ReadonlyArray<OutboxRecord>
+  /** The incidents of held items that are to be examined. */
+  heldOutbox: ReadonlyArray<Pick<OutboxRecord, "incident_id">>
   unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
@@ -48,6 +51,7 @@ export interface Found {
 const NOTHING_FOUND: Readonly<Found> = {
   claimableOutbox: [],
   expiredOutbox: [],
+  heldOutbox: [],
   unclaimedOutbox: [],
   claimableAlerts: [],
   idlePendingAgents: [],
@@ -82,6 +86,7 @@ export class Workspace {
   #membersOfAgents: Set<AgentId> | undefined
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
+  readonly #incidentActs: Array<IncidentActRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
   #storyCuts: Map<IncidentId, StoryCut> | undefined
@@ -164,6 +169,12 @@ export class Workspace {
     this.#incidentChanges.push(change)
     const cut = cutOf(change.incident_id, change.seq)
     if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
+  }
+
+  /** Adds what somebody did about an incident to its story. */
+  recordAct(act: IncidentActRecord): void {
+    this.#count.writes += 1
+    this.#incidentActs.push(act)
   }
 
   /** Loads an incident with its alerts and its outbox items that are not discarded. */
@@ -251,6 +262,8 @@ export class Workspace {
       operators: this.operators.changes(),
       /** New changes of incidents. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      /** New acts in the stories of incidents. */
+      incidentActs: this.#incidentActs as ReadonlyArray<IncidentActRecord>,
       /** Changes of incidents to delete once the new ones are written. */
       storyCuts: Array.from(this.#storyCuts?.values() ?? []) as ReadonlyArray<StoryCut>,
       /**

@@ -3,7 +3,13 @@ import type { RowRequest } from "./RowRequest.ts"
 import type { Workspace } from "./Workspace.ts"
 
 /** Searches are never cached: yield the request itself. */
-type Searches = "claimableOutbox" | "unclaimedOutbox" | "claimableAlerts" | "idlePendingAgents" | "passesHeld"
+type Searches =
+  | "claimableOutbox"
+  | "heldOutbox"
+  | "unclaimedOutbox"
+  | "claimableAlerts"
+  | "idlePendingAgents"
+  | "passesHeld"
 
 /** Requests the rows that the workspace does not have yet, if any. */
 export function* ensure(workspace: Workspace, request: Omit<RowRequest, Searches>): Decision<void> {

@@ -26,6 +26,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.mark, changes.marks)
   change(rowKeys.operator, changes.operators)
   for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
+  for (const row of changes.incidentActs) entries.set(rowKeys.incident_act(row), writeRow(row))
   for (const cut of changes.storyCuts) {
     const story = tables.incidentChanges.get(cut.incident_id) ?? []
     for (const row of [...story, ...changes.incidentChanges])
@@ -54,6 +55,7 @@ export const expiredEntries = (expired: ExpiredRows): Entries => {
     ...expired.outbox.map(rowKeys.outbox),
     ...expired.members.map(rowKeys.incident_member),
     ...expired.incidentChanges.map(rowKeys.incident_change),
+    ...expired.incidentActs.map(rowKeys.incident_act),
     ...expired.alerts.map(rowKeys.alert),
     ...expired.incidents.map(rowKeys.incident),
   ]
@@ -90,6 +92,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     marks: added("mark"),
     operators: added("operator"),
     incidentChanges: rowsOf("incident_change").toSorted((a, b) => a.seq - b.seq),
+    incidentActs: rowsOf("incident_act").toSorted((a, b) => a.seq - b.seq),
     storyCuts: [],
     removedChecks: [],
     removedAgents: rowsOf("removed_registration"),

@@ -1,8 +1,10 @@
+import { NOT_ACKNOWLEDGED } from "@tocsin/core/acknowledgements/Acknowledgement"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentActRecord } from "@tocsin/core/incidents/IncidentActRecord"
 import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
@@ -18,6 +20,7 @@ export interface Rows {
   readonly incident: IncidentRecord
   readonly incident_member: MemberRecord
   readonly incident_change: IncidentChangeRecord
+  readonly incident_act: IncidentActRecord
   readonly outbox: OutboxRecord
   readonly alert: AlertRecord
   readonly mark: MarkRecord
@@ -39,6 +42,8 @@ export const rowKeys = {
   incident_member: (row: MemberRef) => `incident_member/${row.incident_id}/${row.agent_id}/${row.check_id}`,
   incident_change: (row: Pick<IncidentChangeRecord, "incident_id" | "seq">) =>
     `incident_change/${row.incident_id}/${row.seq}`,
+  incident_act: (row: Pick<IncidentActRecord, "incident_id" | "seq">) =>
+    `incident_act/${row.incident_id}/${row.seq}`,
   outbox: (row: Pick<OutboxRecord, "id">) => `outbox/${row.id}`,
   alert: (row: AlertRef) => `alert/${row.incident_id}/${row.severity}`,
   mark: (row: { readonly name: string }) => `mark/${row.name}`,
@@ -76,7 +81,11 @@ export const readRow = (key: string, text: string): { readonly kind: RowKind; re
       `${name} of the row ${key} is not a time; it was written by an older version in a program that defines BigInt.prototype.toJSON, so restore a copy of the store from before, or start with an empty one`,
     )
   }
-  return { kind, row: kind === "outbox" ? withReceiver(Object(row)) : row }
+  if (kind === "outbox") return { kind, row: withReceiver(Object(row)) }
+  // Rows of a version without acknowledgements lack these fields.
+  if (kind === "incident") return { kind, row: { ...NOT_ACKNOWLEDGED, acts: 0, ...Object(row) } }
+  if (kind === "incident_member") return { kind, row: { is_loud: true, ...Object(row) } }
+  return { kind, row }
 }
 
 /** An outbox item of a version whose receivers were notifiers (docs/rules.md#outbox). */

@@ -1,0 +1,101 @@
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type * as Instant from "../contract/Instant.ts"
+import type { Severity } from "../contract/Status.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import { lookSoon } from "../holds/heldItems.ts"
+import type { Act, IncidentActRecord } from "../incidents/IncidentActRecord.ts"
+import { recordAct } from "../incidents/recordAct.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import {
+  type Acknowledgement,
+  acknowledgementOf,
+  acknowledgementInForce,
+  ackColumns,
+  NOT_ACKNOWLEDGED,
+} from "./Acknowledgement.ts"
+import { AcknowledgementTransitions } from "./AcknowledgementTransitions.ts"
+
+/** Who acknowledges which incident, and until when. */
+export interface AcknowledgeInput {
+  readonly id: IncidentId
+  readonly by: string
+  readonly note: string | undefined
+  readonly until: Instant.Instant
+  /** The severity that is meant; any if it is not named. */
+  readonly severity: Severity | undefined
+}
+
+/** The result of an acknowledgement. */
+export type AcknowledgeResult =
+  | { readonly outcome: "acknowledged"; readonly acknowledgement: Acknowledgement }
+  | { readonly outcome: "resolved" }
+  | { readonly outcome: "unknown" }
+  | { readonly outcome: "another_severity"; readonly severity: Severity }
+
+/** Acknowledges an open incident, or replaces its acknowledgement (docs/rules.md#acknowledgements). */
+export const acknowledge = ({
+  by,
+  id,
+  note,
+  severity,
+  until,
+}: AcknowledgeInput): Command<AcknowledgeResult> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { incidents: [id] })
+    const incident = workspace.incidents.get(id)
+    if (incident === undefined) return { outcome: "unknown" }
+    if (incident.state !== "open") return { outcome: "resolved" }
+    if (severity !== undefined && severity !== incident.severity)
+      return { outcome: "another_severity", severity: incident.severity }
+    const acknowledgement: Acknowledgement = { by, note, at: now, until, severity: incident.severity }
+    move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
+    const act: Act = {
+      act: "acknowledged",
+      actor: by,
+      text: note,
+      ack_until: until,
+      severity: incident.severity,
+    }
+    recordAct(workspace, { ...incident, ...ackColumns(acknowledgement) }, act, now)
+    // Another one may end sooner, or hold less.
+    lookSoon(workspace, id, now)
+    return { outcome: "acknowledged", acknowledgement }
+  }
+
+const standingOf = (incident: IncidentRecord): "none" | "acknowledged" =>
+  acknowledgementOf(incident) === undefined ? "none" : "acknowledged"
+
+/** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */
+export const withdraw = (id: IncidentId, by: string): Command<number | undefined> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { incidents: [id] })
+    const incident = workspace.incidents.get(id)
+    if (incident === undefined) return undefined
+    if (acknowledgementInForce(incident, now) === undefined) return 0
+    move(AcknowledgementTransitions, "acknowledged", "withdrawn")
+    const act: Act = {
+      act: "withdrawn",
+      actor: by,
+      text: undefined,
+      ack_until: undefined,
+      severity: undefined,
+    }
+    recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED }, act, now)
+    lookSoon(workspace, id, now)
+    return 1
+  }
+
+/** Adds a note to the story of an incident, open or resolved; nothing if there is no such incident. */
+export const note = (
+  id: IncidentId,
+  { by, text }: { readonly by: string; readonly text: string },
+): Command<IncidentActRecord | undefined> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { incidents: [id] })
+    const incident = workspace.incidents.get(id)
+    if (incident === undefined) return undefined
+    const act: Act = { act: "noted", actor: by, text, ack_until: undefined, severity: undefined }
+    return recordAct(workspace, incident, act, now)
+  }

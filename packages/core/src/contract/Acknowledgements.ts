@@ -1,0 +1,73 @@
+import { Schema } from "effect"
+import { durationText } from "./DurationText.ts"
+import { closedStruct, timestamp } from "./Fields.ts"
+import { IncidentId } from "./Identifiers.ts"
+import { InstantFromString } from "./Instant.ts"
+import { Severity } from "./Status.ts"
+import { isPlainText } from "./Text.ts"
+
+const MAX_IDS = 200
+
+const Note = Schema.String.check(isPlainText({ min: 1, max: 1024 }))
+/** A setting limits it further (docs/rules.md#acknowledgements). */
+const For = durationText({ min: "1 second", max: "366 days" })
+
+/** The body that acknowledges an incident. */
+export const AcknowledgeRequest = closedStruct({
+  note: Schema.optionalKey(Note.annotateKey({ description: "What the others are to know." })),
+  for: Schema.optionalKey(For),
+  until: Schema.optionalKey(timestamp("When the acknowledgement ends; without it and `for`, after 8 hours.")),
+  severity: Schema.optionalKey(
+    Severity.annotateKey({ description: "The severity that is meant; 409 if the incident has another one." }),
+  ),
+}).annotate({ identifier: "AcknowledgeRequest", description: "Acknowledges an incident." })
+export type AcknowledgeRequest = typeof AcknowledgeRequest.Type
+
+/** The body that acknowledges several incidents. */
+export const AcknowledgeAllRequest = closedStruct({
+  ids: Schema.Array(IncidentId).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(MAX_IDS, { expected: `1 to ${MAX_IDS} ids` }),
+  ),
+  note: Schema.optionalKey(Note),
+  for: Schema.optionalKey(For),
+}).annotate({ identifier: "AcknowledgeAllRequest", description: "Acknowledges up to 200 incidents." })
+export type AcknowledgeAllRequest = typeof AcknowledgeAllRequest.Type
+
+/** The body that adds a note to an incident. */
+export const NoteRequest = closedStruct({
+  text: Schema.String.check(isPlainText({ min: 1, max: 4096 })),
+}).annotate({ identifier: "NoteRequest", description: "A note on an incident." })
+export type NoteRequest = typeof NoteRequest.Type
+
+/** An acknowledgement as it is shown. */
+export const Acknowledgement = Schema.Struct({
+  by: Schema.String,
+  note: Schema.optionalKey(Schema.String),
+  at: InstantFromString,
+  until: InstantFromString,
+  severity: Severity.annotateKey({ description: "The incident's severity at that time." }),
+}).annotate({
+  identifier: "Acknowledgement",
+  description:
+    "Somebody takes care of the incident: until then, Tocsin notifies nobody of it unless it worsens.",
+})
+
+/** What became of each incident of a request. */
+export const AcknowledgedAll = Schema.Struct({
+  items: Schema.Array(
+    Schema.Struct({ id: IncidentId, outcome: Schema.Literals(["acknowledged", "resolved", "unknown"]) }),
+  ),
+}).annotate({ identifier: "AcknowledgedAll", description: "What became of each incident." })
+
+/** What somebody did about an incident, as it is shown. */
+export const IncidentAct = Schema.Struct({
+  at: InstantFromString,
+  act: Schema.Literals(["acknowledged", "withdrawn", "worsened", "noted"]).annotate({
+    description: "worsened: the incident became worse than acknowledged, which ended the acknowledgement.",
+  }),
+  by: Schema.String.annotate({ description: "Who; system for what Tocsin did." }),
+  text: Schema.optionalKey(Schema.String),
+  until: Schema.optionalKey(InstantFromString),
+  severity: Schema.optionalKey(Severity),
+}).annotate({ identifier: "IncidentAct", description: "What somebody did about an incident." })

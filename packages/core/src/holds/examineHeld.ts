@@ -1,0 +1,70 @@
+import type * as Instant from "../contract/Instant.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
+import { firingHolds } from "./firingHolds.ts"
+import { canBeHeld, heldItem, isHeld } from "./heldItems.ts"
+
+/**
+ * Examines held firings that are due for it. Those of open incidents that are free now become due
+ * (docs/rules.md#holds). Returns how many it found.
+ */
+export const examineHeld = (limit: number): Command<number> =>
+  function* (workspace, now) {
+    yield { heldOutbox: { limit } }
+    const { heldOutbox } = workspace.found
+    if (heldOutbox.length === 0) return 0
+    // Incidents are locked before their outbox items, everywhere.
+    yield* ensure(workspace, { incidents: heldOutbox.map(({ incident_id }) => incident_id) })
+    for (const id of new Set(heldOutbox.map(({ incident_id }) => incident_id))) {
+      const incident = workspace.incidents.get(id)
+      if (incident !== undefined) examineIncident(workspace, incident, now)
+    }
+    return heldOutbox.length
+  }
+
+/** Of several firings for one receiver, the last decides; it states what the others would have. */
+const examineIncident = (workspace: Workspace, incident: IncidentRecord, now: Instant.Instant): void => {
+  const items = workspace.outbox.group(incident.id)
+  for (const receiver of new Set(items.filter(isHeld).map((item) => item.receiver))) {
+    const waiting = items
+      .filter((item) => item.receiver === receiver && canBeHeld(item))
+      .toSorted((a, b) => a.incident_seq - b.incident_seq)
+    const last = waiting.at(-1)
+    if (last === undefined) continue
+    const holds = firingHolds(incident, last, now)
+    if (holds.length > 0) for (const item of waiting) workspace.outbox.put(heldItem(item, holds, now))
+    else {
+      for (const item of waiting.slice(0, -1)) workspace.outbox.put(coalesced(item, now))
+      workspace.outbox.put(freed(last, incident, now))
+    }
+  }
+}
+
+const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
+  ...item,
+  state: move(OutboxTransitions, "pending", "coalesced"),
+  next_attempt_at: undefined,
+  look_at: undefined,
+  updated_at: now,
+})
+
+/** A firing whose holds have ended: due, with what its incident shows now. */
+const freed = (
+  item: OutboxRecord,
+  { severity, summary }: IncidentRecord,
+  now: Instant.Instant,
+): OutboxRecord => ({
+  ...item,
+  state: move(OutboxTransitions, "pending", "hold_ended"),
+  severity,
+  summary,
+  next_attempt_at: now,
+  look_at: undefined,
+  counts_from: now,
+  updated_at: now,
+})

@@ -1,0 +1,26 @@
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { Severity } from "../contract/Status.ts"
+
+/** Who acts where Tocsin itself does: no operator has this name. */
+export const SYSTEM = "system"
+
+/** What somebody did about an incident, never edited; part of its story. */
+export interface IncidentActRecord {
+  readonly incident_id: IncidentId
+  /** Numbers the acts of one incident from 1. */
+  readonly seq: number
+  readonly acted_at: Instant
+  /** `worsened`: the incident became worse than acknowledged, which ended the acknowledgement. */
+  readonly act: "acknowledged" | "withdrawn" | "worsened" | "noted"
+  readonly actor: string
+  /** The note. */
+  readonly text: string | undefined
+  /** The end of an acknowledgement. */
+  readonly ack_until: Instant | undefined
+  /** The acknowledged severity. */
+  readonly severity: Severity | undefined
+}
+
+/** An act before it is numbered. */
+export type Act = Omit<IncidentActRecord, "incident_id" | "seq" | "acted_at">

@@ -1,0 +1,18 @@
+import type { Instant } from "../contract/Instant.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Act, IncidentActRecord } from "./IncidentActRecord.ts"
+import type { IncidentRecord } from "./IncidentRecord.ts"
+
+/** Stores an incident as the act leaves it, with the act as part of its story. */
+export const recordAct = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  act: Act,
+  now: Instant,
+): IncidentActRecord => {
+  const seq = incident.acts + 1
+  const recorded = { incident_id: incident.id, seq, acted_at: now, ...act }
+  workspace.incidents.put({ ...incident, acts: seq })
+  workspace.recordAct(recorded)
+  return recorded
+}

@@ -1,0 +1,9 @@
+import { Schema } from "effect"
+
+/** The requested thing does not exist. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
+
+/** The request contradicts the state of the thing. */
+export class StateConflict extends Schema.TaggedError<StateConflict>()("StateConflict", {
+  message: Schema.String,
+}) {}

@@ -1,0 +1,145 @@
+import { assert, describe, it } from "@effect/vitest"
+import { acknowledge, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
+import { examineHeld } from "@tocsin/core/holds/examineHeld"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { observe } from "./observe.ts"
+import { after, claimable, ids, openWith } from "./outboxItems.ts"
+import { incidentIdOf, outboxIdOf } from "./records.ts"
+import type { Replica } from "./Replica.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
+
+const HELD = { next_attempt_at: undefined, look_at: after(60) }
+
+const acknowledged = (replica: Replica, incident: string) =>
+  transact(
+    replica.storage,
+    acknowledge({
+      id: incidentIdOf(incident),
+      by: "eva",
+      note: undefined,
+      until: after(3_600),
+      severity: undefined,
+    }),
+  )
+
+const claim = (replica: Replica, limit: number) =>
+  Effect.map(
+    transact(
+      replica.storage,
+      claimOutbox({ notifiers: ["debug"], limit, lease: Duration.minutes(1), random: 0 }),
+    ),
+    (claimed) => claimed.map((item) => item.claim.id),
+  )
+
+const examine = (replica: Replica) => transact(replica.storage, examineHeld(500))
+
+const itemsOf = (replica: Replica, incident: string) =>
+  observe(replica, [{ incidents: [incidentIdOf(incident)] }], ({ outbox }) =>
+    outbox.group(incidentIdOf(incident)).map(({ id, look_at, next_attempt_at }) => ({
+      id,
+      isHeld: look_at !== undefined,
+      isDue: next_attempt_at !== undefined,
+    })),
+  )
+
+/** Firings that a hold keeps waiting. */
+export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("held items", () => {
+    it.effect("are not claimed, wait for no receiver and are in no backlog", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["held", "a", HELD],
+          ["free", "b", {}],
+        ])
+        assert.deepStrictEqual(
+          (yield* claimable(replica, 10)).claimableOutbox.map(({ row }) => row.id),
+          ids("free"),
+        )
+        const { backlog } = yield* replica.storage.metricCounts
+        assert.deepStrictEqual(
+          backlog.map(({ items, notifier, state }) => [notifier, state, items]),
+          [["debug", "pending", 1]],
+        )
+        yield* claim(replica, 10)
+        assert.strictEqual(yield* replica.storage.untilNextDue(["webhook"], after(0)), undefined)
+      }),
+    )
+
+    it.effect("are found for examination from their time on, longest due first", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["late", "late", { ...HELD, look_at: after(-5) }],
+          ["later", "later", { ...HELD, look_at: after(-60) }],
+          ["now", "now", { ...HELD, look_at: after(0) }],
+          ["not yet", "not yet", { ...HELD, look_at: after(1) }],
+        ])
+        const found = (limit: number) =>
+          observe(replica, [{ heldOutbox: { limit } }], (workspace) =>
+            workspace.found.heldOutbox.map(({ incident_id }) => incident_id),
+          )
+        assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
+        assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
+      }),
+    )
+
+    it.effect("an acknowledgement holds what is claimed, until it is withdrawn", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["acknowledged", "a", {}],
+          ["other", "b", {}],
+        ])
+        yield* acknowledged(replica, "a")
+        assert.deepStrictEqual(yield* claim(replica, 10), ids("other"))
+        assert.deepStrictEqual(yield* itemsOf(replica, "a"), [
+          { id: outboxIdOf("acknowledged"), isHeld: true, isDue: false },
+        ])
+        assert.strictEqual(yield* examine(replica), 0)
+        assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), "eva")), 1)
+        assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), "eva")), 0)
+        assert.strictEqual(yield* examine(replica), 1)
+        assert.deepStrictEqual(yield* claim(replica, 1), ids("acknowledged"))
+      }),
+    )
+
+    it.effect("become due when their hold runs out, the last of a receiver for all of them", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["first", "a", { incident_seq: 1 }],
+          ["second", "a", { incident_seq: 2 }],
+          ["of another", "a", { notifier: "webhook", incident_seq: 1 }],
+        ])
+        yield* acknowledged(replica, "a")
+        assert.deepStrictEqual(yield* claim(replica, 10), [])
+        yield* TestClock.adjust("59 minutes")
+        yield* examine(replica)
+        assert.deepStrictEqual(yield* claim(replica, 10), [])
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* examine(replica), 2)
+        assert.deepStrictEqual(yield* claim(replica, 10), ids("second"))
+        const { backlog } = yield* replica.storage.metricCounts
+        assert.deepStrictEqual(
+          backlog.map(({ items, notifier, state }) => [notifier, state, items]),
+          [
+            ["debug", "sending", 1],
+            ["webhook", "pending", 1],
+          ],
+        )
+      }),
+    )
+
+    it.effect("a claim reaches free items behind many held ones", () =>
+      Effect.gen(function* () {
+        const names = Array.from({ length: 40 }, (_, n) => `a${n}`)
+        const replica = yield* openWith(subject, [
+          ...names.map((name) => [name, name, { next_attempt_at: after(-60) }] as const),
+          ["free", "free", {}],
+        ])
+        for (const name of names) yield* acknowledged(replica, name)
+        assert.deepStrictEqual(yield* claim(replica, 2), ids("free"))
+      }),
+    )
+  })
+}

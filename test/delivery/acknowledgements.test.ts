@@ -1,0 +1,221 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { AcknowledgeRequest } from "@tocsin/core/contract/Acknowledgements"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { Duration, Effect } from "effect"
+import { deferred, delivered } from "../service/Receivers.ts"
+import { openTimeline } from "../service/Timeline.ts"
+
+/** A timeline whose only open incident can be acknowledged. */
+const open = Effect.gen(function* () {
+  // Nobody sends heartbeats here, and nobody is to be missed.
+  const timeline = yield* openTimeline({ deadAfter: Duration.days(30), process: { keepsHouse: true } })
+  const { after, process, service } = timeline
+  const id = () => {
+    const incidents = Array.from(service.rows().incidents.values()).filter(({ state }) => state === "open")
+    return incidents[0]?.id ?? assert.fail("no incident is open")
+  }
+  const done = <A, E>(effect: Effect.Effect<A, E>) => Effect.tap(Effect.orDie(effect), () => after(0))
+  return {
+    ...timeline,
+    id,
+    acknowledge: (request: AcknowledgeRequest = {}) =>
+      done(Effect.suspend(() => process.operations.acknowledge(id(), { ...request, by: "eva" }))),
+    withdraw: done(Effect.suspend(() => process.operations.withdraw(id(), { by: "eva" }))),
+    story: Effect.orDie(Effect.suspend(() => process.operations.incident(id()))),
+  }
+})
+
+/** An incident of severity warning that the webhook knows of, acknowledged. */
+const acknowledgedWarning = Effect.gen(function* () {
+  const timeline = yield* open
+  const { acknowledge, disk, webhook } = timeline
+  yield* disk.turns("warning")
+  yield* webhook.has("firing warning a/disk")
+  yield* acknowledge()
+  return timeline
+})
+
+/** Two checks of one incident; the first is known to the webhook and acknowledged as critical. */
+const acknowledgedCritical = Effect.gen(function* () {
+  const timeline = yield* open
+  const { acknowledge, agent } = timeline
+  yield* agent().reports({ check: "disk", status: "critical", key: "db", loud: false })
+  yield* acknowledge()
+  yield* agent().reports({ check: "cpu", status: "critical", key: "db" })
+  return timeline
+})
+
+describe("an acknowledged incident", () => {
+  it.effect("notifies nobody of another member of its severity, until the acknowledgement runs out", () =>
+    Effect.gen(function* () {
+      const { after, outbox, webhook } = yield* acknowledgedCritical
+      yield* after("7 hours")
+      yield* webhook.has()
+      yield* outbox.is("firing pending")
+      assert.deepInclude(outbox.item(), { next_attempt_at: undefined, attempts: 0 })
+      yield* after("1 hour")
+      yield* after("5 seconds")
+      yield* webhook.has("firing critical db")
+    }),
+  )
+
+  it.effect(
+    "notifies within seconds when the acknowledgement is withdrawn, and its age counts from then",
+    () =>
+      Effect.gen(function* () {
+        const { after, outbox, webhook, withdraw } = yield* acknowledgedCritical
+        yield* after("1 hour")
+        const untouched = outbox.item().updated_at
+        yield* after("1 hour")
+        assert.strictEqual(outbox.item().updated_at, untouched)
+        assert.deepStrictEqual(yield* withdraw, { count: 1 })
+        yield* after("5 seconds")
+        yield* webhook.has("firing critical db")
+        assert.isAtMost(Number((yield* Instant.now) - outbox.item().counts_from), 5_000_000)
+        assert.deepStrictEqual(yield* withdraw, { count: 0 })
+      }),
+  )
+
+  it.effect("that resolves before anyone was notified sends nothing", () =>
+    Effect.gen(function* () {
+      const { after, agent, outbox, webhook } = yield* acknowledgedCritical
+      yield* agent().reports(
+        { check: "disk", status: "ok", key: "db" },
+        { check: "cpu", status: "ok", key: "db" },
+      )
+      yield* after("9 hours")
+      yield* webhook.has()
+      yield* outbox.is("firing discarded")
+    }),
+  )
+
+  it.effect("sends the resolved where a firing was attempted before", () =>
+    Effect.gen(function* () {
+      const { disk, webhook } = yield* acknowledgedWarning
+      yield* disk.turns("ok")
+      yield* webhook.has("firing warning a/disk", "resolved warning a/disk")
+    }),
+  )
+
+  it.effect(
+    "that worsens loudly notifies everyone, whatever was sent before, and is no longer acknowledged",
+    () =>
+      Effect.gen(function* () {
+        const { acknowledge, disk, outbox, story, webhook } = yield* open
+        yield* disk.turns("critical")
+        yield* disk.turns("warning")
+        yield* acknowledge()
+        yield* disk.turns("critical")
+        yield* webhook.has("firing critical a/disk", "firing critical a/disk")
+        assert.strictEqual(outbox.item(1).cause, "worsened")
+        const { acts, incident } = yield* story
+        assert.isUndefined(incident.ack_by)
+        assert.deepStrictEqual(
+          acts.map(({ act, actor }) => [act, actor]),
+          [
+            ["worsened", "system"],
+            ["acknowledged", "eva"],
+          ],
+        )
+      }),
+  )
+
+  it.effect("stays acknowledged when it worsens silently", () =>
+    Effect.gen(function* () {
+      const { disk, story, webhook } = yield* acknowledgedWarning
+      yield* disk.turns("critical", { loud: false })
+      yield* webhook.has("firing warning a/disk")
+      assert.strictEqual((yield* story).incident.ack_by, "eva")
+    }),
+  )
+
+  it.effect("keeps retrying a firing that was attempted before", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, disk, webhook } = yield* open
+      yield* webhook.answers(deferred)
+      yield* disk.turns("critical")
+      yield* acknowledge()
+      yield* webhook.answers(delivered)
+      yield* after("6 seconds")
+      yield* webhook.has("firing critical a/disk")
+    }),
+  )
+
+  it.effect("does not pass its acknowledgement on to the next incident of the key", () =>
+    Effect.gen(function* () {
+      const { disk, webhook } = yield* acknowledgedWarning
+      yield* disk.turns("ok")
+      yield* disk.turns("warning")
+      yield* webhook.has("firing warning a/disk", "resolved warning a/disk", "firing warning a/disk")
+    }),
+  )
+})
+
+describe("an acknowledgement", () => {
+  it.effect("lasts 8 hours unless it says otherwise, and 7 days at most", () =>
+    Effect.gen(function* () {
+      const { acknowledge, disk, id, process } = yield* open
+      yield* disk.turns("critical")
+      const now = yield* Instant.now
+      assert.strictEqual((yield* acknowledge()).until, Instant.plus(now, Duration.hours(8)))
+      const until = Instant.plus(now, Duration.days(7))
+      assert.deepInclude(yield* acknowledge({ until, note: "away" }), { until, note: "away", by: "eva" })
+      const refusals = [{ for: Duration.days(8) }, { until: now }, { until, for: Duration.hours(1) }]
+      for (const request of refusals) {
+        const refused = yield* Effect.flip(process.operations.acknowledge(id(), { ...request, by: "eva" }))
+        assert.strictEqual(refused._tag, "ValidationError")
+      }
+    }),
+  )
+
+  it.effect("is refused for a severity that is no longer the incident's, and for a resolved incident", () =>
+    Effect.gen(function* () {
+      const { disk, id, process } = yield* open
+      yield* disk.turns("critical")
+      const incident = id()
+      const refusalOf = (severity?: "warning") =>
+        Effect.map(
+          Effect.flip(process.operations.acknowledge(incident, { by: "eva", ...(severity && { severity }) })),
+          ({ _tag }) => _tag,
+        )
+      assert.strictEqual(yield* refusalOf("warning"), "StateConflict")
+      yield* disk.turns("ok")
+      assert.strictEqual(yield* refusalOf(), "StateConflict")
+      const { items } = yield* process.operations.acknowledgeAll({ ids: [incident], by: "eva" })
+      assert.deepStrictEqual(items, [{ id: incident, outcome: "resolved" }])
+    }),
+  )
+
+  it.effect("by two people at the same time: the later one counts, and both are in the story", () =>
+    Effect.gen(function* () {
+      const { disk, id, process, story } = yield* open
+      yield* disk.turns("critical")
+      const acknowledge = (by: string) => process.operations.acknowledge(id(), { by })
+      yield* Effect.all([acknowledge("eva"), acknowledge("max")], { concurrency: 2 })
+      const { acts, incident } = yield* story
+      assert.sameMembers(
+        acts.map(({ actor }) => actor),
+        ["eva", "max"],
+      )
+      assert.strictEqual(incident.ack_by, acts[0]?.actor)
+    }),
+  )
+})
+
+describe("a note", () => {
+  it.effect("is part of the story, also of a resolved incident", () =>
+    Effect.gen(function* () {
+      const { disk, id, process } = yield* open
+      yield* disk.turns("critical")
+      const incident = id()
+      yield* process.operations.note(incident, { by: "eva", text: "disk ordered" })
+      yield* disk.turns("ok")
+      yield* process.operations.note(incident, { by: "max", text: "disk replaced" })
+      const { acts } = yield* process.operations.incident(incident)
+      assert.deepStrictEqual(
+        acts.map(({ actor, text }) => `${actor}: ${text}`),
+        ["max: disk replaced", "eva: disk ordered"],
+      )
+    }),
+  )
+})
