@@ -6,6 +6,7 @@
 -- 4 receivers breaking sha256:de9a5b6c5eb74b2582b67d60a3e629efc9a1dbf5ce920298108fbf0079512c9b
 -- 5 operators compatible sha256:7698e380b00c9c243674586802512d5488d5e0638e55fc42f91430b82fecc5ea
 -- 6 acknowledgements breaking sha256:710a4535731be646b89ade7ac523e9f3172f33a85ae747dddc8af6cf58cc7831
+-- 7 timers breaking sha256:181a716ab2de381bf39acd6d1c6a7033b57447ac40b7d66d2b17f609a5fc42e7
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -162,7 +163,7 @@ CREATE TABLE incident (
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
   summary TEXT
-, ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+, ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0, next_look_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE incident_act (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -175,6 +176,8 @@ CREATE TABLE incident_act (
   severity TEXT,
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
 
 CREATE INDEX incident_by_opened_at ON incident (state_rank, severity_rank, opened_at, id);
 

@@ -6,6 +6,7 @@ import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import { TimerTransitions } from "@tocsin/core/timers/TimerTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
 interface Subject {
@@ -49,6 +50,13 @@ const subjects: ReadonlyArray<Subject> = [
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
     file: "packages/core/src/acknowledgements/AcknowledgementTransitions.ts",
     rows: AcknowledgementTransitions,
+  },
+  {
+    title: "Timer",
+    meaning:
+      "What a receiver of an open incident's routes knows of it. Nothing stores it: it follows from the outbox.",
+    file: "packages/core/src/timers/TimerTransitions.ts",
+    rows: TimerTransitions,
   },
   {
     title: "Outbox item",

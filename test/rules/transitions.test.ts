@@ -13,6 +13,9 @@ import { tours } from "./tours.ts"
 import type { ServiceOptions } from "../service/Service.ts"
 import { openWorld } from "./World.ts"
 
+/** Moves of held items; nobody acts in these stories. */
+const HOLDING: ReadonlySet<string> = new Set(["held", "hold_ended", "coalesced"])
+
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
 /** The moves that no table allows, each with its action. */
@@ -69,7 +72,8 @@ describe("rows change state only by the transition tables, on a matching trigger
         AgentTransitions,
         CheckTransitions,
         IncidentTransitions,
-        OutboxTransitions,
+        // People hold: see test/delivery/acknowledgements.test.ts.
+        OutboxTransitions.filter(({ trigger }) => !HOLDING.has(trigger)),
       ]
       assert.deepStrictEqual(Array.from(happened).toSorted(), Array.from(new Set(rowsOf(tables))).toSorted())
     }),

@@ -116,6 +116,7 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   members_unknown: 0,
   members_critical: 0,
   ...NOT_ACKNOWLEDGED,
+  next_look_at: undefined,
   acts: 0,
   ...changes,
 })

@@ -26,6 +26,7 @@ import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { storySuite } from "./storySuite.ts"
 import { textSuite } from "./textSuite.ts"
+import { timerSuite } from "./timerSuite.ts"
 
 /** Nothing takes a tenth of it, unless it hangs. */
 const TIMEOUT_MILLIS = 120_000
@@ -71,6 +72,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     pagingSuite(subject)
     claimSuite(subject)
     heldSuite(subject)
+    timerSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
     livenessSuite(subject)

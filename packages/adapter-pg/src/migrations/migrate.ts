@@ -17,6 +17,7 @@ import { migration as runningTotals } from "./0002_running_totals.ts"
 import { migration as receivers } from "./0003_receivers.ts"
 import { migration as operators } from "./0004_operators.ts"
 import { migration as acknowledgements } from "./0005_acknowledgements.ts"
+import { migration as timers } from "./0006_timers.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -25,6 +26,7 @@ export const migrations: ReadonlyArray<Migration> = [
   receivers,
   operators,
   acknowledgements,
+  timers,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

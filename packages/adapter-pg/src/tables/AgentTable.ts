@@ -25,6 +25,9 @@ export const findAgentIds: PgStatement = {
   text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1)",
 }
 
+/** Reads agents without locks. */
+export const findAgents: PgStatement = { name: "find_agents", text: `${SELECT} WHERE a.agent_id = ANY($1)` }
+
 /** Reads one agent. */
 export const findAgent: PgStatement = { name: "find_agent", text: `${SELECT} WHERE a.agent_id = $1` }
 

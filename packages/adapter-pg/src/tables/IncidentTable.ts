@@ -34,6 +34,13 @@ export const findIncidents: PgStatement = {
   text: `SELECT ${incidentTable.columns} FROM incident AS i WHERE i.id = ANY($1)`,
 }
 
+/** Finds the incidents whose next look is due by `$1`, longest due first. */
+export const findDueIncidents: PgStatement = {
+  name: "find_due_incidents",
+  text: `SELECT i.id FROM incident AS i
+         WHERE i.next_look_at IS NOT NULL AND i.state = 'open' AND i.next_look_at <= $1 ORDER BY i.next_look_at LIMIT $2`,
+}
+
 /** The members of incidents, past and present. */
 export const memberTable = makeTable(storedTables.incident_member, { alias: "m" })
 
@@ -59,6 +66,16 @@ export const findWorstMembers: PgStatement = {
   text: `SELECT ${memberTable.columns} FROM incident_member AS m
          WHERE m.incident_id = $1 AND m.is_present
          ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
+}
+
+/** Reads the first loud present member of each incident in that order. */
+export const findWorstLoud: PgStatement = {
+  name: "find_worst_loud",
+  text: `SELECT ${memberTable.columns} FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
+           SELECT * FROM incident_member AS loud
+           WHERE loud.incident_id = wanted.id AND loud.is_present AND loud.is_loud
+           ORDER BY loud.severity_rank DESC, loud.change_seq DESC LIMIT 1
+         ) AS m`,
 }
 
 /** Reads the first members of an incident, present ones before past ones. */

@@ -4,7 +4,7 @@ import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Found, WithIncident } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { agentTable, lockIdlePendingAgents } from "../tables/AgentTable.ts"
+import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
 import {
   alertTable,
   findHeldOutbox,
@@ -13,7 +13,13 @@ import {
   lockUnclaimedOutbox,
   lockClaimableOutbox,
 } from "../tables/OutboxTable.ts"
-import { incidentTable, findIncidents } from "../tables/IncidentTable.ts"
+import {
+  findDueIncidents,
+  findIncidents,
+  findWorstLoud,
+  incidentTable,
+  memberTable,
+} from "../tables/IncidentTable.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import type { Loading } from "./Loading.ts"
 
@@ -23,17 +29,25 @@ import type { Loading } from "./Loading.ts"
  */
 export const search = Effect.fnUntraced(function* (
   loading: Loading,
-  { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents }: RowRequest,
+  request: RowRequest,
   now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const { pg, workspace } = loading
   const { found } = workspace
+  const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
+  const { dueIncidents, worstLoud } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
   if (heldOutbox !== undefined) {
     const rows = yield* pg.query(findHeldOutbox, [now, heldOutbox.limit])
     // The column of the statement.
     found.heldOutbox = rows as unknown as Found["heldOutbox"]
   }
+  if (dueIncidents !== undefined) {
+    const rows = yield* pg.query(findDueIncidents, [now, dueIncidents.limit])
+    // The column of the statement.
+    found.dueIncidents = rows.map((row) => row["id"] as IncidentId)
+  }
+  if (worstLoud !== undefined) found.worstLoud = yield* searchWorstLoud(pg, worstLoud)
   if (unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = unclaimedOutbox
     const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])
@@ -77,6 +91,16 @@ const searchAlerts = Effect.fnUntraced(function* (
   workspace.found.storageTime = storageTime
   workspace.found.claimableAlerts = yield* withIncidents(pg, alerts)
   for (const alert of alerts) workspace.alerts.load(alert, alert)
+})
+
+const searchWorstLoud = Effect.fnUntraced(function* (pg: Loading["pg"], ids: ReadonlyArray<IncidentId>) {
+  const members = (yield* pg.query(findWorstLoud, [ids])).map(memberTable.decode)
+  const names = Array.from(new Set(members.map(({ agent_id }) => agent_id)))
+  const agents = (yield* pg.query(findAgents, [names])).map(agentTable.decode)
+  const agentOf = new Map(agents.map((agent) => [agent.agent_id, agent]))
+  return new Map(
+    members.map((member) => [member.incident_id, { member, agent: agentOf.get(member.agent_id) }]),
+  )
 })
 
 /** The rows, each with its incident as it stands. */

@@ -14,6 +14,7 @@ import { migration as keptHistory } from "./0003_kept_history.ts"
 import { migration as receivers } from "./0004_receivers.ts"
 import { migration as operators } from "./0005_operators.ts"
 import { migration as acknowledgements } from "./0006_acknowledgements.ts"
+import { migration as timers } from "./0007_timers.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -23,6 +24,7 @@ export const migrations: ReadonlyArray<Migration> = [
   receivers,
   operators,
   acknowledgements,
+  timers,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

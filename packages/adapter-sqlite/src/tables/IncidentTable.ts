@@ -1,3 +1,4 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import {
   type IncidentRecord,
@@ -21,11 +22,17 @@ const openCount = (incident: IncidentRecord | undefined): number => (incident?.s
 export const makeIncidentTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident)
   const findOpen = table.one("WHERE kind = ? AND incident_key = ? AND state = 'open'")
+  const due = connection.query<[IncidentId]>(
+    `SELECT id FROM incident INDEXED BY incident_by_next_look
+    WHERE next_look_at IS NOT NULL AND state = 'open' AND next_look_at <= ? ORDER BY next_look_at LIMIT ?`,
+  )
   const addOpenIncidents = connection.query<never>(
     "UPDATE system_total SET incidents_open = incidents_open + ? WHERE writer = 0",
   )
   return {
     find: table.one<[IncidentId]>("WHERE id = ?"),
+    /** The incidents whose next look is due, longest due first. */
+    due: (now: Instant, limit: number): ReadonlyArray<IncidentId> => due.all(now, limit).map(([id]) => id),
     findOpen: (ref: IncidentRef): IncidentRecord | undefined => findOpen(ref.kind, ref.incident_key),
     /** Writes resolved incidents first: one of the same key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {
@@ -52,6 +59,11 @@ export const makeMemberTable = (connection: SqliteConnection) => {
     /** The first present members in the order of `compareMembers`. */
     worst: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? AND is_present = 1 ORDER BY severity_rank DESC, change_seq DESC LIMIT ?",
+    ),
+    /** The first loud present member in that order. */
+    worstLoud: table.one<[IncidentId]>(
+      `WHERE incident_id = ? AND is_present = 1 AND is_loud = 1
+      ORDER BY severity_rank DESC, change_seq DESC LIMIT 1`,
     ),
     /** The first members, present ones before past ones, both in that order. */
     ranked: table.all<[IncidentId, limit: number]>(

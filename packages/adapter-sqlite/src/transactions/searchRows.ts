@@ -9,6 +9,8 @@ import type { Tables } from "../tables/makeTables.ts"
 export const isSearch = (request: RowRequest): boolean =>
   request.claimableOutbox !== undefined ||
   request.heldOutbox !== undefined ||
+  request.dueIncidents !== undefined ||
+  request.worstLoud !== undefined ||
   request.claimableAlerts !== undefined ||
   request.unclaimedOutbox !== undefined ||
   request.idlePendingAgents !== undefined
@@ -38,8 +40,19 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
     found.unclaimedOutbox = tables.outbox.unclaimed(notifiers, untouchedSince, limit)
     for (const row of found.unclaimedOutbox) workspace.outbox.load(row.id, row)
   }
+  if (request.dueIncidents !== undefined)
+    found.dueIncidents = tables.incidents.due(now, request.dueIncidents.limit)
+  if (request.worstLoud !== undefined) found.worstLoud = worstLoud(tables, request.worstLoud)
   searchAgents(tables, workspace, request)
 }
+
+const worstLoud = (tables: Tables, ids: ReadonlyArray<IncidentId>): Workspace["found"]["worstLoud"] =>
+  new Map(
+    ids.flatMap((id) => {
+      const member = tables.members.worstLoud(id)
+      return member === undefined ? [] : [[id, { member, agent: tables.agents.find(member.agent_id) }]]
+    }),
+  )
 
 const searchAgents = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
   const load = (agents: ReadonlyArray<AgentRecord>): ReadonlyArray<AgentId> =>

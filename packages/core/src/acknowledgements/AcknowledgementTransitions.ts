@@ -41,6 +41,14 @@ export const AcknowledgementTransitions = [
   },
   {
     from: "acknowledged",
+    trigger: "ran_out",
+    condition: "its time is over",
+    to: "none",
+    effects:
+      "where a loud member is present, a firing for every receiver whose step has come, cause ack_ran_out; one that was held is used instead; part of the story",
+  },
+  {
+    from: "acknowledged",
     trigger: "incident_resolved",
     condition: "the last member leaves",
     to: "none",

@@ -1,5 +1,5 @@
 import type { IncidentId } from "../contract/Identifiers.ts"
-import type * as Instant from "../contract/Instant.ts"
+import * as Instant from "../contract/Instant.ts"
 import type { Severity } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
@@ -58,7 +58,8 @@ export const acknowledge = ({
       ack_until: until,
       severity: incident.severity,
     }
-    recordAct(workspace, { ...incident, ...ackColumns(acknowledgement) }, act, now)
+    const next_look_at = Instant.min(until, incident.next_look_at ?? until)
+    recordAct(workspace, { ...incident, ...ackColumns(acknowledgement), next_look_at }, act, now)
     // Another one may end sooner, or hold less.
     lookSoon(workspace, id, now)
     return { outcome: "acknowledged", acknowledgement }
@@ -82,7 +83,7 @@ export const withdraw = (id: IncidentId, by: string): Command<number | undefined
       ack_until: undefined,
       severity: undefined,
     }
-    recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED }, act, now)
+    recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }, act, now)
     lookSoon(workspace, id, now)
     return 1
   }

@@ -63,8 +63,9 @@ export const AcknowledgedAll = Schema.Struct({
 /** What somebody did about an incident, as it is shown. */
 export const IncidentAct = Schema.Struct({
   at: InstantFromString,
-  act: Schema.Literals(["acknowledged", "withdrawn", "worsened", "noted"]).annotate({
-    description: "worsened: the incident became worse than acknowledged, which ended the acknowledgement.",
+  act: Schema.Literals(["acknowledged", "withdrawn", "worsened", "ran_out", "noted"]).annotate({
+    description:
+      "worsened: the incident became worse than acknowledged, which ended the acknowledgement. ran_out: its time was over.",
   }),
   by: Schema.String.annotate({ description: "Who; system for what Tocsin did." }),
   text: Schema.optionalKey(Schema.String),

@@ -1,4 +1,5 @@
-import type * as Instant from "../contract/Instant.ts"
+import { hasRunOut } from "../acknowledgements/Acknowledgement.ts"
+import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -22,13 +23,18 @@ export const examineHeld = (limit: number): Command<number> =>
     yield* ensure(workspace, { incidents: heldOutbox.map(({ incident_id }) => incident_id) })
     for (const id of new Set(heldOutbox.map(({ incident_id }) => incident_id))) {
       const incident = workspace.incidents.get(id)
-      if (incident !== undefined) examineIncident(workspace, incident, now)
+      // The end of an acknowledgement frees its firings, with a cause of its own.
+      if (incident !== undefined && !hasRunOut(incident, now)) examineIncident(workspace, incident, now)
     }
     return heldOutbox.length
   }
 
 /** Of several firings for one receiver, the last decides; it states what the others would have. */
-const examineIncident = (workspace: Workspace, incident: IncidentRecord, now: Instant.Instant): void => {
+export const examineIncident = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  now: Instant.Instant,
+): void => {
   const items = workspace.outbox.group(incident.id)
   for (const receiver of new Set(items.filter(isHeld).map((item) => item.receiver))) {
     const waiting = items

@@ -12,7 +12,7 @@ export interface IncidentActRecord {
   readonly seq: number
   readonly acted_at: Instant
   /** `worsened`: the incident became worse than acknowledged, which ended the acknowledgement. */
-  readonly act: "acknowledged" | "withdrawn" | "worsened" | "noted"
+  readonly act: "acknowledged" | "withdrawn" | "worsened" | "ran_out" | "noted"
   readonly actor: string
   /** The note. */
   readonly text: string | undefined

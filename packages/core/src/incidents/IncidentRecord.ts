@@ -42,6 +42,8 @@ export interface IncidentRecord extends IncidentRef {
   readonly ack_at: Instant | undefined
   readonly ack_until: Instant | undefined
   readonly ack_severity: Severity | undefined
+  /** When its timers are looked at; absent where none runs (docs/rules.md#timers). */
+  readonly next_look_at: Instant | undefined
   /** How many acts its story has, and the number of the last one. */
   readonly acts: number
 }

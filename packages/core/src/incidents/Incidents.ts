@@ -190,6 +190,7 @@ export class Incidents {
       ...before,
       ...recount(before, last.severity, undefined),
       ...NOT_ACKNOWLEDGED,
+      next_look_at: undefined,
       state: move(IncidentTransitions, "open", "last_member_left"),
       member_changes: before.member_changes + 1,
       resolved_at: this.#now,
@@ -242,6 +243,7 @@ export class Incidents {
       members_unknown: 0,
       members_critical: 0,
       ...NOT_ACKNOWLEDGED,
+      next_look_at: undefined,
       acts: 0,
     }
   }
@@ -258,6 +260,8 @@ export class Incidents {
       check_id: isSingle ? worst.check_id : undefined,
       summary: worst.summary,
       member_changes: before.member_changes + 1,
+      // Another member may be the worst now, with other routes.
+      next_look_at: this.#enqueue.policy.hasTimers ? this.#now : before.next_look_at,
     }
     this.#workspace.incidents.put(incident)
     lookSoon(this.#workspace, incident.id, this.#now)

@@ -3,6 +3,7 @@ import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { compareMembers } from "../incidents/MemberRecord.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
@@ -28,6 +29,25 @@ export const search = (
       )
       .toSorted((a, b) => (a.look_at < b.look_at ? -1 : 1))
       .slice(0, request.heldOutbox.limit)
+  }
+  if (request.dueIncidents !== undefined) {
+    found.dueIncidents = Array.from(tables.incidents.values())
+      .flatMap(({ id, next_look_at: at, state }) =>
+        at !== undefined && at <= now && state === "open" ? [{ id, at }] : [],
+      )
+      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+      .slice(0, request.dueIncidents.limit)
+      .map(({ id }) => id)
+  }
+  if (request.worstLoud !== undefined) {
+    found.worstLoud = new Map(
+      request.worstLoud.flatMap((id) => {
+        const [member] = Array.from(tables.members.get(id)?.values() ?? [])
+          .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
+          .toSorted(compareMembers)
+        return member === undefined ? [] : [[id, { member, agent: tables.agents.get(member.agent_id) }]]
+      }),
+    )
   }
   if (request.unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = request.unclaimedOutbox

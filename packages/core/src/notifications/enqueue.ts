@@ -1,4 +1,5 @@
 import { Duration } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { FiringCause, NotificationType, NotifierName } from "../contract/Status.ts"
@@ -63,21 +64,34 @@ const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOp
 
 const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && item.state !== "discarded"
 
-const firingsOf = (workspace: Workspace, incident: Pick<IncidentRecord, "id">): ReadonlyArray<OutboxRecord> =>
-  workspace.outbox.group(incident.id).filter(isFiring)
-
-/**
- * Where the notifications of an incident go, by the routes that match one of its members. The
- * member's agent is loaded. Matchers on `severity` compare the incident's.
- */
-const routingOf = (
+/** Enqueues a firing for one receiver. */
+export const enqueueFiring = (
   workspace: Workspace,
   incident: IncidentRecord,
+  { receiver, cause }: { readonly receiver: NotifierName; readonly cause: FiringCause },
+  options: EnqueueOptions,
+): void => {
+  const notifier = options.policy.receivers.get(receiver)?.kind ?? receiver
+  enqueue(workspace, { incident, receiver, notifier, event_type: "firing", cause }, options)
+}
+
+/** The firings of an incident that are not discarded. */
+export const firingsOf = (
+  workspace: Workspace,
+  incident: Pick<IncidentRecord, "id">,
+): ReadonlyArray<OutboxRecord> => workspace.outbox.group(incident.id).filter(isFiring)
+
+/**
+ * Where the notifications of an incident go, by the routes that match one of its members. Matchers
+ * on `severity` compare the incident's.
+ */
+export const routingOf = (
+  incident: IncidentRecord,
   { agent_id, check_id }: Pick<MemberRef, "agent_id" | "check_id">,
+  agent: Pick<AgentRecord, "hostname" | "labels"> | undefined,
   policy: Policy,
 ): Routing => {
   const { incident_key, severity } = incident
-  const agent = policy.hasRoutes ? workspace.agents.get(agent_id) : undefined
   const { hostname = "", labels = {} } = agent ?? {}
   return policy.route({ agent_id, check_id, incident_key, severity, hostname, labels })
 }
@@ -95,14 +109,14 @@ export const enqueueFirings = (
   options: EnqueueOptions,
 ): void => {
   const firings = firingsOf(workspace, incident)
-  for (const [receiver, turn] of routingOf(workspace, incident, member, options.policy).turns) {
+  const agent = options.policy.hasRoutes ? workspace.agents.get(member.agent_id) : undefined
+  for (const [receiver, turn] of routingOf(incident, member, agent, options.policy).turns) {
     if (!Duration.isZero(turn)) continue
     const told = firings.filter((item) => item.receiver === receiver)
     const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
     if (isTold && options.again === undefined) continue
-    const notifier = options.policy.receivers.get(receiver)?.kind ?? receiver
     const cause = told.length === 0 ? "opened" : "worsened"
-    enqueue(workspace, { incident, receiver, notifier, event_type: "firing", cause }, options)
+    enqueueFiring(workspace, incident, { receiver, cause }, options)
     // This firing states what the held ones would have, and must not wait behind them.
     for (const item of told) {
       if (isHeld(item) && item.state === "pending")

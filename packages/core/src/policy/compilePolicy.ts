@@ -24,6 +24,8 @@ export interface Policy {
   readonly receivers: ReadonlyMap<NotifierName, PolicyReceiver>
   /** Without routes, every receiver is notified immediately, whatever the incident. */
   readonly hasRoutes: boolean
+  /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
+  readonly hasTimers: boolean
   readonly route: (facts: MatchedFacts) => Routing
   readonly windows: ReadonlyArray<PolicyWindow>
   /** In the order of the document: the first that matches a check applies. */
@@ -44,6 +46,7 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
     document,
     receivers,
     hasRoutes: routes.length > 0,
+    hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
     route: compileRoutes(routes, Array.from(receivers.keys())),
     windows: windows.map(compileWindow),
     freshness,

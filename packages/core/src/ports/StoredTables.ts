@@ -151,6 +151,7 @@ const incident: TableShape<IncidentRecord> = {
     ack_at: orUndefined(instant),
     ack_until: orUndefined(instant),
     ack_severity: orUndefined(text),
+    next_look_at: orUndefined(instant),
     acts: integer,
   },
 }

@@ -5,6 +5,8 @@ import * as Instant from "../contract/Instant.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
+import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
+import { lookUnderPolicy } from "../timers/lookUnderPolicy.ts"
 import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -44,6 +46,10 @@ const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
 // A firing is sent within seconds of the end of its hold (docs/rules.md#holds).
 const EXAMINE_EVERY = Duration.seconds(5)
+// Timers act within 15 s (docs/rules.md#timers).
+const LOOK_EVERY = Duration.seconds(5)
+// Incidents per piece: each is locked with its outbox.
+const LOOKS = 100
 const EXPIRE_EVERY = Duration.minutes(10)
 
 /**
@@ -93,7 +99,8 @@ const chores = Effect.gen(function* () {
   const commits = yield* Commits
   const rules = yield* RuleSettings
   const retention = yield* Retention
-  const incidents = incidentOptions(yield* Ids, yield* PolicyInForce)
+  const policy = yield* PolicyInForce
+  const incidents = incidentOptions(yield* Ids, policy)
   const receivers = yield* Receivers
   const list: ReadonlyArray<Chore> = [
     {
@@ -110,6 +117,16 @@ const chores = Effect.gen(function* () {
       name: "examining held notifications",
       pause: idlePause(EXAMINE_EVERY),
       piece: Effect.map(commits.transact(examineHeld(PIECE)), isWhole),
+    },
+    {
+      name: "looking at the timers of incidents",
+      pause: idlePause(LOOK_EVERY),
+      piece: Effect.map(commits.transact(lookAtDueIncidents(incidents, LOOKS)), (count) => count >= LOOKS),
+    },
+    {
+      name: "looking at open incidents under another policy",
+      pause: idlePause(LOOK_EVERY),
+      piece: lookUnderPolicy(storage, commits, { policy, incidents, limit: LOOKS }),
     },
     {
       name: "removing the rows of deleted agents",

@@ -83,8 +83,8 @@ export type ModelAction =
       readonly severity: Severity | undefined
     }
   | { readonly act: "withdraw" | "note"; readonly nth: number }
-  | { readonly act: "examineHeld"; readonly limit: number }
-  | { readonly act: "mark" | "sweep" | "removeIdle" }
+  | { readonly act: "examineHeld" | "purge"; readonly limit: number }
+  | { readonly act: "mark" | "sweep" | "timers" | "removeIdle" }
   | {
       readonly act: "expire"
       readonly history: number | undefined
@@ -93,7 +93,6 @@ export type ModelAction =
       /** Rows of a piece. */
       readonly limit: number
     }
-  | { readonly act: "purge"; readonly limit: number }
   | { readonly act: "wait"; readonly seconds: number }
   | { readonly act: "look"; readonly look: Look }
   | { readonly act: "compare" }
@@ -250,7 +249,7 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
   weighted(
     5,
     fc.record({
-      act: fc.constantFrom("mark" as const, "sweep" as const, "sweep" as const, "removeIdle" as const),
+      act: fc.constantFrom(...(["mark", "sweep", "timers", "removeIdle"] as const)),
     }),
   ),
   weighted(

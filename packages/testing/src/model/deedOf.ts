@@ -8,6 +8,7 @@ import { leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
 import { examineHeld } from "@tocsin/core/holds/examineHeld"
+import { lookAtDueIncidents } from "@tocsin/core/timers/lookAtIncidents"
 import { actOn } from "./actOn.ts"
 import * as delivery from "./deliveryDeeds.ts"
 import { purge } from "../expireAll.ts"
@@ -131,6 +132,8 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
       return (replica) => actOn(replica, action, now)
     case "examineHeld":
       return ({ storage }) => transact(storage, examineHeld(action.limit))
+    case "timers":
+      return ({ storage, incidents }) => transact(storage, lookAtDueIncidents(incidents, delivery.ALL))
     case "mark":
       return ({ storage }) => transact(storage, leaveMark(defaultRules))
     case "sweep":

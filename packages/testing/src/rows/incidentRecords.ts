@@ -42,6 +42,7 @@ export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
     ack_at: maybe(instant),
     ack_until: maybe(instant),
     ack_severity: maybe(severity),
+    next_look_at: maybe(instant),
     acts: count,
   })
   .map((incident) => ({ ...incident, state: incident.resolved_at === undefined ? "open" : "resolved" }))

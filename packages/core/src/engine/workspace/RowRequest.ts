@@ -72,6 +72,16 @@ export interface RowRequest {
    */
   readonly heldOutbox?: { readonly limit: number }
   /**
+   * Open incidents whose `next_look_at` has come by `now`, the longest due first, unlocked. Load them to
+   * see and lock them. Never cached.
+   */
+  readonly dueIncidents?: { readonly limit: number }
+  /**
+   * The first loud present member of each of these incidents by `compareMembers`, with its agent,
+   * both unlocked. Never cached.
+   */
+  readonly worstLoud?: ReadonlyArray<IncidentId>
+  /**
    * Items of these notifiers that are waiting and were last updated before `untouchedSince`, and
    * those being sent whose lease ended before it; at most `limit` of each.
    */

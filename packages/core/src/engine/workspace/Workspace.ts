@@ -35,12 +35,21 @@ export interface WithIncident<Row> {
   readonly incident: IncidentRecord
 }
 
+/** A loud member of an incident; its agent may have been deleted meanwhile. */
+export interface LoudMember {
+  readonly member: MemberRecord
+  readonly agent: AgentRecord | undefined
+}
+
 /** Results of searches, in the storage's order. Each search replaces its previous result. */
 export interface Found {
   claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
   expiredOutbox: ReadonlyArray<OutboxRecord>
   /** The incidents of held items that are to be examined. */
   heldOutbox: ReadonlyArray<Pick<OutboxRecord, "incident_id">>
+  dueIncidents: ReadonlyArray<IncidentId>
+  /** By incident; one without a loud member is missing. */
+  worstLoud: ReadonlyMap<IncidentId, LoudMember>
   unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
@@ -52,6 +61,8 @@ const NOTHING_FOUND: Readonly<Found> = {
   claimableOutbox: [],
   expiredOutbox: [],
   heldOutbox: [],
+  dueIncidents: [],
+  worstLoud: new Map(),
   unclaimedOutbox: [],
   claimableAlerts: [],
   idlePendingAgents: [],

@@ -6,6 +6,8 @@ import type { Workspace } from "./Workspace.ts"
 type Searches =
   | "claimableOutbox"
   | "heldOutbox"
+  | "dueIncidents"
+  | "worstLoud"
   | "unclaimedOutbox"
   | "claimableAlerts"
   | "idlePendingAgents"

@@ -83,7 +83,8 @@ export const readRow = (key: string, text: string): { readonly kind: RowKind; re
   }
   if (kind === "outbox") return { kind, row: withReceiver(Object(row)) }
   // Rows of a version without acknowledgements lack these fields.
-  if (kind === "incident") return { kind, row: { ...NOT_ACKNOWLEDGED, acts: 0, ...Object(row) } }
+  if (kind === "incident")
+    return { kind, row: { ...NOT_ACKNOWLEDGED, acts: 0, next_look_at: undefined, ...Object(row) } }
   if (kind === "incident_member") return { kind, row: { is_loud: true, ...Object(row) } }
   return { kind, row }
 }

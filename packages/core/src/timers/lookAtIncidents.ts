@@ -1,0 +1,118 @@
+import { acknowledgementInForce, hasRunOut, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
+import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type * as Instant from "../contract/Instant.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { LoudMember, Workspace } from "../engine/workspace/Workspace.ts"
+import { examineIncident } from "../holds/examineHeld.ts"
+import { canBeHeld } from "../holds/heldItems.ts"
+import { SYSTEM } from "../incidents/IncidentActRecord.ts"
+import { recordAct } from "../incidents/recordAct.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { enqueueFiring, type EnqueueOptions, firingsOf, routingOf } from "../notifications/enqueue.ts"
+import { type TimedFiring, timersOf } from "./timersOf.ts"
+
+/**
+ * Looks at the incidents whose timers are due, at most `limit` of them, and returns how many it
+ * found. Another replica may have been first: each is looked at again once it is locked.
+ */
+export const lookAtDueIncidents = (options: IncidentOptions, limit: number): Command<number> =>
+  function* (workspace, now) {
+    yield { dueIncidents: { limit } }
+    const { dueIncidents } = workspace.found
+    const isDue = ({ next_look_at }: IncidentRecord) => next_look_at !== undefined && next_look_at <= now
+    yield* lookAt(workspace, dueIncidents, isDue, enqueueOptions(options, now))
+    return dueIncidents.length
+  }
+
+/** Looks at these incidents whether they are due or not, because the policy has changed. */
+export const lookAtIncidents = (options: IncidentOptions, ids: ReadonlyArray<IncidentId>): Command<void> =>
+  function* (workspace, now) {
+    yield* lookAt(workspace, ids, () => true, enqueueOptions(options, now))
+  }
+
+const enqueueOptions = ({ newOutboxId, policy }: IncidentOptions, now: Instant.Instant): EnqueueOptions => ({
+  policy: policy(),
+  newOutboxId,
+  now,
+})
+
+function* lookAt(
+  workspace: Workspace,
+  ids: ReadonlyArray<IncidentId>,
+  isWanted: (incident: IncidentRecord) => boolean,
+  options: EnqueueOptions,
+): Decision<void> {
+  if (ids.length === 0) return
+  yield* ensure(workspace, { incidents: ids })
+  const incidents = ids
+    .flatMap((id) => workspace.incidents.get(id) ?? [])
+    .filter((incident) => incident.state === "open" && isWanted(incident))
+  if (incidents.length === 0) return
+  // Read after the incidents are locked, which guard their members.
+  yield { worstLoud: incidents.map(({ id }) => id) }
+  const { worstLoud } = workspace.found
+  for (const incident of incidents) look(workspace, incident, worstLoud.get(incident.id), options)
+}
+
+/** Does what is due, and sets the time of the next look. */
+const look = (
+  workspace: Workspace,
+  before: IncidentRecord,
+  worst: LoudMember | undefined,
+  options: EnqueueOptions,
+): void => {
+  const { now, policy } = options
+  const hasAckRunOut = hasRunOut(before, now)
+  const { firings, nextLookAt } = timersOf(
+    {
+      opened_at: before.opened_at,
+      firings: firingsOf(workspace, before),
+      routing: worst && routingOf(before, worst.member, worst.agent, policy),
+      hasAckRunOut,
+      withheldUntil: acknowledgementInForce(before, now)?.until,
+    },
+    now,
+  )
+  const incident = {
+    ...(hasAckRunOut ? endAcknowledgement(workspace, before, now) : before),
+    next_look_at: nextLookAt,
+  }
+  if (hasAckRunOut || before.next_look_at !== nextLookAt) workspace.incidents.put(incident)
+  for (const firing of firings) fire(workspace, incident, firing, options)
+  if (hasAckRunOut) examineIncident(workspace, incident, now)
+}
+
+const endAcknowledgement = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  now: Instant.Instant,
+): IncidentRecord => {
+  move(AcknowledgementTransitions, "acknowledged", "ran_out")
+  const act = {
+    act: "ran_out",
+    actor: SYSTEM,
+    text: undefined,
+    ack_until: undefined,
+    severity: undefined,
+  } as const
+  const { seq } = recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED }, act, now)
+  return { ...incident, ...NOT_ACKNOWLEDGED, acts: seq }
+}
+
+/** A firing that already waits for the receiver states the present cause instead of a second one. */
+const fire = (
+  workspace: Workspace,
+  incident: IncidentRecord,
+  { cause, receiver }: TimedFiring,
+  options: EnqueueOptions,
+): void => {
+  const waiting = firingsOf(workspace, incident).filter(
+    (item) => item.receiver === receiver && canBeHeld(item),
+  )
+  if (waiting.length === 0) enqueueFiring(workspace, incident, { receiver, cause }, options)
+  for (const item of waiting) workspace.outbox.put({ ...item, cause })
+}

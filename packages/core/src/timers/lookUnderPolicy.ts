@@ -1,0 +1,51 @@
+import { Effect } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { lookAtIncidents } from "./lookAtIncidents.ts"
+
+const OPEN_INCIDENTS: ListQuery<"incidents"> = {
+  list: "incidents",
+  filter: { state: "open" },
+  sort: "opened_at",
+  direction: "asc",
+}
+
+interface LookOptions {
+  readonly policy: PolicyInForce["Service"]
+  readonly incidents: IncidentOptions
+  /** Incidents per transaction. */
+  readonly limit: number
+}
+
+/**
+ * One piece of looking at all open incidents under a policy that has come into force; returns
+ * whether there is more. At its first call too, if the policy has timers: another one may have been
+ * in force when the service stopped.
+ */
+export const lookUnderPolicy = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  { incidents, limit, policy: { current } }: LookOptions,
+): Effect.Effect<boolean, StorageError> => {
+  let done: Policy | undefined = current().hasTimers ? undefined : current()
+  let pass: { readonly policy: Policy; readonly from: Position } | undefined
+  return Effect.gen(function* () {
+    const policy = current()
+    if (policy === done) return false
+    const from = pass?.policy === policy ? pass.from : undefined
+    const found = yield* storage.page({ ...OPEN_INCIDENTS, from, isBackward: false, limit })
+    const ids = found.map(({ id }) => id)
+    yield* commits.transact(lookAtIncidents(incidents, ids))
+    const last = found.at(-1)
+    if (last === undefined || found.length < limit) done = policy
+    else {
+      const columns = orderColumns(OPEN_INCIDENTS.list, OPEN_INCIDENTS.sort)
+      pass = { policy, from: { values: columns.map((column) => column.of(last)), isInclusive: false } }
+    }
+    return done !== policy
+  })
+}

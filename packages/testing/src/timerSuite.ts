@@ -1,0 +1,132 @@
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { assert, describe, it } from "@effect/vitest"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { lookAtDueIncidents } from "@tocsin/core/timers/lookAtIncidents"
+import { Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { observe } from "./observe.ts"
+import { after } from "./outboxItems.ts"
+import { agentRecord, incidentIdOf, incidentRecord, memberRecord, write } from "./records.ts"
+import { atOnce, race } from "./race.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { START_MILLIS } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
+
+const RECEIVERS = ["debug", "pager"]
+const ROUTES = [
+  { match: ["hostname glob db-*"], steps: [{ to: ["debug"] }, { after: "15m", to: ["pager"] }] },
+]
+
+const look = (replica: Replica, limit = 500) => {
+  const policy = compilePolicy(Result.getOrThrow(readPolicy({ routes: ROUTES }, RECEIVERS)), RECEIVERS)
+  return transact(replica.storage, lookAtDueIncidents({ ...replica.incidents, policy: () => policy }, limit))
+}
+
+/** An open incident of one member on a host `db-1`, whose next look is due. */
+const putDue = (replica: Replica, names: ReadonlyArray<string>) =>
+  write(replica, [{ agents: [AgentId.make("db")] }], (workspace) => {
+    workspace.putAgent(agentRecord("db", { hostname: "db-1" }))
+    for (const name of names) {
+      const counts = { members_critical: 1, member_changes: 1 }
+      workspace.incidents.put(incidentRecord(name, { ...counts, next_look_at: after(0) }))
+      workspace.members.put(memberRecord({ incident: name, agent: "db", check: "disk" }))
+    }
+  })
+
+/** The timers of incidents. */
+export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("timers", () => {
+    it.effect("finds incidents whose next look is due, longest due first", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const replica = yield* openReplica(subject)
+        yield* write(replica, [], (workspace) => {
+          for (const [name, seconds] of Object.entries({ late: -5, later: -60, now: 0, "not yet": 1 }))
+            workspace.incidents.put(incidentRecord(name, { next_look_at: after(seconds) }))
+          workspace.incidents.put(incidentRecord("never"))
+          // A replica of an earlier version resolves incidents without clearing it.
+          const resolved = { state: "resolved", resolved_at: after(0), next_look_at: after(-9) } as const
+          workspace.incidents.put(incidentRecord("resolved", resolved))
+        })
+        const found = (limit: number) =>
+          observe(replica, [{ dueIncidents: { limit } }], (workspace) => workspace.found.dueIncidents)
+        assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
+        assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
+      }),
+    )
+
+    it.effect("finds the worst loud present member of each incident, with its agent", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* write(replica, [{ agents: [AgentId.make("a")] }], (workspace) => {
+          workspace.putAgent(agentRecord("a", { hostname: "host-a", labels: { team: "db" } }))
+          for (const name of ["several", "silent", "of a deleted agent"])
+            workspace.incidents.put(incidentRecord(name))
+          const several = (check: string, agent = "a") => ({ incident: "several", agent, check })
+          workspace.members.put(memberRecord(several("silent"), { is_loud: false }))
+          workspace.members.put(memberRecord(several("left"), { left_at: after(0) }))
+          workspace.members.put(memberRecord(several("first"), { severity: "unknown", change_seq: 3 }))
+          workspace.members.put(memberRecord(several("latest"), { severity: "unknown", change_seq: 4 }))
+          workspace.members.put(memberRecord(several("mild"), { severity: "warning", change_seq: 5 }))
+          workspace.members.put(
+            memberRecord({ incident: "silent", agent: "a", check: "c" }, { is_loud: false }),
+          )
+          workspace.members.put(memberRecord({ incident: "of a deleted agent", agent: "gone", check: "c" }))
+        })
+        const incidents = ["several", "silent", "of a deleted agent", "unknown"].map(incidentIdOf)
+        const found = yield* observe(
+          replica,
+          [{ worstLoud: incidents }],
+          (workspace) => workspace.found.worstLoud,
+        )
+        assert.deepStrictEqual(
+          Array.from(found, ([id, { agent, member }]) => [
+            id,
+            member.check_id,
+            agent?.hostname,
+            agent?.labels,
+          ]).toSorted(),
+          [
+            [incidentIdOf("several"), "latest", "host-a", { team: "db" }],
+            [incidentIdOf("of a deleted agent"), "c", undefined, undefined],
+          ].toSorted(),
+        )
+      }),
+    )
+
+    it.effect("act in bounded pieces, and look again only when something is due", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const replica = yield* openReplica(subject)
+        yield* putDue(replica, ["one", "two", "three"])
+        assert.strictEqual(yield* look(replica, 2), 2)
+        assert.strictEqual(yield* look(replica, 2), 1)
+        assert.strictEqual(yield* look(replica, 2), 0)
+        assert.deepStrictEqual(yield* rowsOf(replica, "outbox"), [])
+        yield* TestClock.adjust("15 minutes")
+        assert.strictEqual(yield* look(replica), 3)
+        assert.deepStrictEqual(
+          (yield* rowsOf(replica, "outbox")).map(({ cause, receiver }) => [receiver, cause]),
+          Array.from({ length: 3 }, () => ["pager", "escalation"]),
+        )
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* look(replica), 0)
+      }),
+    )
+
+    race(subject, { name: "looking at the same moment acts once" }, (replica) =>
+      Effect.gen(function* () {
+        const names = Array.from({ length: 20 }, (_, n) => `incident ${n}`)
+        yield* putDue(replica(0), names)
+        yield* Effect.forEach([0, 1, 2, 3, 4, 5], (n) => look(replica(n), 10), atOnce)
+        yield* look(replica(1))
+        const items = yield* rowsOf(replica(1), "outbox")
+        assert.strictEqual(items.length, names.length)
+        assert.strictEqual(new Set(items.map(({ incident_id }) => incident_id)).size, names.length)
+      }),
+    )
+  })
+}

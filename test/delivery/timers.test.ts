@@ -1,0 +1,264 @@
+import { assert, describe, it } from "@effect/vitest"
+import { acknowledge, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { START_MILLIS } from "@tocsin/testing/samples"
+import { Duration, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
+import { deferred, delivered } from "../service/Receivers.ts"
+import { openService, type Process } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const NAMES = ["chat", "pager"]
+
+/** Chat first; the pager after a quarter of an hour; a reminder every hour. */
+const STEPS = {
+  remind: "30m",
+  steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }],
+}
+
+const policyOf = (...routes: ReadonlyArray<object>) =>
+  compilePolicy(Result.getOrThrow(readPolicy({ routes }, NAMES)), NAMES)
+
+const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>) {
+  // Agents send no heartbeats here.
+  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const open = Effect.fnUntraced(function* (name: string) {
+    const process = yield* service.open(name, { keepsHouse: true })
+    if (routes.length > 0) yield* process.policy.replace(policyOf(...routes))
+    yield* settled
+    return process
+  })
+  const process = yield* open("first")
+  yield* enroll(process, AGENT)
+  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const turns = (status: Reported["status"], more: Partial<Reported> = {}) =>
+    Effect.andThen(Effect.orDie(report(process, [{ check: "disk", status, ...more }])), settled)
+  const messages = () =>
+    service.receivers.arrivals.map(({ at, notification: { cause, event_type, receiver, severity } }) => {
+      const minutes = Math.floor((Number(at) / 1_000 - START_MILLIS) / 60_000)
+      return `${minutes} min: ${receiver} ${cause ?? event_type} ${severity}`
+    })
+  const incident = () => Array.from(service.rows().incidents.values()).at(-1) ?? assert.fail("no incident")
+  const acknowledges = (minutes: number, by: Process = process) =>
+    Effect.flatMap(Instant.now, (now) =>
+      by.commits.transact(
+        acknowledge({
+          id: incident().id,
+          by: "eva",
+          note: undefined,
+          until: Instant.plus(now, Duration.minutes(minutes)),
+          severity: undefined,
+        }),
+      ),
+    )
+  return { service, process, open, after, turns, messages, incident, acknowledges }
+})
+
+describe("a later step", () => {
+  it.effect("is notified once, within 15 s of its time, however many replicas look", () =>
+    Effect.gen(function* () {
+      const { after, messages, open, turns } = yield* openTimers({ steps: STEPS.steps })
+      yield* open("second")
+      yield* turns("critical")
+      yield* after("899 seconds")
+      assert.deepStrictEqual(messages(), ["0 min: chat opened critical"])
+      yield* after("16 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["15 min: pager escalation critical"])
+      yield* after("45 minutes")
+      assert.strictEqual(messages().length, 2)
+      yield* turns("ok")
+      assert.deepStrictEqual(messages().slice(2), [
+        "60 min: chat resolved critical",
+        "60 min: pager resolved critical",
+      ])
+    }),
+  )
+
+  it.effect("is not notified of an incident that resolved before", () =>
+    Effect.gen(function* () {
+      const { after, incident, messages, turns } = yield* openTimers(STEPS)
+      yield* turns("critical")
+      yield* after("10 minutes")
+      yield* turns("ok")
+      assert.isUndefined(incident().next_look_at)
+      yield* after("1 hour")
+      assert.deepStrictEqual(messages(), ["0 min: chat opened critical", "10 min: chat resolved critical"])
+    }),
+  )
+
+  it.effect("is not notified of an incident without a loud member, until one joins", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openTimers({ steps: STEPS.steps })
+      yield* turns("warning", { loud: false })
+      yield* after("30 minutes")
+      assert.deepStrictEqual(messages(), [])
+      yield* turns("critical")
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages(), [
+        "30 min: chat opened critical",
+        "30 min: pager escalation critical",
+      ])
+    }),
+  )
+
+  it.effect("waits while the incident is acknowledged, and comes when that is withdrawn", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, incident, messages, process, turns } = yield* openTimers({
+        steps: STEPS.steps,
+      })
+      yield* turns("critical")
+      yield* after("5 minutes")
+      yield* acknowledges(120)
+      yield* after("30 minutes")
+      assert.strictEqual(messages().length, 1)
+      yield* process.commits.transact(withdraw(incident().id, "eva"))
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["35 min: pager escalation critical"])
+    }),
+  )
+
+  it.effect("comes after a restart, late if need be", () =>
+    Effect.gen(function* () {
+      const { after, messages, open, process, turns } = yield* openTimers({ steps: STEPS.steps })
+      yield* turns("critical")
+      yield* process.close
+      yield* after("40 minutes")
+      yield* open("second")
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["40 min: pager escalation critical"])
+    }),
+  )
+})
+
+describe("a reminder", () => {
+  it.effect("follows each attempt after the time of the route", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openTimers({ remind: "20m", to: ["chat"] })
+      yield* turns("warning")
+      yield* after("10 minutes")
+      yield* turns("critical")
+      yield* after("41 minutes")
+      assert.deepStrictEqual(messages(), [
+        "0 min: chat opened warning",
+        "10 min: chat worsened critical",
+        "30 min: chat reminder critical",
+        "50 min: chat reminder critical",
+      ])
+    }),
+  )
+
+  it.effect("is not written while a firing waits for the receiver", () =>
+    Effect.gen(function* () {
+      const { after, messages, service, turns } = yield* openTimers({ remind: "15m", to: ["chat"] })
+      service.receivers.answerWith(deferred)
+      yield* turns("critical")
+      yield* after("50 minutes")
+      assert.strictEqual(service.rows().outbox.size, 1)
+      service.receivers.answerWith(delivered)
+      yield* after("90 minutes")
+      const [first, second] = messages().map((message) => message.replace(/^\d+ min: /, ""))
+      assert.deepStrictEqual([first, second], ["chat opened critical", "chat reminder critical"])
+    }),
+  )
+
+  it.effect("follows the routes of the policy that is in force now", () =>
+    Effect.gen(function* () {
+      const { after, messages, process, turns } = yield* openTimers({ to: ["chat"] })
+      yield* turns("critical")
+      yield* after("30 minutes")
+      assert.strictEqual(messages().length, 1)
+      yield* process.policy.replace(policyOf({ remind: "20m", to: ["chat"] }))
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["30 min: chat reminder critical"])
+    }),
+  )
+
+  it.effect("follows the routes of the worst loud member, also when that has left", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openTimers(
+        { match: ["severity = critical"], to: ["pager"] },
+        { match: ["severity = warning"], remind: "20m", to: ["chat"] },
+      )
+      const shared = { key: "shared" }
+      yield* turns("warning", { ...shared, check: "memory" })
+      yield* turns("critical", shared)
+      yield* after("40 minutes")
+      assert.deepStrictEqual(messages(), ["0 min: chat opened warning", "0 min: pager opened critical"])
+      yield* turns("ok", shared)
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(2), ["40 min: chat reminder warning"])
+    }),
+  )
+})
+
+describe("an acknowledgement that runs out", () => {
+  it.effect("notifies the receivers whose step has come, whatever they know", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, incident, messages, turns } = yield* openTimers({ steps: STEPS.steps })
+      yield* turns("critical")
+      yield* after("5 minutes")
+      yield* acknowledges(20)
+      yield* after("1199 seconds")
+      assert.strictEqual(messages().length, 1)
+      yield* after("16 seconds")
+      assert.deepStrictEqual(messages().slice(1).toSorted(), [
+        "25 min: chat ack_ran_out critical",
+        "25 min: pager ack_ran_out critical",
+      ])
+      assert.isUndefined(incident().ack_until)
+      yield* after("30 minutes")
+      assert.strictEqual(messages().length, 3)
+    }),
+  )
+
+  it.effect("does so without a policy too", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, messages, turns } = yield* openTimers()
+      yield* turns("critical")
+      yield* acknowledges(10)
+      yield* after("11 minutes")
+      assert.deepStrictEqual(messages().slice(2).toSorted(), [
+        "10 min: chat ack_ran_out critical",
+        "10 min: pager ack_ran_out critical",
+      ])
+    }),
+  )
+
+  it.effect("uses the firing that it held, once", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, messages, service, turns } = yield* openTimers({ to: ["chat"] })
+      yield* turns("critical", { loud: false, key: "shared" })
+      yield* acknowledges(30)
+      yield* turns("critical", { check: "memory", key: "shared" })
+      yield* after("1 minute")
+      assert.deepStrictEqual(messages(), [])
+      yield* after("30 minutes")
+      assert.deepStrictEqual(messages(), ["30 min: chat ack_ran_out critical"])
+      assert.strictEqual(service.rows().outbox.size, 1)
+    }),
+  )
+
+  it.effect("notifies nobody where no loud member is present", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, incident, messages, turns } = yield* openTimers({ to: ["chat"] })
+      yield* turns("critical", { loud: false })
+      yield* acknowledges(30)
+      yield* after("1 hour")
+      assert.deepStrictEqual(messages(), [])
+      assert.isUndefined(incident().ack_until)
+    }),
+  )
+})
+
+it.effect("without a policy no incident has a next look", () =>
+  Effect.gen(function* () {
+    const { after, incident, turns } = yield* openTimers()
+    yield* turns("warning")
+    yield* turns("critical")
+    yield* after("1 minute")
+    assert.isUndefined(incident().next_look_at)
+  }),
+)
