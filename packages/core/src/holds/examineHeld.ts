@@ -1,5 +1,5 @@
 import { hasRunOut } from "../acknowledgements/Acknowledgement.ts"
-import * as Instant from "../contract/Instant.ts"
+import type * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"

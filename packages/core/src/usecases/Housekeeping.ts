@@ -3,7 +3,7 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
-import { incidentOptions } from "../incidents/incidentOptions.ts"
+import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
 import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
 import { lookUnderPolicy } from "../timers/lookUnderPolicy.ts"
@@ -94,6 +94,40 @@ const expiry = (storage: Storage["Service"], rule: RetentionName, time: Duration
   })
 }
 
+/** The chores that remove rows after their retention. */
+const retentionChores = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  retention: RetentionOptions,
+  incidents: IncidentOptions,
+): ReadonlyArray<Chore> => [
+  {
+    name: "removing the rows of deleted agents",
+    pause: idlePause(PURGE_EVERY),
+    piece: expiry(storage, "deleted_agents", Duration.zero),
+  },
+  ...(["history", "outbox", "incidents"] as const).flatMap((rule) => {
+    const time = retention[rule]
+    if (time === undefined) return []
+    return {
+      name: `removing ${RetentionRules[rule].subject} after its retention`,
+      pause: Effect.sleep(EXPIRE_EVERY),
+      piece: expiry(storage, rule, time),
+    }
+  }),
+  {
+    name: "removing pending agents that went silent",
+    pause: Effect.sleep(EXPIRE_EVERY),
+    piece:
+      retention.pending === undefined
+        ? Effect.succeed(false)
+        : Effect.map(
+            commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
+            isWhole,
+          ),
+  },
+]
+
 const chores = Effect.gen(function* () {
   const storage = yield* Storage
   const commits = yield* Commits
@@ -128,31 +162,7 @@ const chores = Effect.gen(function* () {
       pause: idlePause(LOOK_EVERY),
       piece: lookUnderPolicy(storage, commits, { policy, incidents, limit: LOOKS }),
     },
-    {
-      name: "removing the rows of deleted agents",
-      pause: idlePause(PURGE_EVERY),
-      piece: expiry(storage, "deleted_agents", Duration.zero),
-    },
-    ...(["history", "outbox", "incidents"] as const).flatMap((rule) => {
-      const time = retention[rule]
-      if (time === undefined) return []
-      return {
-        name: `removing ${RetentionRules[rule].subject} after its retention`,
-        pause: Effect.sleep(EXPIRE_EVERY),
-        piece: expiry(storage, rule, time),
-      }
-    }),
-    {
-      name: "removing pending agents that went silent",
-      pause: Effect.sleep(EXPIRE_EVERY),
-      piece:
-        retention.pending === undefined
-          ? Effect.succeed(false)
-          : Effect.map(
-              commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
-              isWhole,
-            ),
-    },
+    ...retentionChores(storage, commits, retention, incidents),
     {
       name: "discarding notifications that no replica sends",
       pause: Effect.sleep(EXPIRE_EVERY),

@@ -88,19 +88,20 @@ describe("the timers of an incident", () => {
     check((given, now) => {
       for (const { cause, receiver: name } of timersOf(given, now).firings) {
         const open = given.firings.filter((item) => item.receiver === name && isOpen(item))
-        if (cause === "ack_ran_out")
-          expect(open.every((item) => item.first_attempted_at === undefined)).toBe(true)
-        else expect(open).toEqual([])
+        const inTheWay =
+          cause === "ack_ran_out" ? open.filter((item) => item.first_attempted_at !== undefined) : open
+        expect(inTheWay).toEqual([])
       }
     })
   })
 
   it("write nothing while the incident is acknowledged or covered, nor without a loud member", () => {
     check((given, now) => {
-      const { firings } = timersOf(given, now)
-      if (given.withheldUntil !== undefined)
-        expect(firings.filter(({ cause }) => cause !== "ack_ran_out")).toEqual([])
-      if (given.routing === undefined) expect(firings).toEqual([])
+      const forbidden = timersOf(given, now).firings.filter(
+        ({ cause }) =>
+          given.routing === undefined || (given.withheldUntil !== undefined && cause !== "ack_ran_out"),
+      )
+      expect(forbidden).toEqual([])
     })
   })
 
@@ -111,7 +112,7 @@ describe("the timers of an incident", () => {
         const now = at(second)
         const given = { ...factsAt(random, now), hasAckRunOut: false }
         const { firings, nextLookAt } = timersOf(given, now)
-        if (nextLookAt !== undefined) expect(nextLookAt > now).toBe(true)
+        expect(nextLookAt === undefined || nextLookAt > now).toBe(true)
         const then = at(second + more)
         if (firings.length > 0 || (nextLookAt !== undefined && then >= nextLookAt)) return
         expect(timersOf(factsAt(given, then), then).firings).toEqual([])
