@@ -25,6 +25,7 @@ import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
 import { throttlingSuite } from "./requests/throttlingSuite.ts"
+import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
@@ -65,6 +66,7 @@ const suites: Suites = {
   "forged cursors": forgedCursorSuite,
   paging: pagingSuite,
   walk: walkSuite,
+  acknowledgements: acknowledgementSuite,
   delivery: deliverySuite,
   summary: summarySuite,
   "slow clients": slowClientSuite,

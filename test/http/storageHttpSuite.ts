@@ -7,6 +7,7 @@ import { endpointSuite } from "./contract/endpointSuite.ts"
 import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { secretSuite } from "./failures/secretSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
+import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -24,6 +25,7 @@ export const storageHttpSuite = <Place, E>(
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
     operatorSuite(subject)
+    acknowledgementSuite(subject)
     forgedCursorSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)
