@@ -34,7 +34,7 @@ const claim = (replica: Replica, limit: number) =>
     (claimed) => claimed.map((item) => item.claim.id),
   )
 
-const examine = (replica: Replica) => transact(replica.storage, examineHeld(500))
+const examine = (replica: Replica) => transact(replica.storage, examineHeld(replica.incidents, 500))
 
 const itemsOf = (replica: Replica, incident: string) =>
   observe(replica, [{ incidents: [incidentIdOf(incident)] }], ({ outbox }) =>

@@ -58,7 +58,7 @@ export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("finds the worst loud present member of each incident, with its agent", () =>
+    it.effect("finds the first loud present members of incidents, worst first, with their agents", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* write(replica, [{ agents: [AgentId.make("a")] }], (workspace) => {
@@ -77,23 +77,22 @@ export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           workspace.members.put(memberRecord({ incident: "of a deleted agent", agent: "gone", check: "c" }))
         })
         const incidents = ["several", "silent", "of a deleted agent", "unknown"].map(incidentIdOf)
-        const found = yield* observe(
-          replica,
-          [{ worstLoud: incidents }],
-          (workspace) => workspace.found.worstLoud,
-        )
-        assert.deepStrictEqual(
-          Array.from(found, ([id, { agent, member }]) => [
-            id,
-            member.check_id,
-            agent?.hostname,
-            agent?.labels,
-          ]).toSorted(),
-          [
-            [incidentIdOf("several"), "latest", "host-a", { team: "db" }],
-            [incidentIdOf("of a deleted agent"), "c", undefined, undefined],
-          ].toSorted(),
-        )
+        const found = (limit: number) =>
+          observe(
+            replica,
+            [{ loudMembers: incidents.map((incident_id) => ({ incident_id, limit })) }],
+            (workspace) =>
+              incidents.map((id) =>
+                workspace.found.loudMembers
+                  .get(id)
+                  ?.map(({ agent, member }) => [member.check_id, agent?.hostname, agent?.labels]),
+              ),
+          )
+        const latest = ["latest", "host-a", { team: "db" }]
+        const ofDeleted = [["c", undefined, undefined]]
+        assert.deepStrictEqual(yield* found(1), [[latest], undefined, ofDeleted, undefined])
+        const several = [latest, ["first", "host-a", { team: "db" }], ["mild", "host-a", { team: "db" }]]
+        assert.deepStrictEqual(yield* found(9), [several, undefined, ofDeleted, undefined])
       }),
     )
 

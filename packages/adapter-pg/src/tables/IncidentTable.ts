@@ -68,14 +68,16 @@ export const findWorstMembers: PgStatement = {
          ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
 }
 
-/** Reads the first loud present member of each incident in that order. */
-export const findWorstLoud: PgStatement = {
-  name: "find_worst_loud",
-  text: `SELECT ${memberTable.columns} FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
+/** Reads the first loud present members of incidents in that order. */
+export const findLoudMembers: PgStatement = {
+  name: "find_loud_members",
+  text: `SELECT ${memberTable.columns}
+         FROM json_to_recordset($1) AS wanted (incident_id text, "limit" int4) CROSS JOIN LATERAL (
            SELECT * FROM incident_member AS loud
-           WHERE loud.incident_id = wanted.id AND loud.is_present AND loud.is_loud
-           ORDER BY loud.severity_rank DESC, loud.change_seq DESC LIMIT 1
-         ) AS m`,
+           WHERE loud.incident_id = wanted.incident_id AND loud.is_present AND loud.is_loud
+           ORDER BY loud.severity_rank DESC, loud.change_seq DESC LIMIT wanted."limit"
+         ) AS m
+         ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`,
 }
 
 /** Reads the first members of an incident, present ones before past ones. */

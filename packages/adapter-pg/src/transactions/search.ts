@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Found, WithIncident } from "@tocsin/core/engine/workspace/Workspace"
+import type { Found, LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
@@ -16,7 +16,7 @@ import {
 import {
   findDueIncidents,
   findIncidents,
-  findWorstLoud,
+  findLoudMembers,
   incidentTable,
   memberTable,
 } from "../tables/IncidentTable.ts"
@@ -35,7 +35,7 @@ export const search = Effect.fnUntraced(function* (
   const { pg, workspace } = loading
   const { found } = workspace
   const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
-  const { dueIncidents, worstLoud } = request
+  const { dueIncidents, incidentsToRead, loudMembers } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
   if (heldOutbox !== undefined) {
     const rows = yield* pg.query(findHeldOutbox, [now, heldOutbox.limit])
@@ -47,7 +47,8 @@ export const search = Effect.fnUntraced(function* (
     // The column of the statement.
     found.dueIncidents = rows.map((row) => row["id"] as IncidentId)
   }
-  if (worstLoud !== undefined) found.worstLoud = yield* searchWorstLoud(pg, worstLoud)
+  if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)
+  if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
   if (unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = unclaimedOutbox
     const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])
@@ -93,14 +94,22 @@ const searchAlerts = Effect.fnUntraced(function* (
   for (const alert of alerts) workspace.alerts.load(alert, alert)
 })
 
-const searchWorstLoud = Effect.fnUntraced(function* (pg: Loading["pg"], ids: ReadonlyArray<IncidentId>) {
-  const members = (yield* pg.query(findWorstLoud, [ids])).map(memberTable.decode)
+const searchLoudMembers = Effect.fnUntraced(function* (
+  pg: Loading["pg"],
+  asked: NonNullable<RowRequest["loudMembers"]>,
+): Effect.fn.Return<Found["loudMembers"], SqlError.SqlError> {
+  const members = (yield* pg.queryJson(findLoudMembers, asked)).map(memberTable.decode)
   const names = Array.from(new Set(members.map(({ agent_id }) => agent_id)))
   const agents = (yield* pg.query(findAgents, [names])).map(agentTable.decode)
   const agentOf = new Map(agents.map((agent) => [agent.agent_id, agent]))
-  return new Map(
-    members.map((member) => [member.incident_id, { member, agent: agentOf.get(member.agent_id) }]),
-  )
+  const found = new Map<IncidentId, Array<LoudMember>>()
+  for (const member of members) {
+    const loud = { member, agent: agentOf.get(member.agent_id) }
+    const others = found.get(member.incident_id)
+    if (others === undefined) found.set(member.incident_id, [loud])
+    else others.push(loud)
+  }
+  return found
 })
 
 /** The rows, each with its incident as it stands. */
@@ -109,10 +118,17 @@ const withIncidents = Effect.fnUntraced(function* <Row extends { readonly incide
   rows: ReadonlyArray<Row>,
 ): Effect.fn.Return<ReadonlyArray<WithIncident<Row>>, SqlError.SqlError> {
   if (rows.length === 0) return []
-  const found = yield* pg.query(findIncidents, [rows.map((row) => row.incident_id)])
-  const incidents = new Map(found.map(incidentTable.decode).map((incident) => [incident.id, incident]))
+  const incidents = yield* readIncidents(
+    pg,
+    rows.map((row) => row.incident_id),
+  )
   return rows.flatMap((row) => {
     const incident = incidents.get(row.incident_id)
     return incident === undefined ? [] : [{ row, incident }]
   })
+})
+
+const readIncidents = Effect.fnUntraced(function* (pg: Loading["pg"], ids: ReadonlyArray<IncidentId>) {
+  const found = (yield* pg.query(findIncidents, [ids])).map(incidentTable.decode)
+  return new Map(found.map((incident) => [incident.id, incident]))
 })

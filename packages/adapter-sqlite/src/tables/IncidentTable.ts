@@ -60,10 +60,10 @@ export const makeMemberTable = (connection: SqliteConnection) => {
     worst: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? AND is_present = 1 ORDER BY severity_rank DESC, change_seq DESC LIMIT ?",
     ),
-    /** The first loud present member in that order. */
-    worstLoud: table.one<[IncidentId]>(
+    /** The first loud present members in that order. */
+    loud: table.all<[IncidentId, limit: number]>(
       `WHERE incident_id = ? AND is_present = 1 AND is_loud = 1
-      ORDER BY severity_rank DESC, change_seq DESC LIMIT 1`,
+      ORDER BY severity_rank DESC, change_seq DESC LIMIT ?`,
     ),
     /** The first members, present ones before past ones, both in that order. */
     ranked: table.all<[IncidentId, limit: number]>(

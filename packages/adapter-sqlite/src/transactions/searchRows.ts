@@ -10,7 +10,8 @@ export const isSearch = (request: RowRequest): boolean =>
   request.claimableOutbox !== undefined ||
   request.heldOutbox !== undefined ||
   request.dueIncidents !== undefined ||
-  request.worstLoud !== undefined ||
+  request.incidentsToRead !== undefined ||
+  request.loudMembers !== undefined ||
   request.claimableAlerts !== undefined ||
   request.unclaimedOutbox !== undefined ||
   request.idlePendingAgents !== undefined
@@ -42,17 +43,36 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
   }
   if (request.dueIncidents !== undefined)
     found.dueIncidents = tables.incidents.due(now, request.dueIncidents.limit)
-  if (request.worstLoud !== undefined) found.worstLoud = worstLoud(tables, request.worstLoud)
+  if (request.incidentsToRead !== undefined) {
+    found.incidentsToRead = new Map(
+      request.incidentsToRead.flatMap((id) => {
+        const incident = tables.incidents.find(id)
+        return incident === undefined ? [] : [[id, incident]]
+      }),
+    )
+  }
+  if (request.loudMembers !== undefined) found.loudMembers = loudMembers(tables, request.loudMembers)
   searchAgents(tables, workspace, request)
 }
 
-const worstLoud = (tables: Tables, ids: ReadonlyArray<IncidentId>): Workspace["found"]["worstLoud"] =>
-  new Map(
-    ids.flatMap((id) => {
-      const member = tables.members.worstLoud(id)
-      return member === undefined ? [] : [[id, { member, agent: tables.agents.find(member.agent_id) }]]
+const loudMembers = (
+  tables: Tables,
+  asked: NonNullable<RowRequest["loudMembers"]>,
+): Workspace["found"]["loudMembers"] => {
+  const agents = new Map<AgentId, AgentRecord | undefined>()
+  const agentOf = (id: AgentId) => {
+    if (!agents.has(id)) agents.set(id, tables.agents.find(id))
+    return agents.get(id)
+  }
+  return new Map(
+    asked.flatMap(({ incident_id, limit }) => {
+      const members = tables.members.loud(incident_id, limit)
+      return members.length === 0
+        ? []
+        : [[incident_id, members.map((member) => ({ member, agent: agentOf(member.agent_id) }))]]
     }),
   )
+}
 
 const searchAgents = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
   const load = (agents: ReadonlyArray<AgentRecord>): ReadonlyArray<AgentId> =>

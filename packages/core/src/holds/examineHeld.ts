@@ -7,25 +7,27 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
-import { firingHolds } from "./firingHolds.ts"
+import { gatherHolds, type HoldOptions, type Holds } from "./gatherHolds.ts"
 import { canBeHeld, heldItem, isHeld } from "./heldItems.ts"
 
 /**
  * Examines held firings that are due for it. Those of open incidents that are free now become due
  * (docs/rules.md#holds). Returns how many it found.
  */
-export const examineHeld = (limit: number): Command<number> =>
+export const examineHeld = (options: HoldOptions, limit: number): Command<number> =>
   function* (workspace, now) {
     yield { heldOutbox: { limit } }
     const { heldOutbox } = workspace.found
     if (heldOutbox.length === 0) return 0
     // Incidents are locked before their outbox items, everywhere.
     yield* ensure(workspace, { incidents: heldOutbox.map(({ incident_id }) => incident_id) })
-    for (const id of new Set(heldOutbox.map(({ incident_id }) => incident_id))) {
-      const incident = workspace.incidents.get(id)
-      // The end of an acknowledgement frees its firings, with a cause of its own.
-      if (incident !== undefined && !hasRunOut(incident, now)) examineIncident(workspace, incident, now)
-    }
+    const ids = Array.from(new Set(heldOutbox.map(({ incident_id }) => incident_id)))
+    // The end of an acknowledgement frees its firings, with a cause of its own.
+    const incidents = ids
+      .flatMap((id) => workspace.incidents.get(id) ?? [])
+      .filter((incident) => !hasRunOut(incident, now))
+    const holds = yield* gatherHolds(workspace, incidents, options, now)
+    for (const incident of incidents) examineIncident(workspace, incident, holds, now)
     return heldOutbox.length
   }
 
@@ -33,6 +35,7 @@ export const examineHeld = (limit: number): Command<number> =>
 export const examineIncident = (
   workspace: Workspace,
   incident: IncidentRecord,
+  { onItem }: Pick<Holds, "onItem">,
   now: Instant.Instant,
 ): void => {
   const items = workspace.outbox.group(incident.id)
@@ -42,7 +45,7 @@ export const examineIncident = (
       .toSorted((a, b) => a.incident_seq - b.incident_seq)
     const last = waiting.at(-1)
     if (last === undefined) continue
-    const holds = firingHolds(incident, last, now)
+    const holds = onItem(incident, last)
     if (holds.length > 0) for (const item of waiting) workspace.outbox.put(heldItem(item, holds, now))
     else {
       for (const item of waiting.slice(0, -1)) workspace.outbox.put(coalesced(item, now))

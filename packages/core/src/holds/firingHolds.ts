@@ -1,25 +1,48 @@
+import type { Duration } from "effect"
 import { acknowledgementInForce } from "../acknowledgements/Acknowledgement.ts"
-import type * as Instant from "../contract/Instant.ts"
+import * as Instant from "../contract/Instant.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { canBeHeld } from "./heldItems.ts"
-import { type Hold, holdsOf } from "./holdsOf.ts"
+import { type Hold, type HoldFacts, holdsOf } from "./holdsOf.ts"
+
+/** What decides on the holds of an incident's firings, besides the incident and its acknowledgement. */
+export interface HoldContext extends Pick<HoldFacts, "covers" | "loud"> {
+  /** How long the incident must have been open before anyone is notified. */
+  readonly after: Duration.Duration
+}
 
 /** The holds on an outbox item at a moment; none on one that cannot be held. */
 export const firingHolds = (
   incident: IncidentRecord,
   item: OutboxRecord,
+  context: HoldContext,
+  now: Instant.Instant,
+): ReadonlyArray<Hold> => (canBeHeld(item) ? holdsOf(factsOf(incident, item, context, now), now) : [])
+
+/** The holds on a firing that an incident would get now, for a receiver that knows nothing of it. */
+export const incidentHolds = (
+  incident: IncidentRecord,
+  context: HoldContext,
   now: Instant.Instant,
 ): ReadonlyArray<Hold> =>
-  canBeHeld(item)
-    ? holdsOf(
-        {
-          severity: item.severity,
-          opensAt: incident.opened_at,
-          acknowledgement: acknowledgementInForce(incident, now),
-          loud: { kind: "listed", members: [] },
-          covers: [],
-        },
-        now,
-      )
+  incident.state === "open"
+    ? holdsOf(factsOf(incident, { cause: "opened", severity: incident.severity }, context, now), now)
     : []
+
+const factsOf = (
+  incident: IncidentRecord,
+  { cause, severity }: Pick<OutboxRecord, "cause" | "severity">,
+  { after, covers, loud }: HoldContext,
+  now: Instant.Instant,
+): HoldFacts => ({
+  severity,
+  // Escalations and reminders have times of their own.
+  opensAt:
+    cause === "escalation" || cause === "reminder"
+      ? incident.opened_at
+      : Instant.plus(incident.opened_at, after),
+  acknowledgement: acknowledgementInForce(incident, now),
+  loud,
+  covers,
+})

@@ -16,9 +16,23 @@ export interface Cover {
   readonly matchers: ReadonlyArray<Matcher>
 }
 
+/** A cover whose matchers are compiled once for many comparisons. */
+export interface CompiledCover extends Pick<Cover, "by" | "until"> {
+  readonly matches: (facts: Partial<MatchedFacts>) => boolean
+  /** Whether it looks only at what all members of an incident share. */
+  readonly isShared: boolean
+}
+
+export const compileCover = ({ by, matchers, until }: Cover): CompiledCover => ({
+  by,
+  until,
+  matches: compileMatchers(matchers),
+  isShared: matchers.every(({ field }) => field === "incident_key" || field === "severity"),
+})
+
 /** An incident's loud present members, each with what matchers are compared with. */
 export type LoudMembers =
-  | { readonly kind: "listed"; readonly members: ReadonlyArray<MatchedFacts> }
+  | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
   /** Too many to look at: only what all of them share counts. */
   | { readonly kind: "crowd"; readonly shared: Pick<MatchedFacts, "incident_key" | "severity"> }
 
@@ -30,7 +44,7 @@ export interface HoldFacts {
   readonly opensAt: Instant.Instant
   readonly acknowledgement: { readonly until: Instant.Instant; readonly severity: Severity } | undefined
   readonly loud: LoudMembers
-  readonly covers: ReadonlyArray<Cover>
+  readonly covers: ReadonlyArray<CompiledCover>
 }
 
 /** Every hold on a firing at a moment; none where it may be sent. */
@@ -52,22 +66,15 @@ const acknowledgementHold = (
 
 /**
  * The silences and windows that together cover every loud present member. Coverage ends when the
- * first member is no longer covered by any of them.
+ * first member is no longer covered by any of them. A crowd is covered only by matchers that need no
+ * look at its members.
  */
-const coveringHolds = ({ covers, loud }: HoldFacts): ReadonlyArray<Hold> => {
-  const compiled = covers.map((cover) => ({ ...cover, isCovering: coverOf(cover.matchers, loud.kind) }))
+export const coveringHolds = ({ covers, loud }: Pick<HoldFacts, "covers" | "loud">): ReadonlyArray<Hold> => {
   const members = loud.kind === "listed" ? loud.members : [loud.shared]
-  const coveredBy = members.map((member) => compiled.filter(({ isCovering }) => isCovering(member)))
-  if (coveredBy.length === 0 || coveredBy.some((of) => of.length === 0)) return []
+  const able = loud.kind === "listed" ? covers : covers.filter(({ isShared }) => isShared)
+  if (members.length === 0 || able.length === 0) return []
+  const coveredBy = members.map((member) => able.filter(({ matches }) => matches(member)))
+  if (coveredBy.some((of) => of.length === 0)) return []
   const until = coveredBy.map((of) => of.map((cover) => cover.until).reduce(Instant.max)).reduce(Instant.min)
   return Array.from(new Set(coveredBy.flatMap((of) => of.map(({ by }) => by))), (by) => ({ by, until }))
 }
-
-/** A crowd is covered only by matchers that need no look at its members. */
-const coverOf = (
-  matchers: ReadonlyArray<Matcher>,
-  kind: LoudMembers["kind"],
-): ((facts: Partial<MatchedFacts>) => boolean) =>
-  kind === "crowd" && matchers.some(({ field }) => field !== "incident_key" && field !== "severity")
-    ? () => false
-    : compileMatchers(matchers)

@@ -39,13 +39,23 @@ export const search = (
       .slice(0, request.dueIncidents.limit)
       .map(({ id }) => id)
   }
-  if (request.worstLoud !== undefined) {
-    found.worstLoud = new Map(
-      request.worstLoud.flatMap((id) => {
-        const [member] = Array.from(tables.members.get(id)?.values() ?? [])
+  if (request.incidentsToRead !== undefined) {
+    found.incidentsToRead = new Map(
+      request.incidentsToRead.flatMap((id) => {
+        const incident = tables.incidents.get(id)
+        return incident === undefined ? [] : [[id, incident]]
+      }),
+    )
+  }
+  if (request.loudMembers !== undefined) {
+    found.loudMembers = new Map(
+      request.loudMembers.flatMap(({ incident_id, limit }) => {
+        const loud = Array.from(tables.members.get(incident_id)?.values() ?? [])
           .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
           .toSorted(compareMembers)
-        return member === undefined ? [] : [[id, { member, agent: tables.agents.get(member.agent_id) }]]
+          .slice(0, limit)
+          .map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
+        return loud.length === 0 ? [] : [[incident_id, loud]]
       }),
     )
   }

@@ -5,8 +5,8 @@ import { move } from "../engine/TransitionTable.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { firingHolds } from "../holds/firingHolds.ts"
-import { heldItem } from "../holds/heldItems.ts"
+import { gatherHolds, type HoldOptions, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
+import { canBeHeld, heldItem } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
@@ -22,6 +22,8 @@ export interface ClaimInput {
   readonly lease: Duration.Duration
   /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
   readonly random: number
+  /** Without a policy unless given. */
+  readonly holds?: HoldOptions
 }
 
 /** One message about more is read by nobody. */
@@ -71,7 +73,7 @@ const WIDENING = 8
 /** Finds due items, and parts those that are to be held from at most `limit` that are free. */
 function* search(
   workspace: Workspace,
-  { notifiers, limit }: ClaimInput,
+  { holds: options = WITHOUT_POLICY, limit, notifiers }: ClaimInput,
   now: Instant.Instant,
 ): Decision<{
   readonly free: ReadonlyArray<WithIncident<OutboxRecord>>
@@ -80,10 +82,13 @@ function* search(
   for (let width = limit; ; width *= WIDENING) {
     yield { claimableOutbox: { notifiers, limit: width } }
     const { claimableOutbox } = workspace.found
+    const firings = claimableOutbox.filter(({ row }) => canBeHeld(row))
+    const incidents = firings.map(({ incident }) => incident)
+    const on = yield* gatherHolds(workspace, incidents, options, now)
     const free: Array<WithIncident<OutboxRecord>> = []
     const held: Array<OutboxRecord> = []
     for (const found of claimableOutbox) {
-      const holds = firingHolds(found.incident, found.row, now)
+      const holds = on.onItem(found.incident, found.row)
       if (holds.length > 0) held.push(heldItem(found.row, holds, now))
       else if (free.length < limit) free.push(found)
     }

@@ -4,6 +4,7 @@ import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
@@ -43,6 +44,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const commits = yield* Commits
   const signal = yield* OutboxSignal
   const receivers = yield* Receivers
+  const { current: policy } = yield* PolicyInForce
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   let running = 0
   const free = () => options().concurrency - running
@@ -75,7 +77,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const random = yield* Random.next
     const { digestOver } = options()
     const claimed = yield* commits.transact(
-      claimOutbox({ notifiers: [receiver], limit: free(), digestOver, lease, random }),
+      claimOutbox({ notifiers: [receiver], limit: free(), digestOver, lease, random, holds: { policy } }),
     )
     const isDigest = digestOver !== undefined && claimed.length > digestOver
     const attempts = isDigest

@@ -31,10 +31,14 @@ interface NewItem {
   readonly notifier: NotifierName
   readonly event_type: NotificationType
   readonly cause?: FiringCause
+  /** How long the incident must have been open before this is sent. */
+  readonly after?: Duration.Duration
 }
 
+const NOBODY = { kind: "listed", members: [] } as const
+
 const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOptions): void => {
-  const { incident, receiver, notifier, event_type, cause } = notification
+  const { incident, receiver, notifier, event_type, cause, after = Duration.zero } = notification
   const { now } = options
   const item: OutboxRecord = {
     id: options.newOutboxId(now),
@@ -58,7 +62,8 @@ const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOp
     counts_from: now,
     updated_at: now,
   }
-  const holds = firingHolds(incident, item, now)
+  // A claim sees what covers the incident.
+  const holds = firingHolds(incident, item, { after, covers: [], loud: NOBODY }, now)
   workspace.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 
@@ -68,11 +73,11 @@ const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" &
 export const enqueueFiring = (
   workspace: Workspace,
   incident: IncidentRecord,
-  { receiver, cause }: { readonly receiver: NotifierName; readonly cause: FiringCause },
+  firing: Required<Pick<NewItem, "receiver" | "cause">> & Pick<NewItem, "after">,
   options: EnqueueOptions,
 ): void => {
-  const notifier = options.policy.receivers.get(receiver)?.kind ?? receiver
-  enqueue(workspace, { incident, receiver, notifier, event_type: "firing", cause }, options)
+  const notifier = options.policy.receivers.get(firing.receiver)?.kind ?? firing.receiver
+  enqueue(workspace, { ...firing, incident, notifier, event_type: "firing" }, options)
 }
 
 /** The firings of an incident that are not discarded. */
@@ -85,7 +90,7 @@ export const firingsOf = (
  * Where the notifications of an incident go, by the routes that match one of its members. Matchers
  * on `severity` compare the incident's.
  */
-export const routingOf = (
+const routingOf = (
   incident: IncidentRecord,
   { agent_id, check_id }: Pick<MemberRef, "agent_id" | "check_id">,
   agent: Pick<AgentRecord, "hostname" | "labels"> | undefined,
@@ -95,6 +100,13 @@ export const routingOf = (
   const { hostname = "", labels = {} } = agent ?? {}
   return policy.route({ agent_id, check_id, incident_key, severity, hostname, labels })
 }
+
+/** A claim counts the openings of the key, and holds longer if it must. */
+const leastAfter = (after: Routing["after"]): Duration.Duration =>
+  Duration.min(
+    after(() => 0),
+    after(() => Infinity),
+  )
 
 /**
  * Enqueues a firing for each receiver whose turn comes first on the routes of `member`, which
@@ -110,13 +122,14 @@ export const enqueueFirings = (
 ): void => {
   const firings = firingsOf(workspace, incident)
   const agent = options.policy.hasRoutes ? workspace.agents.get(member.agent_id) : undefined
-  for (const [receiver, turn] of routingOf(incident, member, agent, options.policy).turns) {
+  const { after, turns } = routingOf(incident, member, agent, options.policy)
+  for (const [receiver, turn] of turns) {
     if (!Duration.isZero(turn)) continue
     const told = firings.filter((item) => item.receiver === receiver)
     const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
     if (isTold && options.again === undefined) continue
     const cause = told.length === 0 ? "opened" : "worsened"
-    enqueueFiring(workspace, incident, { receiver, cause }, options)
+    enqueueFiring(workspace, incident, { receiver, cause, after: leastAfter(after) }, options)
     // This firing states what the held ones would have, and must not wait behind them.
     for (const item of told) {
       if (isHeld(item) && item.state === "pending")

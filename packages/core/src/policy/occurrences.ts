@@ -15,7 +15,7 @@ const occurrenceFrom = (window: PolicyWindow, starts_at: Instant.Instant): Occur
 })
 
 /** The occurrence in force at `now`; of several, the one that ends last. */
-const occurrenceInForce = (window: PolicyWindow, now: Instant.Instant): Occurrence | undefined => {
+export const occurrenceInForce = (window: PolicyWindow, now: Instant.Instant): Occurrence | undefined => {
   const latest = occurrenceFrom(window, latestUntil(window.schedule, now))
   return now < latest.ends_at ? latest : undefined
 }

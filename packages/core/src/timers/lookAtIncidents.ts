@@ -1,18 +1,20 @@
+import { Duration } from "effect"
 import { acknowledgementInForce, hasRunOut, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
 import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
-import type * as Instant from "../contract/Instant.ts"
+import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import type { LoudMember, Workspace } from "../engine/workspace/Workspace.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { examineIncident } from "../holds/examineHeld.ts"
+import { gatherHolds, type Holds } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
 import { SYSTEM } from "../incidents/IncidentActRecord.ts"
 import { recordAct } from "../incidents/recordAct.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { enqueueFiring, type EnqueueOptions, firingsOf, routingOf } from "../notifications/enqueue.ts"
+import { enqueueFiring, type EnqueueOptions, firingsOf } from "../notifications/enqueue.ts"
 import { type TimedFiring, timersOf } from "./timersOf.ts"
 
 /**
@@ -53,27 +55,21 @@ function* lookAt(
     .filter((incident) => incident.state === "open" && isWanted(incident))
   if (incidents.length === 0) return
   // Read after the incidents are locked, which guard their members.
-  yield { worstLoud: incidents.map(({ id }) => id) }
-  const { worstLoud } = workspace.found
-  for (const incident of incidents) look(workspace, incident, worstLoud.get(incident.id), options)
+  const holds = yield* gatherHolds(workspace, incidents, { policy: () => options.policy }, options.now)
+  for (const incident of incidents) look(workspace, incident, holds, options)
 }
 
 /** Does what is due, and sets the time of the next look. */
-const look = (
-  workspace: Workspace,
-  before: IncidentRecord,
-  worst: LoudMember | undefined,
-  options: EnqueueOptions,
-): void => {
-  const { now, policy } = options
+const look = (workspace: Workspace, before: IncidentRecord, holds: Holds, options: EnqueueOptions): void => {
+  const { now } = options
   const hasAckRunOut = hasRunOut(before, now)
   const { firings, nextLookAt } = timersOf(
     {
       opened_at: before.opened_at,
       firings: firingsOf(workspace, before),
-      routing: worst && routingOf(before, worst.member, worst.agent, policy),
+      routing: holds.routing(before),
       hasAckRunOut,
-      withheldUntil: acknowledgementInForce(before, now)?.until,
+      withheldUntil: withheldUntil(before, holds, options),
     },
     now,
   )
@@ -83,7 +79,24 @@ const look = (
   }
   if (hasAckRunOut || before.next_look_at !== nextLookAt) workspace.incidents.put(incident)
   for (const firing of firings) fire(workspace, incident, firing, options)
-  if (hasAckRunOut) examineIncident(workspace, incident, now)
+  if (hasAckRunOut) examineIncident(workspace, incident, holds, now)
+}
+
+/** An incident's labels, or a silence, may change unnoticed: its cover is looked at again by then. */
+const COVERED_LOOK = Duration.minutes(5)
+
+/** Until when nobody is notified by time, because the incident is acknowledged or covered. */
+const withheldUntil = (
+  incident: IncidentRecord,
+  holds: Holds,
+  { now, policy }: EnqueueOptions,
+): Instant.Instant | undefined => {
+  const [cover] = policy.hasTimers ? holds.covering(incident) : []
+  const ends = [
+    acknowledgementInForce(incident, now)?.until,
+    cover && Instant.min(cover.until, Instant.plus(now, COVERED_LOOK)),
+  ].filter((end) => end !== undefined)
+  return ends.length === 0 ? undefined : ends.reduce(Instant.min)
 }
 
 const endAcknowledgement = (

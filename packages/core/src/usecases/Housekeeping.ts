@@ -150,7 +150,7 @@ const chores = Effect.gen(function* () {
     {
       name: "examining held notifications",
       pause: idlePause(EXAMINE_EVERY),
-      piece: Effect.map(commits.transact(examineHeld(PIECE)), isWhole),
+      piece: Effect.map(commits.transact(examineHeld(incidents, PIECE)), isWhole),
     },
     {
       name: "looking at the timers of incidents",

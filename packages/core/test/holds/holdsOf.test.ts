@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import * as Instant from "../../src/contract/Instant.ts"
-import { type Cover, type HoldFacts, holdsOf } from "../../src/holds/holdsOf.ts"
-import { compileMatchers, type MatchedFacts, parseMatcher } from "../../src/silences/Matcher.ts"
+import { compileCover, type CompiledCover, type HoldFacts, holdsOf } from "../../src/holds/holdsOf.ts"
+import { type MatchedFacts, parseMatcher } from "../../src/silences/Matcher.ts"
 
 const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
 const NOW = at(1_000)
@@ -12,11 +12,12 @@ const member = (agent_id: string, severity = "critical"): MatchedFacts =>
   // Literals stand for branded ids here.
   ({ agent_id, check_id: "disk", incident_key: "k", hostname: "h", severity, labels: {} }) as MatchedFacts
 
-const cover = (name: string, until: number, ...texts: ReadonlyArray<string>): Cover => ({
-  by: `silence:${name}`,
-  until: at(until),
-  matchers: texts.map((text) => Result.getOrThrow(parseMatcher(text))),
-})
+const cover = (name: string, until: number, ...texts: ReadonlyArray<string>): CompiledCover =>
+  compileCover({
+    by: `silence:${name}`,
+    until: at(until),
+    matchers: texts.map((text) => Result.getOrThrow(parseMatcher(text))),
+  })
 
 const facts = (given: Partial<HoldFacts>): HoldFacts => ({
   severity: "critical",
@@ -96,7 +97,7 @@ describe("holds of a firing", () => {
               .map(({ agent, until }, n) => cover(String(n), until, `agent_id = ${agent}`))
               .filter(({ until }) => moment < until)
           const isCoveredAt = (moment: Instant.Instant) =>
-            members.every((one) => inForceAt(moment).some(({ matchers }) => compileMatchers(matchers)(one)))
+            members.every((one) => inForceAt(moment).some(({ matches }) => matches(one)))
           const holds = holdsOf(
             facts({ loud: { kind: "listed", members }, covers: inForceAt(at(seconds)) }),
             at(seconds),

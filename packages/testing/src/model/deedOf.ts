@@ -131,7 +131,7 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "note":
       return (replica) => actOn(replica, action, now)
     case "examineHeld":
-      return ({ storage }) => transact(storage, examineHeld(action.limit))
+      return ({ storage, incidents }) => transact(storage, examineHeld(incidents, action.limit))
     case "timers":
       return ({ storage, incidents }) => transact(storage, lookAtDueIncidents(incidents, delivery.ALL))
     case "mark":

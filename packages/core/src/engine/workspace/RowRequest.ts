@@ -76,11 +76,13 @@ export interface RowRequest {
    * see and lock them. Never cached.
    */
   readonly dueIncidents?: { readonly limit: number }
+  /** These incidents, as far as they exist, unlocked. Never cached. */
+  readonly incidentsToRead?: ReadonlyArray<IncidentId>
   /**
-   * The first loud present member of each of these incidents by `compareMembers`, with its agent,
-   * both unlocked. Never cached.
+   * The first loud present members of incidents by `compareMembers`, at most `limit` of each, with their
+   * agents, all unlocked. Never cached.
    */
-  readonly worstLoud?: ReadonlyArray<IncidentId>
+  readonly loudMembers?: ReadonlyArray<{ readonly incident_id: IncidentId; readonly limit: number }>
   /**
    * Items of these notifiers that are waiting and were last updated before `untouchedSince`, and
    * those being sent whose lease ended before it; at most `limit` of each.

@@ -35,7 +35,7 @@ export interface WithIncident<Row> {
   readonly incident: IncidentRecord
 }
 
-/** A loud member of an incident; its agent may have been deleted meanwhile. */
+/** A loud present member of an incident; its agent may have been deleted meanwhile. */
 export interface LoudMember {
   readonly member: MemberRecord
   readonly agent: AgentRecord | undefined
@@ -48,8 +48,9 @@ export interface Found {
   /** The incidents of held items that are to be examined. */
   heldOutbox: ReadonlyArray<Pick<OutboxRecord, "incident_id">>
   dueIncidents: ReadonlyArray<IncidentId>
-  /** By incident; one without a loud member is missing. */
-  worstLoud: ReadonlyMap<IncidentId, LoudMember>
+  incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
+  /** By incident, the worst first; an incident without a loud member is missing. */
+  loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
   unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
@@ -62,7 +63,8 @@ const NOTHING_FOUND: Readonly<Found> = {
   expiredOutbox: [],
   heldOutbox: [],
   dueIncidents: [],
-  worstLoud: new Map(),
+  incidentsToRead: new Map(),
+  loudMembers: new Map(),
   unclaimedOutbox: [],
   claimableAlerts: [],
   idlePendingAgents: [],

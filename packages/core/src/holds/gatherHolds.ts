@@ -1,0 +1,123 @@
+import { Duration } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type * as Instant from "../contract/Instant.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import type { LoudMember, Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
+import type { Routing } from "../policy/routing.ts"
+import type { MatchedFacts } from "../silences/Matcher.ts"
+import { coversInForce } from "./coversInForce.ts"
+import { firingHolds, incidentHolds, type HoldContext } from "./firingHolds.ts"
+import { coveringHolds, type CompiledCover, type Hold, type LoudMembers } from "./holdsOf.ts"
+
+/** What decides on holds besides rows. */
+export interface HoldOptions {
+  /** The policy in force; each decision reads it once. */
+  readonly policy: () => Policy
+}
+
+/** The holds on the firings of some incidents at a moment. */
+export interface Holds {
+  /** The holds on an outbox item of one of these incidents; none on one that cannot be held. */
+  readonly onItem: (incident: IncidentRecord, item: OutboxRecord) => ReadonlyArray<Hold>
+  /** The holds on a firing that one of these incidents would get now; none if it has resolved. */
+  readonly onIncident: (incident: IncidentRecord) => ReadonlyArray<Hold>
+  /** The silences and windows that cover one of these incidents. */
+  readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
+  /** The routes of its worst loud member; absent if it has none. */
+  readonly routing: (incident: IncidentRecord) => Routing | undefined
+}
+
+/** Without a policy: acknowledgements and silences hold. */
+export const WITHOUT_POLICY: HoldOptions = { policy: () => NO_POLICY }
+const NO_POLICY = compilePolicy({}, [])
+
+/** An incident with more present members than this is a crowd (docs/rules.md#covers). */
+const CROWD = 500
+
+/**
+ * Reads what the holds on incidents are decided from. Their locks, if the caller holds them, guard
+ * their members; nothing else is locked.
+ */
+export function* gatherHolds(
+  workspace: Workspace,
+  incidents: ReadonlyArray<IncidentRecord>,
+  { policy: policyInForce }: HoldOptions,
+  now: Instant.Instant,
+): Decision<Holds> {
+  const policy = policyInForce()
+  const covers = coversInForce(policy, now)
+  const open = incidents.filter(({ state }) => state === "open")
+  const needsMembers = covers.length > 0 || policy.hasRoutes
+  if (needsMembers && open.length > 0) yield { loudMembers: membersAsked(open) }
+  const loudOf = needsMembers && open.length > 0 ? workspace.found.loudMembers : NOBODY
+  const routing = (incident: IncidentRecord): Routing | undefined => {
+    const worst = loudOf.get(incident.id)?.[0]
+    return worst && policy.route(factsOf(incident, worst))
+  }
+  const contextOf = (incident: IncidentRecord): HoldContext => ({
+    after: routing(incident)?.after(() => 0) ?? Duration.zero,
+    ...coverage(incident, loudOf.get(incident.id) ?? [], covers),
+  })
+  const contexts = new Map<IncidentId, HoldContext>()
+  const knownContext = (incident: IncidentRecord): HoldContext => {
+    const context = contexts.get(incident.id) ?? contextOf(incident)
+    contexts.set(incident.id, context)
+    return context
+  }
+  return {
+    routing,
+    covering: (incident) => coveringHolds(coverage(incident, loudOf.get(incident.id) ?? [], covers)),
+    onItem: (incident, item) => firingHolds(incident, item, knownContext(incident), now),
+    onIncident: (incident) => incidentHolds(incident, knownContext(incident), now),
+  }
+}
+
+const NOBODY: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>> = new Map()
+
+const isCrowd = ({ members_critical, members_unknown, members_warning }: IncidentRecord): boolean =>
+  members_critical + members_unknown + members_warning > CROWD
+
+/** Of a crowd, only the worst loud member decides, by its routes. */
+const membersAsked = (incidents: ReadonlyArray<IncidentRecord>) =>
+  Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values(), (incident) => ({
+    incident_id: incident.id,
+    limit: isCrowd(incident) ? 1 : CROWD,
+  }))
+
+const coverage = (
+  incident: IncidentRecord,
+  loud: ReadonlyArray<LoudMember>,
+  covers: ReadonlyArray<CompiledCover>,
+): Pick<HoldContext, "covers" | "loud"> => ({ covers, loud: loudFacts(incident, loud) })
+
+const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudMembers => {
+  const [worst] = loud
+  if (worst === undefined) return { kind: "listed", members: [] }
+  const { incident_key, severity } = incident
+  if (isCrowd(incident)) return { kind: "crowd", shared: { incident_key, severity } }
+  if (!isOfAgent(incident))
+    return { kind: "listed", members: loud.map((member) => factsOf(incident, member)) }
+  const { agent_id, hostname, labels } = factsOf(incident, worst)
+  return { kind: "listed", members: [{ agent_id, hostname, labels, incident_key, severity }] }
+}
+
+/** Whether an incident is about one agent: its heartbeat, or its overdue checks. No ID contains an `@`. */
+const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
+  kind === "automatic" && incident_key.includes("/@")
+
+const factsOf = (
+  { incident_key, severity }: IncidentRecord,
+  { agent, member: { agent_id, check_id } }: LoudMember,
+): MatchedFacts => ({ agent_id, check_id, incident_key, severity, ...agentFacts(agent) })
+
+const agentFacts = ({
+  hostname = "",
+  labels = {},
+}: Partial<Pick<AgentRecord, "hostname" | "labels">> = {}): Pick<MatchedFacts, "hostname" | "labels"> => ({
+  hostname,
+  labels,
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { heldIncidents, heldItems } from "@tocsin/core/holds/readHolds"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { START_MILLIS } from "@tocsin/testing/samples"
+import { Duration, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const NAMES = ["chat"]
+/** The tests begin at half past, within such a window, which then lasts 25 min. */
+const HOURLY = { name: "hourly", cron: "25 * * * *", tz: "Europe/Berlin", for: "30m" }
+
+const openUnder = Effect.fnUntraced(function* (document: object) {
+  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const process = yield* service.open("first", { keepsHouse: true })
+  const policy = compilePolicy(Result.getOrThrow(readPolicy(document, NAMES)), NAMES)
+  yield* process.policy.replace(policy)
+  yield* settled
+  yield* enroll(process, AGENT)
+  const turns = (check: string, status: Reported["status"], more: Partial<Reported> = {}) =>
+    Effect.andThen(Effect.orDie(report(process, [{ check, status, ...more }])), settled)
+  const messages = () =>
+    service.receivers.arrivals.map(({ notification: { cause, event_type, severity } }) =>
+      [cause ?? event_type, severity].join(" "),
+    )
+  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const items = () => Array.from(service.rows().outbox.values())
+  const held = Effect.gen(function* () {
+    const options = { policy: () => policy }
+    const ids = Array.from(service.rows().incidents.values(), ({ id }) => id)
+    const ofItems = yield* process.commits.transact(heldItems(items(), options))
+    const ofIncidents = yield* process.commits.transact(heldIncidents(ids, options))
+    assert.deepStrictEqual(Array.from(ofItems.values()), Array.from(ofIncidents.values()))
+    return Array.from(ofItems.values(), ({ held_by, held_until }) => {
+      const minutes = (Number(held_until) / 1_000 - START_MILLIS) / 60_000
+      return `${held_by.join(", ")} until ${minutes}`
+    })
+  })
+  return { service, turns, messages, after, items, held }
+})
+
+describe("a maintenance window", () => {
+  it.effect("holds what it covers until it ends, and then sends what the incident shows", () =>
+    Effect.gen(function* () {
+      const { after, held, messages, turns } = yield* openUnder({
+        windows: [{ ...HOURLY, match: ["check_id glob disk*"] }],
+      })
+      yield* turns("disk", "warning")
+      assert.deepStrictEqual(yield* held, ["window:hourly until 25"])
+      yield* turns("load", "critical")
+      assert.deepStrictEqual(messages(), ["opened critical"])
+      yield* after("24 minutes")
+      assert.strictEqual(messages().length, 1)
+      yield* after("65 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["opened warning"])
+      assert.deepStrictEqual(yield* held, [])
+    }),
+  )
+
+  it.effect("ends for an incident that a member joins which it does not cover", () =>
+    Effect.gen(function* () {
+      const { after, held, messages, turns } = yield* openUnder({
+        windows: [{ ...HOURLY, match: ["check_id glob disk*"] }],
+      })
+      yield* turns("disk-a", "warning", { key: "storage" })
+      yield* turns("load", "warning", { key: "storage" })
+      yield* after("10 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning"])
+      assert.deepStrictEqual(yield* held, [])
+    }),
+  )
+
+  it.effect("holds the resolved of no incident, and discards a firing that it held", () =>
+    Effect.gen(function* () {
+      const { after, items, messages, turns } = yield* openUnder({
+        windows: [{ ...HOURLY, match: ["check_id glob disk*"] }],
+      })
+      yield* turns("disk", "warning")
+      yield* turns("disk", "ok")
+      yield* after("1 hour")
+      assert.deepStrictEqual(messages(), [])
+      assert.deepStrictEqual(
+        items().map(({ state }) => state),
+        ["discarded"],
+      )
+    }),
+  )
+})
+
+describe("a route's after", () => {
+  it.effect("holds a firing from its enqueueing on, and sends it where the incident is still open", () =>
+    Effect.gen(function* () {
+      const { after, held, items, messages, turns } = yield* openUnder({
+        routes: [{ match: ["check_id = disk"], after: "10m" }],
+      })
+      yield* turns("disk", "warning")
+      assert.deepStrictEqual(yield* held, ["after until 10"])
+      assert.deepStrictEqual(
+        items().map(({ next_attempt_at }) => next_attempt_at),
+        [undefined],
+      )
+      yield* turns("load", "critical")
+      assert.deepStrictEqual(messages(), ["opened critical"])
+      yield* after("595 seconds")
+      assert.strictEqual(messages().length, 1)
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["opened warning"])
+    }),
+  )
+})
