@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Found, LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Workspace"
+import type { Found, LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Found"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"

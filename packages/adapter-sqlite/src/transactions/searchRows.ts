@@ -1,6 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { WithIncident, Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Tables } from "../tables/makeTables.ts"

@@ -3,7 +3,8 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
-import type { LoudMember, Workspace } from "../engine/workspace/Workspace.ts"
+import type { LoudMember } from "../engine/workspace/Found.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
@@ -17,6 +18,11 @@ import { coveringHolds, type CompiledCover, type Hold, type LoudMembers } from "
 export interface HoldOptions {
   /** The policy in force; each decision reads it once. */
   readonly policy: () => Policy
+}
+
+interface GatherOptions extends HoldOptions {
+  /** Whether the routes of incidents count, and not only their holds. */
+  readonly isRouted?: boolean
 }
 
 /** The holds on the firings of some incidents at a moment. */
@@ -45,13 +51,13 @@ const CROWD = 500
 export function* gatherHolds(
   workspace: Workspace,
   incidents: ReadonlyArray<IncidentRecord>,
-  { policy: policyInForce }: HoldOptions,
+  { isRouted = false, policy: policyInForce }: GatherOptions,
   now: Instant.Instant,
 ): Decision<Holds> {
   const policy = policyInForce()
   const covers = coversInForce(policy, now)
   const open = incidents.filter(({ state }) => state === "open")
-  const needsMembers = covers.length > 0 || policy.hasRoutes
+  const needsMembers = isRouted || covers.length > 0 || policy.hasRoutes
   if (needsMembers && open.length > 0) yield { loudMembers: membersAsked(open) }
   const loudOf = needsMembers && open.length > 0 ? workspace.found.loudMembers : NOBODY
   const routing = (incident: IncidentRecord): Routing | undefined => {

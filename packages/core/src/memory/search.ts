@@ -1,6 +1,7 @@
 import type { Instant } from "../contract/Instant.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
-import type { WithIncident, Workspace } from "../engine/workspace/Workspace.ts"
+import type { WithIncident } from "../engine/workspace/Found.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { compareMembers } from "../incidents/MemberRecord.ts"

@@ -55,7 +55,12 @@ function* lookAt(
     .filter((incident) => incident.state === "open" && isWanted(incident))
   if (incidents.length === 0) return
   // Read after the incidents are locked, which guard their members.
-  const holds = yield* gatherHolds(workspace, incidents, { policy: () => options.policy }, options.now)
+  const holds = yield* gatherHolds(
+    workspace,
+    incidents,
+    { policy: () => options.policy, isRouted: true },
+    options.now,
+  )
   for (const incident of incidents) look(workspace, incident, holds, options)
 }
 

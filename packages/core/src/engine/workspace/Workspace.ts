@@ -1,7 +1,6 @@
 import type { AgentRecord } from "../../admission/AgentRecord.ts"
 import type { CheckRecord, CheckRef, HistoryRecord } from "../../checks/CheckRecord.ts"
 import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
-import type { Instant } from "../../contract/Instant.ts"
 import type { OutboxState } from "../../contract/Status.ts"
 import {
   cutOf,
@@ -14,6 +13,7 @@ import type { IncidentActRecord } from "../../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
+import { type Found, NOTHING_FOUND } from "./Found.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { Standings } from "./Standings.ts"
 import { Table, type WriteCount } from "./Table.ts"
@@ -27,48 +27,6 @@ export interface LoadedRanking {
   readonly floor: MemberRecord | undefined
   /** Whether all current members are loaded. */
   readonly complete: boolean
-}
-
-/** An outbox item or alert with its incident, unlocked, as of the search. */
-export interface WithIncident<Row> {
-  readonly row: Row
-  readonly incident: IncidentRecord
-}
-
-/** A loud present member of an incident; its agent may have been deleted meanwhile. */
-export interface LoudMember {
-  readonly member: MemberRecord
-  readonly agent: AgentRecord | undefined
-}
-
-/** Results of searches, in the storage's order. Each search replaces its previous result. */
-export interface Found {
-  claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
-  expiredOutbox: ReadonlyArray<OutboxRecord>
-  /** The incidents of held items that are to be examined. */
-  heldOutbox: ReadonlyArray<Pick<OutboxRecord, "incident_id">>
-  dueIncidents: ReadonlyArray<IncidentId>
-  incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
-  /** By incident, the worst first; an incident without a loud member is missing. */
-  loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
-  unclaimedOutbox: ReadonlyArray<OutboxRecord>
-  claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
-  idlePendingAgents: ReadonlyArray<AgentId>
-  /** The storage's clock, read by `claimableOutbox` and `claimableAlerts`. */
-  storageTime: Instant | undefined
-}
-
-const NOTHING_FOUND: Readonly<Found> = {
-  claimableOutbox: [],
-  expiredOutbox: [],
-  heldOutbox: [],
-  dueIncidents: [],
-  incidentsToRead: new Map(),
-  loudMembers: new Map(),
-  unclaimedOutbox: [],
-  claimableAlerts: [],
-  idlePendingAgents: [],
-  storageTime: undefined,
 }
 
 /**

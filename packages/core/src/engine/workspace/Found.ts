@@ -1,0 +1,49 @@
+import type { AgentRecord } from "../../admission/AgentRecord.ts"
+import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
+import type { Instant } from "../../contract/Instant.ts"
+import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
+import type { MemberRecord } from "../../incidents/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+
+/** An outbox item or alert with its incident, unlocked, as of the search. */
+export interface WithIncident<Row> {
+  readonly row: Row
+  readonly incident: IncidentRecord
+}
+
+/** A loud present member of an incident; its agent may have been deleted meanwhile. */
+export interface LoudMember {
+  readonly member: MemberRecord
+  readonly agent: AgentRecord | undefined
+}
+
+/** Results of searches, in the storage's order. Each search replaces its previous result. */
+export interface Found {
+  claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
+  expiredOutbox: ReadonlyArray<OutboxRecord>
+  /** The incidents of held items that are to be examined. */
+  heldOutbox: ReadonlyArray<Pick<OutboxRecord, "incident_id">>
+  dueIncidents: ReadonlyArray<IncidentId>
+  incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
+  /** By incident, the worst first; an incident without a loud member is missing. */
+  loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
+  unclaimedOutbox: ReadonlyArray<OutboxRecord>
+  claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
+  idlePendingAgents: ReadonlyArray<AgentId>
+  /** The storage's clock, read by `claimableOutbox` and `claimableAlerts`. */
+  storageTime: Instant | undefined
+}
+
+/** Before any search. */
+export const NOTHING_FOUND: Readonly<Found> = {
+  claimableOutbox: [],
+  expiredOutbox: [],
+  heldOutbox: [],
+  dueIncidents: [],
+  incidentsToRead: new Map(),
+  loudMembers: new Map(),
+  unclaimedOutbox: [],
+  claimableAlerts: [],
+  idlePendingAgents: [],
+  storageTime: undefined,
+}
