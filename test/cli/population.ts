@@ -5,7 +5,7 @@ import { secretOf } from "../processes/secrecy.ts"
 
 /**
  * Lets a service have something in every table: agents, keys in every state, checks, shared and
- * ended incidents.
+ * ended incidents, one of them noted.
  */
 export const populate = Effect.fnUntraced(function* (server: Base) {
   const [first, second] = [yield* enroll(server, "web-1"), yield* enroll(server, "web-2")]
@@ -19,6 +19,11 @@ export const populate = Effect.fnUntraced(function* (server: Base) {
   const shared = { check_id: "site", incident_key: "Störung – 'site' \"1\" \\ 2" } as const
   yield* report(server, first, { ...shared, status: "warning" })
   yield* report(server, second, { ...shared, status: "critical" })
+  const { text } = yield* operate(server, "GET", "/api/v1/incidents")
+  const { items } = JSON.parse(text) as { readonly items: ReadonlyArray<{ readonly id: string }> }
+  yield* operate(server, "POST", `/ops/v1/incidents/${items[0]?.id}/notes`, {
+    json: { text: "Known since noon" },
+  })
   return { first, second }
 })
 

@@ -36,10 +36,12 @@ const asShown = (request: Generated): ReadonlyArray<Generated> => {
   }))
 }
 
-/** The same on what the document's examples are about, which is not there. */
+/** The same on what is not there: ids of the document's examples, and a name that no example creates. */
 const ofNothing = (request: Generated): Generated => {
   const { operation, path: template } = request.placed
-  const path = Object.fromEntries(operation.parameters.map(({ name, example }) => [name, String(example)]))
+  const path = Object.fromEntries(
+    operation.parameters.map(({ name, example }) => [name, name === "name" ? "nobody" : String(example)]),
+  )
   return { ...request, path, query: [], target: escaped(template, path) }
 }
 

@@ -29,7 +29,9 @@ const setUp = Effect.gen(function* () {
   const open = yield* newPlace({ name: "PostgreSQL", place: Layer.empty, client })
   const replica = yield* Effect.provideService(open, CurrentInstruments, instruments)
   const { sql } = yield* scratch.replica({ maxConnections: 1 })
-  yield* sql.unsafe("TRUNCATE agent, agent_key, check_state, check_event, incident, incident_member, outbox")
+  yield* sql.unsafe(
+    "TRUNCATE agent, agent_key, check_state, check_event, incident, incident_member, outbox CASCADE",
+  )
   const whileHeld = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     sql.withTransaction(
       Effect.andThen(

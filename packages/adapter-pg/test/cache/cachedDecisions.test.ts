@@ -39,7 +39,7 @@ const emptied = Effect.gen(function* () {
       return openNext
     })
   const cached = yield* open()
-  yield* observer.sql.unsafe(`TRUNCATE ${TABLES}`)
+  yield* observer.sql.unsafe(`TRUNCATE ${TABLES} CASCADE`)
   const failedGroups = () => instruments.groupFailures.of("postgres", "cached").value
   const lookups = cacheCounters(instruments, "postgres")
   return { scratch, observer, open, failedGroups, lookups, cached, uncached: yield* open({ cachedRows: 0 }) }

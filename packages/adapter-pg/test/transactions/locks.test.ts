@@ -26,7 +26,7 @@ const setUp = Effect.gen(function* () {
   const storage = yield* openStorage({ url: scratch.url })
   const holder = yield* scratch.replica({ maxConnections: 1 })
   const observer = yield* scratch.replica({ maxConnections: 1 })
-  yield* holder.sql.unsafe("TRUNCATE incident, outbox, alert")
+  yield* holder.sql.unsafe("TRUNCATE incident, outbox, alert CASCADE")
   // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
   yield* transact(storage, function* (workspace) {
     for (const name of NAMES) {
