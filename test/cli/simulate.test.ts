@@ -68,6 +68,41 @@ describe("tocsin simulate", () => {
     }),
   )
 
+  it.live("follows a policy and acts, and states what was held, for how long, and why not sent", () =>
+    Effect.gen(function* () {
+      const place = yield* recording
+      const acknowledge = { by: "anna", for: "2h" }
+      const acts = [
+        { received_at: "2026-01-31T08:31:00Z", incident_key: "web-1/disk", acknowledge },
+        { received_at: "2026-01-31T10:00:00Z", incident_key: "web-1/disk", acknowledge },
+      ]
+      writeFileSync(
+        join(place.cwd, "acts.jsonl"),
+        [...LINES, ...acts.map((act) => JSON.stringify(act))].join("\n"),
+      )
+      writeFileSync(
+        join(place.cwd, "policy.yaml"),
+        "routes: [{ after: 10m, to: [webhook] }, { match: ['check_id = load'], to: [debug] }]",
+      )
+      const args = ["simulate", "acts.jsonl", "--policy", "policy.yaml"]
+      const notifiers = ["--notifier", "webhook", "--notifier", "debug"]
+      const { code, stderr, stdout } = yield* tocsin(place, ...args, ...notifiers)
+      assert.strictEqual(
+        stderr,
+        "line 4: no incident of web-1/disk is open at 2026-01-31T10:00:00.000Z: acknowledge it while it is open\n",
+      )
+      assert.match(
+        stdout,
+        /^2026-01-31T09:30:00\.000Z {2}webhook {3}opened {2}1h \(after, ack\) {2}critical {2}web-1\/disk {2}the incident resolved first$/m,
+      )
+      assert.match(stdout, /^1 incident and 0 notifications from 2 results of 1 agent; 1 firing not sent$/m)
+      assert.strictEqual(code, 0)
+      const other = yield* tocsin(place, ...args)
+      assert.strictEqual(other.code, 2)
+      assert.match(other.stderr, /policy\.yaml:1: routes\[0\]\.to\[0\] names no receiver/)
+    }),
+  )
+
   it.live("reports a file that it cannot read", () =>
     Effect.gen(function* () {
       const place = yield* recording

@@ -1,11 +1,13 @@
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
+import { IncidentKey } from "@tocsin/core/contract/Identifiers"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { IncidentStory } from "@tocsin/core/ports/Storage"
 import { atMost } from "@tocsin/testing/records"
 import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { Arrival } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
@@ -19,6 +21,7 @@ export interface Course {
   readonly history: ReadonlyArray<unknown>
   readonly stories: ReadonlyArray<IncidentStory>
   readonly notifications: ReadonlyArray<Arrival>
+  readonly outbox: ReadonlyArray<OutboxRecord>
   readonly endedAt: Instant.Instant
 }
 
@@ -44,7 +47,9 @@ export const runService = Effect.fnUntraced(function* (
   rules: Partial<RuleOptions>,
 ) {
   const service = yield* openService(rules)
-  const { ingest, admission, queries, storage } = yield* service.open("live", { keepsHouse: true })
+  const { ingest, admission, operations, queries, storage } = yield* service.open("live", {
+    keepsHouse: true,
+  })
   const lines: Array<string> = []
   const makeEvents = eventMaker()
   const note = (body: object) =>
@@ -57,10 +62,27 @@ export const runService = Effect.fnUntraced(function* (
     yield* ingest.heartbeat(keyOf(agent), request)
   })
 
+  const act = Effect.fnUntraced(function* (step: Extract<Step, { readonly key: string }>) {
+    const key = IncidentKey.make(step.key)
+    const ids = Array.from(service.rows().incidents.values())
+      .filter(({ incident_key, state }) => incident_key === key && state === "open")
+      .map(({ id }) => id)
+    const by = "anna"
+    if (step.step === "acknowledge") {
+      if (ids.length > 0) yield* note({ incident_key: key, acknowledge: { by, for: `${step.seconds}s` } })
+      const request = { by, for: Duration.seconds(step.seconds) }
+      for (const id of ids) yield* operations.acknowledge(id, request)
+    } else {
+      const withdrawn = yield* Effect.forEach(ids, (id) => operations.withdraw(id, { by }))
+      if (withdrawn.some(({ count }) => count > 0)) yield* note({ incident_key: key, withdraw: { by } })
+    }
+  })
+
   for (const agent of AGENTS) yield* heartbeat(agent)
   yield* admission.acceptAll({ includeRotation: false })
   for (const step of steps) {
     if (step.step === "wait") yield* pass(step.millis)
+    else if ("key" in step) yield* act(step)
     else {
       const agent_id = AGENTS[step.agent] ?? AGENTS[0]
       if (agent_id === undefined) continue
@@ -82,6 +104,7 @@ export const runService = Effect.fnUntraced(function* (
     history: history.items.map((item) => encodeStored(item)),
     stories: stories.flatMap((story) => story ?? []),
     notifications: service.receivers.arrivals,
+    outbox: Array.from(service.rows().outbox.values()),
     endedAt: yield* Instant.now,
   }
   return course

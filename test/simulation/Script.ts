@@ -3,7 +3,7 @@ import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Arbitrary } from "effect"
-import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { boolean, integer, oneOf, type Weighted, weighted } from "../properties/arbitraries.ts"
 import { eventId } from "@tocsin/testing/samples"
 
 /** The agents of every script; all are enrolled at its start. */
@@ -29,6 +29,8 @@ export type Step =
   | { readonly step: "wait"; readonly millis: number }
   | { readonly step: "heartbeat"; readonly agent: number }
   | { readonly step: "results"; readonly agent: number; readonly results: ReadonlyArray<ScriptedResult> }
+  | { readonly step: "acknowledge"; readonly key: string; readonly seconds: number }
+  | { readonly step: "withdraw"; readonly key: string }
 
 const result: Arbitrary.Arbitrary<ScriptedResult> = Arbitrary.all({
   check: integer(0, 2),
@@ -41,7 +43,7 @@ const result: Arbitrary.Arbitrary<ScriptedResult> = Arbitrary.all({
   isRepeated: weighted([8, oneOf(false)], [1, boolean]),
 })
 
-const step: Arbitrary.Arbitrary<Step> = weighted<Step>(
+const requests: readonly [Weighted<Step>, ...ReadonlyArray<Weighted<Step>>] = [
   [
     3,
     Arbitrary.map(oneOf(1, 250, 3_000, 5_000, 29_999, 31_000, 47_123), (millis) => ({
@@ -60,13 +62,32 @@ const step: Arbitrary.Arbitrary<Step> = weighted<Step>(
       (batch) => ({ step: "results", ...batch }),
     ),
   ],
-)
+]
+
+const key = oneOf("shared", "db/0", "db/1", "web-1/0", "web-2/@heartbeat")
+
+const acts: ReadonlyArray<Weighted<Step>> = [
+  [
+    2,
+    Arbitrary.map(Arbitrary.all({ key, seconds: oneOf(1, 30, 61) }), (act) => ({
+      step: "acknowledge",
+      ...act,
+    })),
+  ],
+  [1, Arbitrary.map(key, (named) => ({ step: "withdraw", key: named }))],
+]
 
 /** Steps in the life of a service. */
-export const script: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(step, {
+export const script: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(weighted(...requests), {
   minLength: 1,
   maxLength: 30,
 })
+
+/** The same, with acts of people. */
+export const scriptWithActs: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(
+  weighted(...requests, ...acts),
+  { minLength: 1, maxLength: 30 },
+)
 
 /** Turns scripted results into events of that instant, with IDs that continue from call to call. */
 export const eventMaker = () => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
 import { simulate } from "@tocsin/core/simulation/simulate"
 import { SimulationReport, type SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
 import { Duration, Schema } from "effect"
@@ -32,6 +33,8 @@ const batch = (seconds: number, ...events: ReadonlyArray<object>) => ({
 
 const run = (lines: Iterable<unknown>, settings: SimulationSettings = {}) =>
   Schema.encodeSync(SimulationReport)(simulate(lines, settings, ports))
+
+const policyOf = (document: object): PolicyDocument => Schema.decodeUnknownSync(PolicyDocument)(document)
 
 /** Notifications in short. */
 const told = ({ notifications }: ReturnType<typeof run>) =>
@@ -163,6 +166,96 @@ describe("a simulation", () => {
     assert.match(reasons[7] ?? "", /^agent_id must be/)
     assert.match(reasons[8] ?? "", /^items\[0\]: received_at is missing/)
     assert.strictEqual(report.heartbeats, 1)
+  })
+
+  it("holds firings while an incident is acknowledged, and states for how long and why", () => {
+    const acknowledge = { by: "anna", for: "10m" }
+    const report = run([
+      batch(0, event(1, 0, "critical"), event(2, 0, "critical", "load")),
+      { incident_key: "web-1/disk", received_at: at(10), acknowledge },
+      { incident_key: "web-1/load", received_at: at(10), acknowledge },
+      // The acknowledgement of the other incident runs out.
+      { incident_key: "web-1/disk", received_at: at(310), withdraw: {} },
+      batch(900, event(3, 900, "ok", "load")),
+    ])
+    assert.deepStrictEqual(report.refused, [])
+    assert.deepStrictEqual(
+      report.notifications.map(({ at: moment, cause, held_by, held_for_seconds, incident_key, receiver }) => [
+        moment,
+        receiver,
+        cause,
+        incident_key,
+        held_for_seconds,
+        held_by,
+      ]),
+      [
+        [at(0), "debug", "opened", "web-1/disk", 0, []],
+        [at(0), "debug", "opened", "web-1/load", 0, []],
+        [at(610), "debug", "ack_ran_out", "web-1/load", 0, []],
+        [at(900), "debug", null, "web-1/load", 0, []],
+      ],
+    )
+    assert.deepStrictEqual(report.unsent, [])
+  })
+
+  it("follows the routes, steps and reminders of a policy", () => {
+    const policy = policyOf({
+      routes: [
+        {
+          match: ["check_id = disk"],
+          steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }],
+          remind: "1h",
+        },
+      ],
+    })
+    const lines = [batch(0, event(1, 0, "critical")), batch(60, event(2, 60, "ok", "load"))]
+    const until = Instant.fromMillis(1_769_848_200_000 + 7_300_000)
+    const report = run(lines, { policy, notifiers: ["chat", "pager"], until })
+    assert.deepStrictEqual(
+      report.notifications.map(({ at: moment, cause, receiver }) => [moment, receiver, cause]),
+      [
+        [at(0), "chat", "opened"],
+        [at(900), "pager", "escalation"],
+        [at(3_600), "chat", "reminder"],
+        [at(4_500), "pager", "reminder"],
+        [at(7_200), "chat", "reminder"],
+      ],
+    )
+  })
+
+  it("names the lines of acts that are impossible, and what to do", () => {
+    const report = run([
+      batch(0, event(1, 0, "critical")),
+      { incident_key: "web-1/load", received_at: at(1), acknowledge: {} },
+      { incident_key: "web-1/disk", received_at: at(1), acknowledge: { severity: "warning" } },
+      { incident_key: "web-1/disk", received_at: at(1), acknowledge: { for: "30d" } },
+      { incident_key: "web-1/disk", received_at: at(1), withdraw: {} },
+      { incident_key: "web-1/disk", received_at: at(1), acknowledge: { fro: "1h" } },
+      { received_at: at(1), withdraw: {} },
+    ])
+    const [unknown, other, long, absent, misspelt, unnamed] = report.refused
+    assert.deepStrictEqual(
+      report.refused.map(({ line }) => line),
+      [2, 3, 4, 5, 6, 7],
+    )
+    assert.match(
+      unknown?.reason ?? "",
+      /^no incident of web-1\/load is open at .*: acknowledge it while it is open$/,
+    )
+    assert.match(
+      other?.reason ?? "",
+      /^the severity of web-1\/disk is critical at .*: name this one, or none$/,
+    )
+    assert.match(long?.reason ?? "", /must not last longer than SERVICE_ACK_MAX/)
+    assert.match(absent?.reason ?? "", /^no open incident of web-1\/disk is acknowledged at /)
+    assert.match(misspelt?.reason ?? "", /^acknowledge\.fro/)
+    assert.match(unnamed?.reason ?? "", /^incident_key is missing/)
+  })
+
+  it("has no more fields than before without a policy and without acts", () => {
+    const report = run([batch(0, event(1, 0, "critical"))])
+    assert.notProperty(report, "unsent")
+    assert.notProperty(report.notifications[0], "receiver")
   })
 
   it("is empty without input", () => {

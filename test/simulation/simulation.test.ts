@@ -2,12 +2,14 @@ import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { simulate } from "@tocsin/core/simulation/simulate"
+import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
 import type { SimulationReport, SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
 import { toIncident } from "@tocsin/core/usecases/toResources"
 import { Duration, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { oneOf } from "../properties/arbitraries.ts"
 import { type Course, runService } from "./LiveService.ts"
-import { script, type Step } from "./Script.ts"
+import { script, scriptWithActs, type Step } from "./Script.ts"
 
 const rules = {
   notifiers: ["debug", "webhook", "alert_router"],
@@ -66,6 +68,61 @@ const notificationsOfService = ({ notifications }: Course): Comparable =>
 const notificationsOfSimulation = ({ notifications }: SimulationReport): Comparable =>
   notifications.map(({ incident_id: _, ...notification }) => notification)
 
+/** Each waits, escalates or reminds within the minutes of a script. */
+const POLICIES: ReadonlyArray<PolicyDocument> = [
+  {},
+  {
+    routes: [
+      {
+        match: [{ field: "check_id", op: "=", value: "0" }],
+        steps: [{ to: ["debug"] }, { after: Duration.seconds(30), to: ["webhook"] }],
+        remind: Duration.seconds(40),
+      },
+      { match: [{ field: "severity", op: "=", value: "critical" }], to: ["alert_router"] },
+    ],
+  },
+  {
+    routes: [
+      { after: Duration.seconds(20), to: ["debug"] },
+      {
+        match: [{ field: "check_id", op: "=", value: "1" }],
+        after: Duration.seconds(5),
+        to: ["webhook"],
+        remind: Duration.seconds(60),
+      },
+    ],
+    windows: [
+      {
+        name: "maintenance",
+        cron: "*/3 * * * *",
+        tz: "UTC",
+        for: Duration.seconds(75),
+        match: [{ field: "agent_id", op: "glob", value: "web-*" }],
+      },
+    ],
+  },
+]
+
+const unsentOfService = ({ outbox }: Course): Comparable =>
+  outbox
+    .filter(({ state }) => state === "discarded" || state === "pending")
+    .map(({ cause, created_at, receiver, severity, state }) => ({
+      enqueued_at: created_at,
+      receiver,
+      cause: cause ?? null,
+      severity,
+      isHeld: state === "pending",
+    }))
+
+const unsentOfSimulation = ({ unsent = [] }: SimulationReport): Comparable =>
+  unsent.map(({ cause, enqueued_at, reason, receiver, severity }) => ({
+    enqueued_at,
+    receiver,
+    cause,
+    severity,
+    isHeld: reason === "still_held",
+  }))
+
 const sorted = (facts: Comparable): ReadonlyArray<string> => texts(facts).toSorted()
 
 describe("a simulation", () => {
@@ -84,6 +141,31 @@ describe("a simulation", () => {
         )
       }),
     { arbitrary: { runs: propertyRuns(60) } },
+  )
+
+  it.effect.prop(
+    "sends and withholds as a service does under a policy and with acts of people",
+    { steps: scriptWithActs, policy: oneOf(...POLICIES) },
+    ({ policy, steps }) =>
+      Effect.gen(function* () {
+        const course = yield* runService(steps, { ...rules, staleAfter: STALE_AFTER, policy })
+        const report = simulate(course.lines, { ...rules, policy, until: course.endedAt }, ports)
+        assert.deepStrictEqual(report.refused, [])
+        assert.deepStrictEqual(sorted(incidentsOfSimulation(report)), sorted(incidentsOfService(course)))
+        assert.deepStrictEqual(
+          sorted(
+            notificationsOfSimulation(report).map((sent) => ({
+              ...sent,
+              receiver: undefined,
+              held_for_seconds: undefined,
+              held_by: undefined,
+            })),
+          ),
+          sorted(notificationsOfService(course)),
+        )
+        assert.deepStrictEqual(sorted(unsentOfSimulation(report)), sorted(unsentOfService(course)))
+      }),
+    { arbitrary: { runs: propertyRuns(40) } },
   )
 
   it.effect.prop(

@@ -6,7 +6,7 @@ import type {
 } from "@tocsin/client/Resources"
 import { duration, group, type Reader, texts } from "@tocsin/client/options/readers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind } from "@tocsin/core/contract/Status"
+import type { NotifierKind, Severity } from "@tocsin/core/contract/Status"
 import { SimulationReport, type SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
 import { simulate as simulateLines } from "@tocsin/core/simulation/simulate"
 import { Schema } from "effect"
@@ -19,16 +19,31 @@ interface Received {
   readonly received_at: string
 }
 
+/** A person acknowledges the open incident of a key, or withdraws that. */
+type SimulatedAct =
+  | {
+      readonly incident_key: string
+      readonly acknowledge: {
+        readonly by?: string | undefined
+        readonly note?: string | undefined
+        readonly for?: string | undefined
+        readonly until?: string | undefined
+        readonly severity?: Severity | undefined
+      }
+    }
+  | { readonly incident_key: string; readonly withdraw: { readonly by?: string | undefined } }
+
 /**
  * What a service received: a heartbeat or a batch with its `received_at`, a stored result as
- * `monitor.history` and GET /api/v1/events/query list them, or a page of these. A text is one of
- * them as JSON.
+ * `monitor.history` and GET /api/v1/events/query list them, a page of these, or an act of a person
+ * with its `received_at`. A text is one of them as JSON.
  */
 export type SimulationInput =
   | (HeartbeatRequest & Received)
   | (EventBatchRequest & Received)
   | StoredCheckResultEvent
   | Page<StoredCheckResultEvent>
+  | (SimulatedAct & Received)
   | string
 
 /** The settings of the simulated service. */

@@ -1,37 +1,57 @@
 import { Duration } from "effect"
+import {
+  acknowledge,
+  type AcknowledgeInput,
+  type AcknowledgeResult,
+  withdraw,
+} from "../acknowledgements/acknowledge.ts"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { heartbeat } from "../admission/heartbeat.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
-import { type AgentId, KeyFingerprint, KeyHash, type RegistrationId } from "../contract/Identifiers.ts"
+import {
+  type AgentId,
+  type IncidentId,
+  type IncidentKey,
+  KeyFingerprint,
+  KeyHash,
+  type OutboxId,
+  type RegistrationId,
+} from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { HeartbeatRequest } from "../contract/Requests.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { type Command, decideSync } from "../engine/workspace/Decision.ts"
+import { Workspace, type WorkspaceChanges } from "../engine/workspace/Workspace.ts"
+import { examineHeld } from "../holds/examineHeld.ts"
+import { isHeld } from "../holds/heldItems.ts"
+import { heldItems } from "../holds/readHolds.ts"
 import { type IncidentOptions, incidentOptions, newId } from "../incidents/incidentOptions.ts"
-import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
 import { MemoryTables } from "../memory/MemoryTables.ts"
-import { transact } from "../memory/transact.ts"
-import { compilePolicy } from "../policy/compilePolicy.ts"
+import { persistChanges } from "../memory/persistChanges.ts"
+import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import { claimOutbox } from "../notifications/claimOutbox.ts"
-import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { settleAttempt } from "../notifications/settleAttempt.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import { countingIds } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
+import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
+import { DueWork } from "./DueWork.ts"
 import type { ResultsEntry } from "./readLines.ts"
+import type { HeldBy, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
-
-/** A notification, and when it would have been sent. */
-export interface SentNotification {
-  readonly at: Instant.Instant
-  readonly notification: DeliveryAttempt
-}
+import { registrationOf } from "./registrationOf.ts"
+import { takeIncident } from "./takeIncident.ts"
 
 /** Shared by all keys, so that the settings accept agents on sight. */
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
-/** The interval of housekeeping's sweep (docs/rules.md#heartbeat-incidents). */
-const SWEEP_EVERY = 5_000_000n
+/** The interval of housekeeping's work on what is due by time. */
+const TICK = 5_000_000n
 const CLAIMED_AT_ONCE = 500
 const LEASE = Duration.seconds(60)
+/** Due work is found as a whole. */
+const ALL = Number.MAX_SAFE_INTEGER
 
 /**
  * The service without its surroundings: the same commands on tables in memory, with a simulated
@@ -39,28 +59,36 @@ const LEASE = Duration.seconds(60)
  * attempt.
  */
 export class SimulatedService {
-  readonly incidents: Array<EndedIncident> = []
-  readonly notifications: Array<SentNotification> = []
   changes = 0
   readonly #tables = new MemoryTables()
+  readonly #due = new DueWork(this.#tables)
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
+  /** What has withheld each firing that waits. */
+  readonly #held = new Map<OutboxId, HeldBy>()
   readonly #rules: RuleOptions
   readonly #ports: SimulationPorts
+  readonly #listener: SimulationListener
+  readonly #policy: Policy
   readonly #options: IncidentOptions
-  /** The time of the next sweep. */
-  #sweepAt: Instant.Instant
+  /** The next time of work on what is due. */
+  #tickAt: Instant.Instant
   /** No agent dies before; absent if none can. */
   #quietUntil: Instant.Instant | undefined
 
-  constructor(rules: RuleOptions, ports: SimulationPorts, start: Instant.Instant) {
+  constructor(
+    rules: RuleOptions,
+    ports: SimulationPorts,
+    { listener, start }: { readonly listener: SimulationListener; readonly start: Instant.Instant },
+  ) {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     this.#ports = ports
-    const policy = compilePolicy({}, rules.notifiers)
-    this.#options = incidentOptions(this.#ids, { current: () => policy })
-    this.#sweepAt = start
+    this.#listener = listener
+    this.#policy = compilePolicy(rules.policy, rules.notifiers)
+    this.#options = incidentOptions(this.#ids, { current: () => this.#policy })
+    this.#tickAt = start
   }
 
   /** How many agents were seen. */
@@ -72,7 +100,12 @@ export class SimulatedService {
   heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
     this.#watched.add(request.agent_id)
     this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
+    const before = this.#tables.agents.get(request.agent_id)
     this.#heartbeat(request, at)
+    const after = this.#tables.agents.get(request.agent_id)
+    // Matchers compare hostnames and labels.
+    if (before?.hostname !== after?.hostname || !isSameLabels(before?.labels, after?.labels))
+      this.#due.examineAll(at)
   }
 
   /** Takes results. An agent without a known heartbeat registers first. */
@@ -87,20 +120,57 @@ export class SimulatedService {
     this.changes += batch.events.filter((outcome) => outcome === "changed").length
   }
 
-  /** Advances the clock, and sweeps for agents that die until then. */
-  passUntil(until: Instant.Instant): void {
-    while (this.#quietUntil !== undefined) {
-      const late = this.#quietUntil - this.#sweepAt
-      if (late > 0n) this.#sweepAt = addSweeps(this.#sweepAt, (late + SWEEP_EVERY - 1n) / SWEEP_EVERY)
-      if (this.#sweepAt > until) return
-      this.#sweep(this.#sweepAt)
-      this.#sweepAt = addSweeps(this.#sweepAt, 1n)
-    }
+  /** Acknowledges the open incidents of a key, and returns what became of each. */
+  acknowledge(
+    key: IncidentKey,
+    given: Omit<AcknowledgeInput, "id">,
+    at: Instant.Instant,
+  ): ReadonlyArray<AcknowledgeResult> {
+    return this.#openIncidents(key).map((id) => this.#run(acknowledge({ id, ...given }), at))
   }
 
-  /** Ends the simulation, and takes the open incidents. */
-  end(): void {
+  /** Withdraws the acknowledgements of a key's open incidents, and returns how many. */
+  withdraw(key: IncidentKey, by: string, at: Instant.Instant): number {
+    return this.#openIncidents(key).reduce((sum, id) => sum + (this.#run(withdraw(id, by), at) ?? 0), 0)
+  }
+
+  /** Advances the clock, and does what becomes due until then. */
+  passUntil(until: Instant.Instant): void {
+    for (let due = this.#nextDue; due !== undefined && due <= until; due = this.#nextDue) {
+      const tick = tickFrom(this.#tickAt, due)
+      if (tick > until) break
+      this.#tickAt = tickAfter(tick)
+      this.#tick(tick)
+    }
+    const last = tickFrom(this.#tickAt, until)
+    this.#tickAt = last === until ? tickAfter(last) : last
+  }
+
+  /** Ends the simulation, and takes the open incidents. Returns the firings that are still held. */
+  end(): ReadonlyArray<WithheldFiring> {
+    const held = Array.from(this.#held.keys()).flatMap(
+      (id) => this.#unsent(this.#tables.outbox.get(id)) ?? [],
+    )
     for (const incident of Array.from(this.#tables.incidents.values())) this.#take(incident)
+    return held
+  }
+
+  #openIncidents(key: IncidentKey): ReadonlyArray<IncidentId> {
+    const { automatic, named } = this.#tables.openIncidents
+    return [named.get(key), automatic.get(key)].filter((id) => id !== undefined)
+  }
+
+  get #nextDue(): Instant.Instant | undefined {
+    const { nextExamination, nextLook } = this.#due
+    const due = [this.#quietUntil, nextExamination, nextLook].filter((at) => at !== undefined)
+    return due.length === 0 ? undefined : due.reduce(Instant.min)
+  }
+
+  #tick(at: Instant.Instant): void {
+    if (this.#quietUntil !== undefined && this.#quietUntil <= at) this.#sweep(at)
+    const { nextExamination, nextLook } = this.#due
+    if (nextExamination !== undefined && nextExamination <= at) this.#run(examineHeld(this.#options, ALL), at)
+    if (nextLook !== undefined && nextLook <= at) this.#run(lookAtDueIncidents(this.#options, ALL), at)
   }
 
   #sweep(at: Instant.Instant): void {
@@ -146,65 +216,85 @@ export class SimulatedService {
   }
 
   #run<A>(command: Command<A>, at: Instant.Instant): A {
-    const { reply, changes } = transact(this.#tables, command, at)
-    // Known event IDs stay; nothing reads the rows.
-    this.#tables.history.clear()
-    if (changes.outbox.length > 0) this.#deliver(at)
+    const { reply, changes } = this.#transact(command, at)
+    if (this.#due.isClaimable) this.#deliver(at)
     for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
     return reply
   }
 
+  #transact<A>(command: Command<A>, at: Instant.Instant) {
+    const workspace = new Workspace()
+    const reply = this.#decide(command, workspace, at)
+    const changes = workspace.changes()
+    persistChanges(this.#tables, changes)
+    // Known event IDs stay; nothing reads the rows.
+    this.#tables.history.clear()
+    this.#due.note(changes)
+    this.#noteUnsent(changes, at)
+    return { reply, changes }
+  }
+
+  #decide<A>(command: Command<A>, workspace: Workspace, at: Instant.Instant): A {
+    return decideSync(command(workspace, at), (request) => this.#due.load(workspace, request, at))
+  }
+
   #deliver(at: Instant.Instant): void {
-    const { notifiers } = this.#rules
-    const claim = claimOutbox({ notifiers, limit: CLAIMED_AT_ONCE, lease: LEASE, random: 0 })
-    for (;;) {
-      const { reply: claimed } = transact(this.#tables, claim, at)
-      if (claimed.length === 0) return
-      for (const item of claimed) {
-        this.notifications.push({ at, notification: item.notification })
-        transact(this.#tables, settleAttempt(item.claim, { outcome: "delivered" }, 0), at)
+    const notifiers = Array.from(this.#policy.receivers.keys())
+    const claim = claimOutbox({
+      notifiers,
+      limit: CLAIMED_AT_ONCE,
+      lease: LEASE,
+      random: 0,
+      holds: this.#options,
+    })
+    while (this.#due.isClaimable) {
+      for (const { claim: claimed, notification } of this.#transact(claim, at).reply) {
+        this.#listener.sent({ at, notification, heldBy: this.#held.get(claimed.id) ?? [] })
+        this.#held.delete(claimed.id)
+        this.#transact(settleAttempt(claimed, { outcome: "delivered" }, 0), at)
       }
     }
   }
 
+  /** Notes the firings that are held now, and reports those that were discarded. */
+  #noteUnsent({ outbox }: WorkspaceChanges, at: Instant.Instant): void {
+    const held = outbox.flatMap(({ after }) => (after !== undefined && isHeld(after) ? [after] : []))
+    if (held.length > 0) this.#noteHeld(held, at)
+    for (const { after } of outbox) {
+      if (after?.state !== "discarded") continue
+      const unsent = this.#unsent(after)
+      if (unsent !== undefined) this.#listener.discarded(unsent)
+      this.#held.delete(after.id)
+    }
+  }
+
+  #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
+    const holds = this.#decide(heldItems(items, this.#options), new Workspace(), at)
+    for (const { id, look_at } of items) {
+      const { held_by = [], held_until = at } = holds.get(id) ?? {}
+      const known = this.#held.get(id) ?? []
+      this.#held.set(id, [...known, ...held_by.filter((by) => !known.includes(by))])
+      // The service examines it every 5 minutes in any case; here nothing changes unnoticed.
+      if (look_at !== undefined && look_at > at) this.#due.holdUntil(id, Instant.max(look_at, held_until))
+    }
+  }
+
+  #unsent(item: OutboxRecord | undefined): WithheldFiring | undefined {
+    const incident = item && this.#tables.incidents.get(item.incident_id)
+    return item && incident && { item, incident, heldBy: this.#held.get(item.id) ?? [] }
+  }
+
   /** Moves an incident out of the tables: a resolved one is never read again. */
   #take(incident: IncidentRecord): void {
-    this.incidents.push(takeIncident(this.#tables, incident))
+    this.#listener.ended(takeIncident(this.#tables, incident))
   }
 }
 
-const addSweeps = (at: Instant.Instant, count: bigint): Instant.Instant =>
-  Instant.fromMicros(at + count * SWEEP_EVERY)
+const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros(tick + TICK)
 
-/** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
-const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
+/** The first tick at or after a moment, of those from `tick` on. */
+const tickFrom = (tick: Instant.Instant, at: Instant.Instant): Instant.Instant =>
+  at <= tick ? tick : Instant.fromMicros(tick + ((at - tick + TICK - 1n) / TICK) * TICK)
 
-const registrationOf = (agent_id: AgentId): HeartbeatRequest => ({
-  agent_id,
-  observed_at: LONG_AGO,
-  hostname: agent_id,
-  features: { push: true, metrics: false },
-})
-
-/** An incident in its final state, with its changes. */
-export interface EndedIncident {
-  readonly incident: IncidentRecord
-  readonly changes: ReadonlyArray<IncidentChangeRecord>
-}
-
-/**
- * Moves an incident out of the tables with its members, notifications and changes, to keep them
- * small.
- */
-const takeIncident = (tables: MemoryTables, incident: IncidentRecord): EndedIncident => {
-  const { id } = incident
-  const changes = tables.incidentChanges.get(id) ?? []
-  for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
-  tables.outboxOfIncidents.delete(id)
-  tables.incidentChanges.delete(id)
-  tables.incidentActs.delete(id)
-  tables.members.delete(id)
-  tables.alerts.delete(id)
-  tables.incidents.delete(id)
-  return { incident, changes }
-}
+const isSameLabels = (a: AgentRecord["labels"] = {}, b: AgentRecord["labels"] = {}): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])

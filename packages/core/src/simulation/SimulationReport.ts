@@ -7,7 +7,9 @@ import { FiringCause, NotificationType, NotifierName, Severity } from "../contra
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The settings of the simulated service; absent ones have the defaults. */
-export interface SimulationSettings extends Partial<Pick<RuleOptions, "notifiers" | "deadAfter">> {
+export interface SimulationSettings extends Partial<
+  Pick<RuleOptions, "notifiers" | "deadAfter" | "policy" | "acknowledgedFor" | "longestAcknowledgement">
+> {
   /**
    * When the clock stops; by default at the last receipt, because nothing is known of agents after
    * it.
@@ -37,6 +39,9 @@ const Change = Schema.Struct({
 export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
 export type SimulatedIncident = typeof SimulatedIncident.Type
 
+/** What withheld a firing: `ack`, `after`, `silence:ID` or `window:NAME`. */
+const heldBy = Schema.Array(Schema.String)
+
 /** A notification, taken as delivered by its first attempt. */
 export const SimulatedNotification = Schema.Struct({
   at: InstantFromString,
@@ -53,8 +58,34 @@ export const SimulatedNotification = Schema.Struct({
   check_id: Schema.NullOr(Schema.String),
   /** How many checks are in the incident at that moment. */
   members: NonNegativeInteger,
+  /** With a policy or acts, as the next two. */
+  receiver: Schema.optionalKey(NotifierName),
+  /** 0 if nothing withheld it. */
+  held_for_seconds: Schema.optionalKey(Schema.Number),
+  held_by: Schema.optionalKey(heldBy),
 })
 export type SimulatedNotification = typeof SimulatedNotification.Type
+
+/** A firing that was withheld until it was discarded, or until the end. */
+export const UnsentFiring = Schema.Struct({
+  /** When it was discarded, or the end of the simulation. */
+  at: InstantFromString,
+  enqueued_at: InstantFromString,
+  notifier: NotifierName,
+  receiver: NotifierName,
+  cause: Schema.NullOr(FiringCause),
+  severity: Severity,
+  incident_id: IncidentId,
+  incident_key: IncidentKey,
+  /**
+   * `resolved`: the incident resolved first. `replaced`: a later firing of the incident took its
+   * place. `still_held`: it waited when the simulation ended.
+   */
+  reason: Schema.Literals(["resolved", "replaced", "still_held"]),
+  held_for_seconds: Schema.Number,
+  held_by: heldBy,
+})
+export type UnsentFiring = typeof UnsentFiring.Type
 
 /** A line that was left out, with the reason. */
 export const RefusedLine = Schema.Struct({ line: Schema.Int, reason: Schema.String })
@@ -74,6 +105,8 @@ export const SimulationReport = Schema.Struct({
   incidents: Schema.Array(SimulatedIncident),
   /** In the order in which they would have been sent. */
   notifications: Schema.Array(SimulatedNotification),
+  /** With a policy or acts: firings that were not sent, in the order in which that was decided. */
+  unsent: Schema.optionalKey(Schema.Array(UnsentFiring)),
   refused: Schema.Array(RefusedLine),
 })
 export type SimulationReport = typeof SimulationReport.Type

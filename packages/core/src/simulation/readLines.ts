@@ -5,12 +5,14 @@ import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { CheckResultEvent, HeartbeatRequest } from "../contract/Requests.ts"
 import { StoredCheckResultEvent } from "../contract/Resources.ts"
+import { type ActEntry, readAct } from "./readActs.ts"
 import type { RefusedLine } from "./SimulationReport.ts"
 
 /** A request that the service received, and when. */
 export type SimulationEntry =
   | { readonly entry: "heartbeat"; readonly received_at: Instant.Instant; readonly request: HeartbeatRequest }
   | ResultsEntry
+  | ActEntry
 
 /** Results of one agent that are decided together, as a batch. */
 export interface ResultsEntry {
@@ -31,7 +33,7 @@ const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
 const NO_TIME =
   "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 const NO_KIND =
-  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items)"
+  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), or an act of a person (acknowledge, withdraw)"
 
 /** A request body with `received_at` beside its own fields. */
 const readBody = <Request>(
@@ -70,7 +72,9 @@ const readPage = (items: ReadonlyArray<unknown>): Entries => {
   return Result.succeed(entries)
 }
 
-const readFields = (fields: Fields): Entries => {
+const readFields = (fields: Fields, line: number): Entries => {
+  const act = readAct(fields, line)
+  if (act !== undefined) return act
   if (Array.isArray(fields["items"])) return readPage(fields["items"])
   if ("events" in fields) {
     return readBody(fields, decodeEventBatchRequest, (request, received_at) => ({
@@ -96,14 +100,17 @@ const readFields = (fields: Fields): Entries => {
  * - the body of POST /api/v1/events, likewise
  * - an item of GET /api/v1/events/query
  * - a page of that endpoint
+ * - an act on the open incident of a key: `incident_key`, `received_at`, and `acknowledge` with the body of
+ *   PUT /ops/v1/incidents/{id}/acknowledgement and `by`, or `withdraw` with `by`
  *
  * Fails with one sentence if it is none of these.
  */
-const readLine = (line: unknown): Entries => {
-  if (typeof line !== "string") return Predicate.isObject(line) ? readFields(line) : Result.fail(NO_KIND)
+const readLine = (line: unknown, number: number): Entries => {
+  if (typeof line !== "string")
+    return Predicate.isObject(line) ? readFields(line, number) : Result.fail(NO_KIND)
   const parsed = parseJson(line)
   if (Result.isFailure(parsed)) return Result.fail("a line must be valid JSON")
-  return Predicate.isObject(parsed.success) ? readFields(parsed.success) : Result.fail(NO_KIND)
+  return Predicate.isObject(parsed.success) ? readFields(parsed.success, number) : Result.fail(NO_KIND)
 }
 
 /** The entries in the order of receipt, and the refused lines. */
@@ -126,7 +133,7 @@ export const readLines = (lines: Iterable<unknown>): ReadLines => {
   for (const line of lines) {
     number += 1
     if (typeof line === "string" && BLANK.test(line)) continue
-    const entries = readLine(line)
+    const entries = readLine(line, number)
     if (Result.isFailure(entries)) refused.push({ line: number, reason: entries.failure })
     else if (entries.success.length > 0) read.push(entries.success)
   }

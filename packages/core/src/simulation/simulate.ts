@@ -1,19 +1,25 @@
+import { Result } from "effect"
+import type { Instant } from "../contract/Instant.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import { toIncident } from "../usecases/toResources.ts"
+import { applyAct } from "./applyAct.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
-import { type EndedIncident, type SentNotification, SimulatedService } from "./SimulatedService.ts"
+import { SimulatedService } from "./SimulatedService.ts"
+import type { EndedIncident, SentNotification, WithheldFiring } from "./SimulationListener.ts"
 import type {
+  RefusedLine,
   SimulatedIncident,
   SimulatedNotification,
   SimulationPorts,
   SimulationReport,
   SimulationSettings,
+  UnsentFiring,
 } from "./SimulationReport.ts"
 
 /**
  * Finds the incidents and notifications that recorded input would have caused: heartbeats and
- * batches, or the history of a service (`readLine` lists the forms). Pure and synchronous: it runs
- * the service's own decisions.
+ * batches, or the history of a service, with acts of people (`readLine` lists the forms). Pure and
+ * synchronous: it runs the service's own decisions.
  *
  * Every agent counts as accepted, and falls silent only after a known heartbeat: the history
  * contains changes, not every contact. Notifications count as delivered immediately; alerts are not
@@ -28,22 +34,47 @@ export const simulate = (
   const [first] = entries
   const last = entries.at(-1)
   if (first === undefined || last === undefined) return { ...NOTHING, refused }
-  const { until = last.received_at, ...rules } = settings
-  const service = new SimulatedService({ ...defaultRules, ...rules }, ports, first.received_at)
+  const { until = last.received_at, ...given } = settings
+  const rules = { ...defaultRules, ...given }
+  const incidents: Array<SimulatedIncident> = []
+  const sentOnes: Array<SentNotification> = []
+  const unsent: Array<UnsentFiring> = []
+  const service = new SimulatedService(rules, ports, {
+    start: first.received_at,
+    listener: {
+      sent: (notification) => void sentOnes.push(notification),
+      discarded: (firing) => void unsent.push(unsentFiring(firing, firing.item.updated_at)),
+      ended: (incident) => void incidents.push(shown(incident)),
+    },
+  })
   const taken = entries.filter((entry) => entry.received_at <= until)
-  for (const entry of taken) take(service, entry)
+  const impossible: Array<RefusedLine> = []
+  for (const entry of taken) {
+    service.passUntil(entry.received_at)
+    if (entry.entry === "heartbeat") service.heartbeat(entry.request, entry.received_at)
+    else if (entry.entry === "results") service.results(entry)
+    else {
+      const applied = applyAct(service, entry, rules)
+      if (Result.isFailure(applied)) impossible.push({ line: entry.line, reason: applied.failure })
+    }
+  }
   service.passUntil(until)
-  service.end()
+  for (const firing of service.end()) unsent.push(unsentFiring(firing, until))
+  const isDetailed = settings.policy !== undefined || entries.some(({ entry }) => entry === "act")
   return {
     from: first.received_at,
     until,
     agents: service.agents,
     heartbeats: taken.filter(({ entry }) => entry === "heartbeat").length,
-    results: taken.reduce((sum, entry) => sum + (entry.entry === "results" ? entry.events.length : 0), 0),
+    results: taken.reduce((sum, entry) => sum + countResults(entry), 0),
     changes: service.changes,
-    incidents: service.incidents.map(shown).toSorted(byId),
-    notifications: service.notifications.map(sent),
-    refused,
+    incidents: incidents.toSorted(byId),
+    notifications: sentOnes.map((notification) => ({
+      ...sent(notification),
+      ...(isDetailed && holdOf(notification)),
+    })),
+    ...(isDetailed && { unsent }),
+    refused: [...refused, ...impossible].toSorted((a, b) => a.line - b.line),
   }
 }
 
@@ -58,11 +89,7 @@ const NOTHING: Omit<SimulationReport, "refused"> = {
   notifications: [],
 }
 
-const take = (service: SimulatedService, entry: SimulationEntry): void => {
-  service.passUntil(entry.received_at)
-  if (entry.entry === "heartbeat") service.heartbeat(entry.request, entry.received_at)
-  else service.results(entry)
-}
+const countResults = (entry: SimulationEntry): number => (entry.entry === "results" ? entry.events.length : 0)
 
 // IDs begin with the time and a counter.
 const byId = (a: SimulatedIncident, b: SimulatedIncident): number => (a.id < b.id ? -1 : 1)
@@ -92,3 +119,28 @@ const sent = ({ at, notification }: SentNotification): SimulatedNotification => 
   check_id: notification.incident.check_id ?? null,
   members: notification.incident.members,
 })
+
+const holdOf = ({ at, heldBy, notification }: SentNotification) => ({
+  receiver: notification.receiver,
+  // Every attempt succeeds, so only a hold keeps a notification waiting.
+  held_for_seconds: heldBy.length === 0 ? 0 : secondsBetween(notification.created_at, at),
+  held_by: heldBy,
+})
+
+const unsentFiring = ({ heldBy, incident, item }: WithheldFiring, at: Instant): UnsentFiring => ({
+  at,
+  enqueued_at: item.created_at,
+  notifier: item.notifier,
+  receiver: item.receiver,
+  cause: item.cause ?? null,
+  severity: item.severity,
+  incident_id: incident.id,
+  incident_key: incident.incident_key,
+  reason: item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved",
+  held_for_seconds: secondsBetween(item.created_at, at),
+  held_by: heldBy,
+})
+
+const MICROS_PER_SECOND = 1_000_000
+
+const secondsBetween = (from: Instant, to: Instant): number => Number(to - from) / MICROS_PER_SECOND

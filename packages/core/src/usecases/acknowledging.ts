@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
 import { acknowledge, note, withdraw } from "../acknowledgements/acknowledge.ts"
 import type { AcknowledgeAllRequest, AcknowledgeRequest, NoteRequest } from "../contract/Acknowledgements.ts"
 import { ValidationError } from "../contract/Errors.ts"
@@ -19,29 +20,13 @@ export const noSuchIncident = () =>
 const resolved = () =>
   new StateConflict({ message: "the incident has resolved, so it cannot be acknowledged" })
 
-const invalid = (message: string) => new ValidationError({ message })
-
-/** The end that a request asks for, within the settings. */
-const untilOf = (
-  request: Pick<AcknowledgeRequest, "for" | "until">,
-  rules: RuleOptions,
-  now: Instant.Instant,
-): Effect.Effect<Instant.Instant, ValidationError> => {
-  if (request.for !== undefined && request.until !== undefined)
-    return Effect.fail(invalid("for and until exclude each other; give one of them"))
-  const until = request.until ?? Instant.plus(now, request.for ?? rules.acknowledgedFor)
-  if (until <= now) return Effect.fail(invalid("until must be in the future"))
-  return until > Instant.plus(now, rules.longestAcknowledgement)
-    ? Effect.fail(
-        invalid("an acknowledgement must not last longer than SERVICE_ACK_MAX; acknowledge again later"),
-      )
-    : Effect.succeed(until)
-}
-
 /** What people do about incidents (docs/rules.md#acknowledgements). */
 export const acknowledging = ({ transact }: Pick<Commits["Service"], "transact">, rules: RuleOptions) => {
   const one = Effect.fnUntraced(function* (id: IncidentId, request: AcknowledgeRequest & By) {
-    const until = yield* untilOf(request, rules, yield* Instant.now)
+    const until = yield* Effect.mapError(
+      Effect.fromResult(acknowledgedUntil(request, rules, yield* Instant.now)),
+      (message) => new ValidationError({ message }),
+    )
     const { by, note: text, severity } = request
     const result = yield* transact(acknowledge({ id, by, note: text, until, severity }))
     if (result.outcome !== "another_severity") return result

@@ -3,13 +3,19 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { simulate as simulateLines } from "@tocsin/core/simulation/simulate"
-import { type SimulatedNotification, SimulationReport } from "@tocsin/core/simulation/SimulationReport"
+import {
+  type SimulatedNotification,
+  SimulationReport,
+  type UnsentFiring,
+} from "@tocsin/core/simulation/SimulationReport"
 import { type Duration, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
+import { spanText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
+import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { duration } from "../settings/settingTypes.ts"
 import * as flags from "./flags.ts"
@@ -30,6 +36,36 @@ const NOTIFICATIONS: ReadonlyArray<Column<SimulatedNotification>> = [
   { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
   { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
   { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
+]
+
+type Held = Partial<Pick<UnsentFiring, "held_by" | "held_for_seconds">>
+
+const heldText = ({ held_by = [], held_for_seconds = 0 }: Held): string =>
+  held_by.length === 0 ? "" : `${spanText(held_for_seconds)} (${held_by.join(", ")})`
+
+/** With a policy or acts, each notification states its receiver, and what held it for how long. */
+const DETAILED: ReadonlyArray<Column<SimulatedNotification>> = NOTIFICATIONS.flatMap((column) =>
+  column.title === "NOTIFIER"
+    ? [{ title: "RECEIVER", cell: ({ receiver = "" }) => receiver }]
+    : column.title === "CAUSE"
+      ? [column, { title: "HELD", cell: heldText }]
+      : [column],
+)
+
+const REASONS: Readonly<Record<UnsentFiring["reason"], string>> = {
+  resolved: "the incident resolved first",
+  replaced: "a later firing took its place",
+  still_held: "still held at the end",
+}
+
+const UNSENT: ReadonlyArray<Column<UnsentFiring>> = [
+  { title: "UNTIL", cell: ({ at }) => Instant.format(at) },
+  { title: "RECEIVER", cell: ({ receiver }) => receiver },
+  { title: "CAUSE", cell: ({ cause }) => cause ?? "" },
+  { title: "HELD", cell: heldText },
+  { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
+  { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
+  { title: "NOT SENT BECAUSE", cell: ({ reason }) => REASONS[reason] },
 ]
 
 /** The lines of a file, or of standard input. */
@@ -55,15 +91,20 @@ const plural = (count: number, of: string): string =>
   `${count.toLocaleString("en-US")} ${of}${count === 1 ? "" : "s"}`
 
 const draw = (report: SimulationReport, output: Output["Service"]): string => {
-  const { agents, results, incidents, notifications } = report
+  const { agents, results, incidents, notifications, unsent } = report
   const shown = notifications.slice(0, NOTIFICATIONS_SHOWN)
   const more = notifications.length - shown.length
+  const unsentShown = (unsent ?? []).slice(0, NOTIFICATIONS_SHOWN)
+  const unsentMore = (unsent ?? []).length - unsentShown.length
   return [
     drawTimeline(report, output),
-    shown.length === 0 ? "" : tableText(NOTIFICATIONS, shown, output),
+    shown.length === 0 ? "" : tableText(unsent === undefined ? NOTIFICATIONS : DETAILED, shown, output),
     more === 0 ? "" : `${plural(more, "more notification")}: --json shows all\n`,
+    unsentShown.length === 0 ? "" : tableText(UNSENT, unsentShown, output),
+    unsentMore === 0 ? "" : `${plural(unsentMore, "more firing")} not sent: --json shows all\n`,
     `${plural(incidents.length, "incident")} and ${plural(notifications.length, "notification")} ` +
-      `from ${plural(results, "result")} of ${plural(agents, "agent")}\n`,
+      `from ${plural(results, "result")} of ${plural(agents, "agent")}` +
+      (unsent === undefined ? "\n" : `; ${plural(unsent.length, "firing")} not sent\n`),
   ]
     .filter((part) => part !== "")
     .join("\n")
@@ -80,15 +121,20 @@ interface Given {
   readonly notifier: ReadonlyArray<NotifierKind>
   readonly deadAfter: Option.Option<Duration.Duration>
   readonly until: Option.Option<Instant.Instant>
+  readonly policy: Option.Option<string>
 }
 
 /** The settings, overridden by the flags. */
 const simulationOf = Effect.fnUntraced(function* (given: Given) {
   const settings = yield* settingsOfCommand
-  const notifiers = enabledNotifiers(settings)
+  const notifiers = given.notifier.length === 0 ? enabledNotifiers(settings) : given.notifier
   const deadAfter = settings.SERVICE_DEAD_AFTER
+  const loaded = Option.isNone(given.policy) ? undefined : yield* givenPolicy(given.policy.value, notifiers)
   return {
-    notifiers: given.notifier.length === 0 ? notifiers : given.notifier,
+    notifiers,
+    ...loaded,
+    acknowledgedFor: settings.SERVICE_ACK_FOR,
+    longestAcknowledgement: settings.SERVICE_ACK_MAX,
     deadAfter: Option.getOrElse(given.deadAfter, () => deadAfter),
     until: Option.getOrUndefined(given.until),
   }
@@ -102,7 +148,9 @@ export const simulate = Command.make(
       Argument.withDescription("JSON lines as described above; - reads standard input"),
     ),
     notifier: Flag.Literals("notifier", NotifierKind.literals).pipe(
-      Flag.withDescription("Simulate this notifier; may be repeated (default: those of the settings)"),
+      Flag.withDescription(
+        "Simulate this notifier, unless the policy defines receivers; may be repeated (default: those of the settings)",
+      ),
       Flag.between(0, NotifierKind.literals.length),
     ),
     deadAfter: Flag.String("dead-after").pipe(
@@ -111,6 +159,11 @@ export const simulate = Command.make(
         (text) => Option.fromUndefinedOr(duration.parse(text)),
         () => `Expected: ${duration.takes}`,
       ),
+      Flag.optional,
+    ),
+    policy: Flag.String("policy").pipe(
+      Flag.withDescription("Follow this policy (default: every receiver is notified immediately)"),
+      Flag.withMetavar("FILE"),
       Flag.optional,
     ),
     until: Flag.String("until").pipe(
@@ -137,10 +190,12 @@ export const simulate = Command.make(
   Command.withDescription(
     "Replay recorded results without a storage, and show the incidents and notifications that result.\n" +
       "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
-      "  GET /api/v1/events/query, or a whole page of them.",
+      "  GET /api/v1/events/query, or a whole page of them. A line with received_at and incident_key may\n" +
+      "  acknowledge the open incident of that key, or withdraw that (docs/simulation.md).",
   ),
   Command.withExamples([
     { command: "tocsin simulate history.jsonl --notifier webhook" },
+    { command: "tocsin simulate history.jsonl --policy policy.yaml" },
     {
       command:
         'curl -H "Authorization: Bearer $TOKEN" $URL/api/v1/events/query?limit=500 | tocsin simulate -',

@@ -2,12 +2,11 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { nextOccurrences } from "@tocsin/core/policy/occurrences"
 import { formatMatcher } from "@tocsin/core/silences/Matcher"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { BadPolicy } from "../policy/BadPolicy.ts"
-import { readPolicyFile } from "../policy/readPolicyFile.ts"
+import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
@@ -42,9 +41,8 @@ const windowsAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   const settings = yield* settingsOfCommand
   const { SERVICE_POLICY_FILE: file } = settings
   if (file === undefined) return []
-  const read = readPolicyFile(file, enabledNotifiers(settings))
-  if (Result.isFailure(read)) return yield* new BadPolicy({ file, issues: read.failure })
-  return compilePolicy(read.success.document, []).windows.map((window): Shown => {
+  const { policy } = yield* givenPolicy(file, enabledNotifiers(settings))
+  return compilePolicy(policy, []).windows.map((window): Shown => {
     const { comment, cron, match, name, tz } = window
     const occurrences = nextOccurrences(window, now, SHOWN_OCCURRENCES).map(({ ends_at, starts_at }) => ({
       starts_at: Instant.format(starts_at),

@@ -8,12 +8,16 @@ const AGE_UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
   ["m", 60],
 ]
 
+/** A time in its largest unit: `3m`. */
+export const spanText = (seconds: number): string => {
+  const [name, unit] = AGE_UNITS.find(([, length]) => seconds >= length) ?? ["s", 1]
+  return `${Math.floor(seconds / unit)}${name}`
+}
+
 /** The age of an instant in its largest unit: `3m ago`. An instant in the future is `in 5m`. */
 export const ageText = (instant: Instant.Instant, now: Instant.Instant): string => {
   const seconds = Number((now - instant) / MICROS_PER_SECOND)
-  const size = Math.abs(seconds)
-  const [name, unit] = AGE_UNITS.find(([, length]) => size >= length) ?? ["s", 1]
-  const span = `${Math.floor(size / unit)}${name}`
+  const span = spanText(Math.abs(seconds))
   return seconds < 0 ? `in ${span}` : `${span} ago`
 }
 

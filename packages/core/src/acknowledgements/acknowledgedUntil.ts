@@ -1,0 +1,19 @@
+import { Result } from "effect"
+import type { AcknowledgeRequest } from "../contract/Acknowledgements.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+
+/** The end that a request asks for, within the settings (docs/rules.md#acknowledgements). */
+export const acknowledgedUntil = (
+  request: Pick<AcknowledgeRequest, "for" | "until">,
+  rules: Pick<RuleOptions, "acknowledgedFor" | "longestAcknowledgement">,
+  now: Instant.Instant,
+): Result.Result<Instant.Instant, string> => {
+  if (request.for !== undefined && request.until !== undefined)
+    return Result.fail("for and until exclude each other; give one of them")
+  const until = request.until ?? Instant.plus(now, request.for ?? rules.acknowledgedFor)
+  if (until <= now) return Result.fail("until must be in the future")
+  return until > Instant.plus(now, rules.longestAcknowledgement)
+    ? Result.fail("an acknowledgement must not last longer than SERVICE_ACK_MAX; acknowledge again later")
+    : Result.succeed(until)
+}

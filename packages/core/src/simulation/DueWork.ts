@@ -1,0 +1,88 @@
+import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { RowRequest } from "../engine/workspace/RowRequest.ts"
+import type { Workspace, WorkspaceChanges } from "../engine/workspace/Workspace.ts"
+import { isHeld } from "../holds/heldItems.ts"
+import type { MemoryTables } from "../memory/MemoryTables.ts"
+import { loadRows } from "../memory/transact.ts"
+import { Agenda } from "./Agenda.ts"
+
+/**
+ * What of a simulated service becomes due when. It answers the searches for due rows, so that none
+ * of them reads every row.
+ */
+export class DueWork {
+  readonly #tables: MemoryTables
+  readonly #waiting = new Set<OutboxId>()
+  readonly #held = new Agenda<OutboxId>()
+  readonly #looks = new Agenda<IncidentId>()
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables
+  }
+
+  /** Whether a notification can be claimed. */
+  get isClaimable(): boolean {
+    return this.#waiting.size > 0
+  }
+
+  /** When the next held firing is to be examined. */
+  get nextExamination(): Instant | undefined {
+    return this.#held.next
+  }
+
+  /** When the timers of an incident are to be looked at next. */
+  get nextLook(): Instant | undefined {
+    return this.#looks.next
+  }
+
+  /** Takes the changes of a command. */
+  note({ incidents, outbox }: WorkspaceChanges): void {
+    for (const { after } of incidents) {
+      if (after !== undefined)
+        this.#looks.set(after.id, after.state === "open" ? after.next_look_at : undefined)
+    }
+    for (const { after } of outbox) {
+      if (after === undefined) continue
+      this.#held.set(after.id, isHeld(after) ? after.look_at : undefined)
+      if (after.state === "pending" && !isHeld(after)) this.#waiting.add(after.id)
+      else this.#waiting.delete(after.id)
+    }
+  }
+
+  /** A held firing needs no examination before this, unless something changes. */
+  holdUntil(id: OutboxId, at: Instant): void {
+    this.#held.set(id, at)
+  }
+
+  /** Has every held firing examined soon: something changed that all holds may depend on. */
+  examineAll(now: Instant): void {
+    for (const id of Array.from(this.#held.keys())) this.#held.set(id, now)
+  }
+
+  /** Loads the rows of a request. */
+  load(workspace: Workspace, request: RowRequest, now: Instant): void {
+    const { claimableOutbox, dueIncidents, heldOutbox, ...rows } = request
+    loadRows(this.#tables, workspace, rows, now)
+    const { found } = workspace
+    if (claimableOutbox !== undefined) this.#findClaimable(workspace, claimableOutbox.limit, now)
+    if (dueIncidents !== undefined) found.dueIncidents = this.#looks.take(now)
+    if (heldOutbox !== undefined) {
+      found.heldOutbox = this.#held.take(now).flatMap((id) => this.#tables.outbox.get(id) ?? [])
+    }
+  }
+
+  #findClaimable({ found, outbox }: Workspace, limit: number, now: Instant): void {
+    const { incidents, outbox: items } = this.#tables
+    found.claimableOutbox = Array.from(this.#waiting)
+      .slice(0, limit)
+      .flatMap((id) => {
+        const row = items.get(id)
+        const incident = row && incidents.get(row.incident_id)
+        return row === undefined || incident === undefined ? [] : [{ row, incident }]
+      })
+    found.expiredOutbox = []
+    found.storageTime = now
+    for (const { row } of found.claimableOutbox) outbox.load(row.id, row)
+  }
+}

@@ -1,0 +1,36 @@
+import type * as Instant from "../contract/Instant.ts"
+import type { Hold } from "../holds/holdsOf.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+
+/** What withheld a firing, in the order in which it was found. */
+export type HeldBy = ReadonlyArray<Hold["by"]>
+
+/** A notification, and when it would have been sent. */
+export interface SentNotification {
+  readonly at: Instant.Instant
+  readonly notification: DeliveryAttempt
+  /** Empty if it was never held. */
+  readonly heldBy: HeldBy
+}
+
+/** A firing that was discarded, or is held. */
+export interface WithheldFiring {
+  readonly item: OutboxRecord
+  readonly incident: IncidentRecord
+  readonly heldBy: HeldBy
+}
+
+/** An incident in its final state, with its changes. */
+export interface EndedIncident {
+  readonly incident: IncidentRecord
+  readonly changes: ReadonlyArray<IncidentChangeRecord>
+}
+
+/** Hears what becomes of notifications and incidents. */
+export interface SimulationListener {
+  readonly sent: (sent: SentNotification) => void
+  readonly discarded: (unsent: WithheldFiring) => void
+  readonly ended: (incident: EndedIncident) => void
+}

@@ -1,0 +1,36 @@
+import { Result } from "effect"
+import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
+import { format } from "../contract/Instant.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { ActEntry } from "./readActs.ts"
+import type { SimulatedService } from "./SimulatedService.ts"
+
+/** Who acts in a line that names nobody. */
+const SOMEBODY = "operator"
+
+/** Does what a line states. Fails with the reason if it is impossible. */
+export const applyAct = (
+  service: SimulatedService,
+  act: ActEntry,
+  rules: RuleOptions,
+): Result.Result<void, string> => {
+  const { incident_key: key, received_at: at } = act
+  const when = format(at)
+  if ("withdraw" in act) {
+    if (service.withdraw(key, act.withdraw.by ?? SOMEBODY, at) > 0) return Result.void
+    return Result.fail(
+      `no open incident of ${key} is acknowledged at ${when}: withdraw what a line before acknowledges`,
+    )
+  }
+  const { by = SOMEBODY, note, severity, ...end } = act.acknowledge
+  const until = acknowledgedUntil(end, rules, at)
+  if (Result.isFailure(until)) return Result.fail(until.failure)
+  const results = service.acknowledge(key, { by, note, severity, until: until.success }, at)
+  if (results.length === 0)
+    return Result.fail(`no incident of ${key} is open at ${when}: acknowledge it while it is open`)
+  for (const result of results) {
+    if (result.outcome === "another_severity")
+      return Result.fail(`the severity of ${key} is ${result.severity} at ${when}: name this one, or none`)
+  }
+  return Result.void
+}

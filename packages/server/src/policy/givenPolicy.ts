@@ -1,0 +1,15 @@
+import type { NotifierName } from "@tocsin/core/contract/Status"
+import { Effect, Result } from "effect"
+import { BadPolicy } from "./BadPolicy.ts"
+import { readPolicyFile } from "./readPolicyFile.ts"
+
+/**
+ * A policy that a command is given, without its secrets, and the receivers that it does not define:
+ * `others` if it defines none.
+ */
+export const givenPolicy = Effect.fnUntraced(function* (file: string, others: ReadonlyArray<NotifierName>) {
+  const read = readPolicyFile(file, others)
+  if (Result.isFailure(read)) return yield* new BadPolicy({ file, issues: read.failure })
+  const { document: policy } = read.success
+  return { policy, notifiers: policy.receivers === undefined ? others : [] }
+})
