@@ -23,6 +23,7 @@ import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
+import { policySuite } from "./requests/policySuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
 import { throttlingSuite } from "./requests/throttlingSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
@@ -42,6 +43,7 @@ const agentSuites: Suites = {
   authentication: authenticationSuite,
   headers: headerSuite,
   operators: operatorSuite,
+  policy: policySuite,
   "order of checks": orderSuite,
   "size of bodies": bodySizeSuite,
   "hostile bodies": hostileBodySuite,

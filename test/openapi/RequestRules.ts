@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer"
+import { MAX_BODY_BYTES } from "@tocsin/adapter-http/request/RequestBody"
 import type { OpenApi, Parameter } from "./OpenApi.ts"
 import type { Generated } from "./requests.ts"
 import { Schemas } from "./Schemas.ts"
@@ -9,6 +11,10 @@ const typed = ({ schema }: Parameter, text: string): unknown => {
   if (schema.type === "boolean") return text === "true" || (text === "false" ? false : text)
   return text
 }
+
+/** Whether a body is a text of at most 1 MiB. */
+const isText = (body: string | Uint8Array | undefined): boolean =>
+  body !== undefined && body.length <= MAX_BODY_BYTES && (typeof body === "string" || isUtf8(body))
 
 /** Tells of requests whether they fit a document. */
 export class RequestRules {
@@ -28,7 +34,7 @@ export class RequestRules {
   }
 
   /** Whether its parameters and its body fit. */
-  fits({ placed: { operation }, path, query, json }: Generated): boolean {
+  fits({ placed: { operation }, path, query, json, body }: Generated): boolean {
     const parametersFit = operation.parameters.every((parameter) => {
       const texts =
         parameter.in === "path"
@@ -40,8 +46,11 @@ export class RequestRules {
         texts.every((text) => text !== "" && this.#fit(parameter.schema, typed(parameter, text)))
       )
     })
-    const [media] = Object.values(operation.requestBody?.content ?? {})
-    return parametersFit && (media === undefined || (json !== undefined && this.#fit(media.schema, json)))
+    const [[type, media] = []] = Object.entries(operation.requestBody?.content ?? {})
+    if (media === undefined) return parametersFit
+    const bodyFits =
+      type === "application/json" ? json !== undefined && this.#fit(media.schema, json) : isText(body)
+    return parametersFit && bodyFits
   }
 
   #fit(schema: Parameter["schema"], value: unknown): boolean {

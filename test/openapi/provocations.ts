@@ -5,6 +5,8 @@ import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
 /** A key that is used only here. */
 const HASTY = "key-of-a-hasty-one"
 
+const NOT_UTF8 = new Uint8Array([0xff])
+
 const withToken = (request: Generated, token: string): Generated => ({
   ...request,
   token,
@@ -69,6 +71,7 @@ export const provocations = (request: Generated): ReadonlyArray<Generated> => {
     { ...request, token: undefined, headers: {} },
     withToken(request, READ_TOKEN),
     { ...right, body: TOO_LARGE, json: undefined },
+    { ...right, body: NOT_UTF8, json: undefined },
     ...withBadParameter(request),
     ...(isForAgents(request) ? ofAgents(request) : ofOperators(request)),
   ]

@@ -2,6 +2,8 @@ import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Admission } from "@tocsin/core/usecases/Admission"
 import type { Operators } from "@tocsin/core/usecases/Operators"
+import type { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import type { Policies } from "@tocsin/core/usecases/Policies"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Layer } from "effect"
@@ -36,7 +38,16 @@ export interface ApiOptions extends OperatorTokens {
 }
 
 /** What the API requires. */
-export type ApiServices = Ingest | Admission | Queries | Operators | Ids | Hashing | Readiness
+export type ApiServices =
+  | Ingest
+  | Admission
+  | Queries
+  | Operators
+  | Policies
+  | PolicyInForce
+  | Ids
+  | Hashing
+  | Readiness
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(
@@ -46,7 +57,12 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = (tokens: OperatorTokens) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([OperatorHandlers.ops, OperatorHandlers.namedOperators, OperatorHandlers.incidentActs]),
+    Layer.provide([
+      OperatorHandlers.ops,
+      OperatorHandlers.namedOperators,
+      OperatorHandlers.incidentActs,
+      OperatorHandlers.policy,
+    ]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 

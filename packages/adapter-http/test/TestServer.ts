@@ -1,10 +1,12 @@
 import { hash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Hashing } from "@tocsin/core/ports/Hashing"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
@@ -49,6 +51,8 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
     Layer.mock(Admission, { ...admission }),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, {}),
+    Layer.mock(Policies, { given: { notifiers: [], keepsNotifiers: false } }),
+    PolicyInForce.layer,
     Layer.succeed(
       Readiness,
       Readiness.of({

@@ -142,3 +142,15 @@ export interface NoteRequest extends Body<"noteIncident"> {}
 
 /** What somebody did about an incident. */
 export interface IncidentAct extends Answer<"noteIncident"> {}
+
+/** The policy in force in the process that answered; it contains no secret. */
+export interface PolicyInForce extends Answer<"getPolicy"> {}
+
+/** A JSON Schema, draft 2020-12. */
+export interface PolicySchema extends Answer<"getPolicySchema"> {}
+
+/** The problems of a policy by path and line; none if it is valid. */
+export interface PolicyCheck extends Answer<"checkPolicy"> {}
+
+/** The maintenance windows of the policy, each with its next times. */
+export interface WindowList extends Answer<"listWindows"> {}

@@ -1,4 +1,6 @@
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
+import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
@@ -26,6 +28,12 @@ export const configuredKinds = (values: Partial<Settings>): ReadonlySet<Notifier
 export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<NotifierKind> =>
   values.SERVICE_NOTIFIERS ?? Array.from(configuredKinds(values))
 
+/** The receivers of a policy that defines none. */
+export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => ({
+  notifiers: enabledNotifiers(values),
+  keepsNotifiers: false,
+})
+
 /** How long finished rows are kept. */
 export const retentionOf = (settings: Settings): RetentionOptions => {
   const kept = (time: Duration.Duration) => (Duration.isFinite(time) ? time : undefined)
@@ -38,12 +46,10 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
 }
 
 /** The rule settings among the settings of the server. */
-export const rulesOf = (
-  settings: Settings,
-  policy: Pick<RuleOptions, "policy" | "notifiers">,
-): RuleOptions => ({
+export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions => ({
   ...defaultRules,
-  ...policy,
+  ...policyNotifiers(settings),
+  policy,
   acceptFingerprints: new Set(settings.SERVICE_ACCEPT_FINGERPRINTS?.map((text) => KeyFingerprint.make(text))),
   heartbeatRate: settings.SERVICE_HEARTBEAT_RATE,
   registrationRate: settings.SERVICE_REGISTRATION_RATE,

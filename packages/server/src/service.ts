@@ -29,7 +29,7 @@ export const service = (settings: Settings) =>
         clock: clockLayer(settings),
         notifiers: Layer.succeed(Notifiers, loaded.receivers),
         pepper: settings.SERVICE_KEY_PEPPER,
-        rules: rulesOf(settings, { policy: loaded.document, notifiers: loaded.others }),
+        rules: rulesOf(settings, loaded.document),
         retention: retentionOf(settings),
         delivery: {
           lease: settings.SERVICE_DELIVERY_LEASE,

@@ -18,6 +18,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer as BoundServer } from "effect/http"
@@ -103,7 +104,14 @@ export class Tocsin extends Context.Service<
         )
         const notifiers = Layer.succeed(Notifiers, options.notifiers ?? new Map())
         const service = server.pipe(
-          Layer.provide([Ingest.layer, Admission.layer, Queries.layer, Operations.layer, Operators.layer]),
+          Layer.provide([
+            Ingest.layer,
+            Admission.layer,
+            Queries.layer,
+            Operations.layer,
+            Operators.layer,
+            Policies.layer,
+          ]),
           Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
           Layer.provide([
             guarded,

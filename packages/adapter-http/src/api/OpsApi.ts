@@ -4,6 +4,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api
 import { Conflict, Internal, NotFound } from "./ApiErrors.ts"
 import { OperatorAuthentication } from "./Authentication.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
+import { PolicyApi } from "./PolicyApi.ts"
 import * as resources from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
 import { IncidentActsApi } from "./IncidentActsApi.ts"
@@ -106,7 +107,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(OperationsApi, NamedOperatorsApi, IncidentActsApi)
+  .add(OperationsApi, NamedOperatorsApi, IncidentActsApi, PolicyApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

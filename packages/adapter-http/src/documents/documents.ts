@@ -90,6 +90,7 @@ const opsDocumentation: Documentation = {
     { name: "Notifications", description: "Dead letters and tests." },
     { name: "Checks", description: "Release, delete and explain checks." },
     { name: "Incidents", description: "Incidents in full." },
+    { name: "Policy", description: "Receivers, routes and maintenance windows." },
     { name: "Operators", description: "Named operators and their tokens." },
   ],
   responses: {

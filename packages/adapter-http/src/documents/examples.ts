@@ -246,6 +246,61 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     request: { note: { summary: "A note", value: { text: story.NOTE.text } } },
     success: { noted: { summary: "Noted", value: story.NOTE } },
   },
+  listWindows: {
+    success: {
+      one: {
+        summary: "One window",
+        value: {
+          items: [
+            {
+              ...story.POLICY.windows[0],
+              occurrences: [{ starts_at: "2026-02-01T01:00:00.000Z", ends_at: "2026-02-01T05:00:00.000Z" }],
+            },
+          ],
+        },
+      },
+    },
+  },
+  getPolicy: {
+    success: {
+      small: {
+        summary: "A policy with one receiver",
+        value: {
+          policy: story.POLICY,
+          hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+          receivers: [{ name: "chat", notifier: "messenger" }],
+        },
+      },
+    },
+  },
+  getPolicySchema: {
+    success: {
+      start: {
+        summary: "Its beginning",
+        value: { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Tocsin policy" },
+      },
+    },
+  },
+  checkPolicy: {
+    request: {
+      usual: { summary: "A route that names no receiver", value: "routes:\n  - to: [pager]\n" },
+    },
+    success: {
+      valid: { summary: "The policy is valid", value: { issues: [] } },
+      problem: {
+        summary: "The policy names a receiver that it does not define",
+        value: {
+          issues: [
+            {
+              path: "routes[0].to[0]",
+              line: 2,
+              message: "names no receiver; the receivers are debug",
+            },
+          ],
+        },
+      },
+    },
+  },
   explain: {
     parameters: { agent_id: "web-01", check_id: "disk" },
     success: { critical: { summary: "A check that is critical", value: explanation } },

@@ -126,3 +126,18 @@ export const NOTE = {
   by: "operator",
   text: "The disk arrives at noon",
 }
+/** A small policy. */
+export const POLICY = {
+  receivers: { chat: { kind: "messenger", url_file: "/run/secrets/chat" } },
+  routes: [{ match: ["label:team = db"], after: "1m", to: ["chat"] }],
+  windows: [
+    {
+      name: "backup",
+      cron: "0 2 * * 0",
+      tz: "Europe/Berlin",
+      for: "4h",
+      match: ["check_id glob disk*"],
+      comment: "weekly backup",
+    },
+  ],
+} as const

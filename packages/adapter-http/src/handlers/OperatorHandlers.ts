@@ -13,12 +13,13 @@ import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
 import { OpsApi } from "../api/OpsApi.ts"
-import { readBody } from "../request/RequestBody.ts"
+import { readBody, readText } from "../request/RequestBody.ts"
 import { fail } from "../response/failures.ts"
 import {
   answering,
@@ -26,6 +27,7 @@ import {
   namedOperatorUseCases,
   operationUseCases,
   operatorUseCases,
+  policyUseCases,
 } from "./useCases.ts"
 
 /** The operators' endpoints: each calls one use case. */
@@ -99,6 +101,22 @@ export const incidentActs = HttpApiBuilder.group(
         Effect.flatMap(Effect.all([readBody(request, NoteRequest), by]), ([payload, name]) =>
           useCases.noteIncident({ params, payload, by: name }),
         ),
+      )
+  }),
+)
+
+/** The endpoints for the policy. A text to check may be in any media type. */
+export const policy = HttpApiBuilder.group(
+  OpsApi,
+  "policy",
+  Effect.fnUntraced(function* (handlers) {
+    const useCases = answering(policyUseCases(yield* Policies))
+    return handlers
+      .handle("listWindows", useCases.listWindows)
+      .handle("getPolicy", useCases.getPolicy)
+      .handle("getPolicySchema", useCases.getPolicySchema)
+      .handleRaw("checkPolicy", ({ request }) =>
+        Effect.flatMap(readText(request), (payload) => useCases.checkPolicy({ payload })),
       )
   }),
 )

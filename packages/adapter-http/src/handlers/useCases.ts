@@ -2,12 +2,15 @@ import type { Admission } from "@tocsin/core/usecases/Admission"
 import type { By } from "@tocsin/core/usecases/acknowledging"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import type { Operators } from "@tocsin/core/usecases/Operators"
+import type { Policies } from "@tocsin/core/usecases/Policies"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { toAcknowledgement, toAct, toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Effect, Record } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { TocsinApi } from "../api.ts"
 import type { OpsApi } from "../api/OpsApi.ts"
+import { policySchema } from "../policy/policySchema.ts"
+import { policyIssues } from "../policy/readPolicyText.ts"
 import { type CoreError, toApiError } from "../response/failures.ts"
 
 /** A function for each endpoint, from its decoded parameters to its decoded answer. */
@@ -81,6 +84,15 @@ export const incidentActUseCases = (operations: Operations["Service"]) =>
     noteIncident: ({ by, params, payload }) =>
       Effect.map(operations.note(params.id, { ...payload, by }), toAct),
   }) satisfies ActUseCases<(typeof OpsApi)["groups"]["incidentActs"]["endpoints"]>
+
+/** The use case of each endpoint for the policy. */
+export const policyUseCases = (policies: Policies["Service"]) =>
+  ({
+    listWindows: () => policies.windows,
+    getPolicy: () => policies.current,
+    getPolicySchema: () => Effect.sync(policySchema),
+    checkPolicy: ({ payload }) => Effect.sync(() => ({ issues: policyIssues(payload, policies.given) })),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["policy"]["endpoints"]>
 
 type Answering<UseCase> = UseCase extends (
   ...request: infer Request

@@ -1,8 +1,10 @@
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { type MetricFamily, single } from "@tocsin/core/engine/metrics/Metric"
+import type { Policy } from "@tocsin/core/policy/compilePolicy"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { shared } from "@tocsin/core/usecases/shared"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
@@ -48,16 +50,23 @@ const inTime = (
     ),
   )
 
+/** The notifiers of all receivers, as outbox items name them. */
+const notifiersOf = ({ receivers }: Policy): ReadonlyArray<NotifierName> =>
+  Array.from(new Set(Array.from(receivers.values(), ({ kind }) => kind)))
+
 const makeText = Effect.fnUntraced(function* (version: string) {
   const scope = yield* Effect.scope
   const instruments = yield* CurrentInstruments
   const { isStorageUp } = yield* Readiness
   const queries = yield* Queries
-  const { notifiers } = yield* RuleSettings
+  const policy = yield* PolicyInForce
   yield* instruments.addSource(yield* processMetrics(version))
   const collect = Effect.gen(function* () {
     const isUp = yield* isStorageUp
-    const sources = [...instruments.sources, ...(isUp ? [stateMetrics(queries, notifiers)] : [])]
+    const sources = [
+      ...instruments.sources,
+      ...(isUp ? [stateMetrics(queries, notifiersOf(policy.current()))] : []),
+    ]
     const families = yield* Effect.forEach(sources, (source) => inTime(source, scope), {
       concurrency: "unbounded",
     })

@@ -1,17 +1,19 @@
 import { type FieldProblem, fieldPath } from "@tocsin/core/contract/describeIssue"
-import type { NotifierName } from "@tocsin/core/contract/Status"
+import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
+import type { PolicyIssue } from "@tocsin/core/contract/Policies"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { Predicate, Result } from "effect"
+import { Result } from "effect"
 import {
   type Document,
   isAlias,
-  isCollection,
   isMap,
   isNode,
   isScalar,
+  isSeq,
   Lexer,
   LineCounter,
+  type Pair,
   parseDocument,
   visit,
   type YAMLMap,
@@ -19,15 +21,6 @@ import {
 
 /** Bytes of a policy file at most. */
 export const MAX_POLICY_BYTES = 1_048_576
-
-/** One thing that is wrong with the text of a policy. */
-export interface PolicyIssue {
-  /** Where in the document; empty for the document itself. */
-  readonly path: string
-  /** From 1. */
-  readonly line: number
-  readonly message: string
-}
 
 /** A policy that was read, and where its parts are in the text. */
 export interface PolicyText {
@@ -37,35 +30,38 @@ export interface PolicyText {
 }
 
 /**
- * Reads a policy from YAML 1.2, of which JSON is a part. `notifiers` are the receivers where the
- * document defines none. Reports every problem by path and line.
+ * Reads a policy from YAML 1.2, of which JSON is a part. `given` are receivers that the
+ * document need not define. Reports every problem by path and line.
  */
 export const readPolicyText = (
   text: string,
-  notifiers: ReadonlyArray<NotifierName>,
+  given: PolicyNotifiers,
 ): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
   if (Buffer.byteLength(text) > MAX_POLICY_BYTES) return refuse("is larger than 1 MiB")
-  if (hasTooManyTokens(text)) return refuse("has too many values: the limit is 50,000 words and marks")
+  if (hasTooManyTokens(text)) return refuse("has too many values: the limit is 200,000 words and marks")
   const lines = new LineCounter()
   // Duplicate keys are found below: the parser compares each key with each other.
   const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const syntax = [...syntaxIssues(yaml, lines), ...forbiddenIssues(yaml, lines)]
   if (syntax.length > 0) return Result.fail(syntax.toSorted((a, b) => a.line - b.line))
   const value: unknown = yaml.toJS() ?? {}
-  const definesReceivers = Predicate.isObject(value) && "receivers" in value
-  const locate = (problem: FieldProblem) => located(problem, yaml, lines)
-  return Result.mapBoth(readPolicy(value, definesReceivers ? [] : notifiers), {
+  const locate = locator(yaml, lines)
+  return Result.mapBoth(readPolicy(value, receiversGiven(Object(value), given)), {
     onSuccess: (document) => ({ document, locate }),
     onFailure: (problems) => problems.map(locate),
   })
 }
 
+/** What is wrong with the text of a policy. Opens no file and no variable that the text names. */
+export const policyIssues = (text: string, given: PolicyNotifiers): ReadonlyArray<PolicyIssue> =>
+  Result.match(readPolicyText(text, given), { onSuccess: () => [], onFailure: (issues) => issues })
+
 const refuse = (message: string) => Result.fail([{ path: "", line: 1, message }])
 
-// The parser takes seconds for the most that fits into 1 MiB. 1,500 routes have fewer tokens.
-const MAX_TOKENS = 50_000
+// The parser takes up to 10 µs for each. 2,000 routes with steps have fewer.
+const MAX_TOKENS = 200_000
 /** Comments and the space between tokens are cheaper. */
-const MAX_GAPS = 5 * MAX_TOKENS
+const MAX_GAPS = 500_000
 const GAP = /^(?:\s|#|$)/u
 
 const hasTooManyTokens = (text: string): boolean => {
@@ -130,19 +126,28 @@ const keyProblems = (map: YAMLMap) => {
   })
 }
 
-const located = ({ message, path }: FieldProblem, yaml: Document.Parsed, lines: LineCounter): PolicyIssue => {
-  let node: unknown = yaml.contents
-  let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
-  // A missing part is reported where the part around it begins.
-  for (const segment of path) {
-    if (!isCollection(node)) break
-    const pair = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && key.value === segment)
-      : undefined
-    const next: unknown = node.get(segment, true)
-    const place = pair === undefined ? next : pair.key
-    if (isNode(place)) offset = place.range?.[0] ?? offset
-    node = next
+/** Finds where a problem's part of the document begins. */
+const locator = (yaml: Document.Parsed, lines: LineCounter) => {
+  // A map finds a key by a search through all of them: many problems of a large one would take minutes.
+  const indexed = new Map<YAMLMap, ReadonlyMap<unknown, Pair>>()
+  const pairOf = (map: YAMLMap, name: PropertyKey): Pair | undefined => {
+    const pairs =
+      indexed.get(map) ??
+      new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[pair.key.value, pair] as const] : [])))
+    indexed.set(map, pairs)
+    return pairs.get(name)
   }
-  return { path: fieldPath(path), line: lineOf(lines, offset), message }
+  return ({ message, path }: FieldProblem): PolicyIssue => {
+    let node: unknown = yaml.contents
+    let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+    // A missing part is reported where the part around it begins.
+    for (const segment of path) {
+      const pair = isMap(node) ? pairOf(node, segment) : undefined
+      const next = isSeq(node) ? node.items[Number(segment)] : pair?.value
+      const place = pair === undefined ? next : pair.key
+      if (isNode(place)) offset = place.range?.[0] ?? offset
+      node = next
+    }
+    return { path: fieldPath(path), line: lineOf(lines, offset), message }
+  }
 }

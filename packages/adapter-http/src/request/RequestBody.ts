@@ -91,17 +91,21 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
  * Parses a body as JSON, whatever its Content-Type (docs/rules.md#bodies); fails with the
  * message for the client. Ignores a byte order mark.
  */
-export const parseJson = (
-  bytes: Uint8Array,
-  contentEncoding = "identity",
-): Result.Result<unknown, string> => {
-  if (contentEncoding.toLowerCase() !== "identity") return Result.fail(ENCODED)
+export const parseJson = (bytes: Uint8Array, contentEncoding?: string): Result.Result<unknown, string> => {
   const overfull = overfullBody(bytes)
-  if (overfull !== undefined) return Result.fail(overfull)
-  return Result.flatMap(Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 }), (text) =>
+  if (overfull !== undefined && isPlain(contentEncoding)) return Result.fail(overfull)
+  return Result.flatMap(decodeText(bytes, contentEncoding), (text) =>
     Result.try({ try: () => JSON.parse(text) as unknown, catch: () => NOT_JSON }),
   )
 }
+
+const isPlain = (contentEncoding = "identity"): boolean => contentEncoding.toLowerCase() === "identity"
+
+/** A body as text. */
+const decodeText = (bytes: Uint8Array, contentEncoding?: string): Result.Result<string, string> =>
+  isPlain(contentEncoding)
+    ? Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 })
+    : Result.fail(ENCODED)
 
 /**
  * Does one piece of work in each turn of the event loop, so that other work gets its time between.
@@ -143,17 +147,25 @@ const inTurn = (body: Uint8Array, work: () => void): void => {
 const turnOf = (body: Uint8Array) =>
   Effect.callback<void>((resume) => inTurn(body, () => resume(Effect.void)))
 
-/** Reads a body as JSON. */
-export const readJson = (request: Request): Effect.Effect<unknown, PayloadTooLarge | Validation> =>
-  Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) => {
-    const { headers } = request
-    // Node removes the chunks, but decodes nothing inside them.
-    if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") return invalid(CODED)
-    return Result.match(parseJson(bytes, headers["content-encoding"]), {
-      onSuccess: Effect.succeed,
-      onFailure: invalid,
+/** Reads a body as what a parser makes of it. */
+const readAs =
+  <A>(parse: (bytes: Uint8Array, contentEncoding: string | undefined) => Result.Result<A, string>) =>
+  (request: Request): Effect.Effect<A, PayloadTooLarge | Validation> =>
+    Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) => {
+      const { headers } = request
+      // Node removes the chunks, but decodes nothing inside them.
+      if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") return invalid(CODED)
+      return Result.match(parse(bytes, headers["content-encoding"]), {
+        onSuccess: Effect.succeed,
+        onFailure: invalid,
+      })
     })
-  })
+
+/** Reads a body as JSON. */
+export const readJson = readAs(parseJson)
+
+/** Reads a body as text, whatever its Content-Type. */
+export const readText = readAs(decodeText)
 
 /** Reads a body as what a schema describes, with the messages of the contract. */
 export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(

@@ -2,7 +2,8 @@ import { readPolicyText } from "../../src/policy/readPolicyText.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Result } from "effect"
 
-const read = (text: string) => readPolicyText(text, ["webhook", "messenger"])
+const read = (text: string) =>
+  readPolicyText(text, { notifiers: ["webhook", "messenger"], keepsNotifiers: false })
 
 /** The issues of a text, as `LINE PATH MESSAGE`. */
 const issuesOf = (text: string): ReadonlyArray<string> =>

@@ -48,6 +48,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.operations,
       ...ops.operators,
       ...ops.incidentActs,
+      ...ops.policy,
     } as unknown as Methods
     const withClientErrors = toClientError(origin)
     return {

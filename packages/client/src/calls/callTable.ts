@@ -160,6 +160,20 @@ export const callTable = {
     /** Removes an operator, whose tokens end at the next request. */
     remove: rowAction("removeOperator"),
   },
+  /** The policy: receivers, routes and maintenance windows. */
+  policy: {
+    /** The policy in force, without secrets. */
+    get: call<[], R.PolicyInForce>()("getPolicy"),
+    /** The JSON Schema of a policy. */
+    schema: call<[], R.PolicySchema>()("getPolicySchema"),
+    /** Names every problem of a policy in YAML or JSON. Opens nothing that the text names. */
+    check: call<[text: string], R.PolicyCheck>()("checkPolicy"),
+  },
+  /** Maintenance windows. */
+  windows: {
+    /** All windows of the policy in force, each with its next five times. */
+    list: call<[], R.WindowList>()("listWindows"),
+  },
   /** Counts of agents, checks and open incidents; cheap to poll. */
   summary: call<[], R.SystemSummary>()("getSummary"),
 }

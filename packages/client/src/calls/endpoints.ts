@@ -13,7 +13,8 @@ export type Endpoints = V1["agents"]["endpoints"] &
   V1["operators"]["endpoints"] &
   Ops["operations"]["endpoints"] &
   Ops["operators"]["endpoints"] &
-  Ops["incidentActs"]["endpoints"]
+  Ops["incidentActs"]["endpoints"] &
+  Ops["policy"]["endpoints"]
 export type EndpointName = keyof Endpoints
 
 interface TypesOfSchema {
@@ -153,6 +154,7 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.operations.endpoints,
   ...OpsApi.groups.operators.endpoints,
   ...OpsApi.groups.incidentActs.endpoints,
+  ...OpsApi.groups.policy.endpoints,
 }
 
 /** The codec of each endpoint. */

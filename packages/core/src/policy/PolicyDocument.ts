@@ -13,7 +13,7 @@ const MatcherText = Schema.String.annotate({
       decode: (text, options) =>
         Result.match(parseMatcher(text), {
           onSuccess: (matcher) => Effect.succeed(matcher),
-          onFailure: (expected) => Effect.fail(new SchemaIssue.InvalidValue({ expected }, text, options)),
+          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
         }),
       encode: (matcher) => Effect.succeed(formatMatcher(matcher)),
     }),

@@ -37,11 +37,21 @@ export const parseSchedule = (given: {
   if (Option.isNone(zone)) {
     return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
   }
-  if (Result.isFailure(step(walls.success, 0, "next"))) {
+  if (!hasDate(walls.success)) {
     return wrong("cron", "never fires: no date matches it")
   }
   return Result.succeed({ cron, tz, walls: walls.success, zone: zone.value })
 }
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether some date matches; a search for one would take many milliseconds to give up. */
+const hasDate = ({ days, months, weekdays }: Cron.Cron): boolean =>
+  weekdays.size > 0 ||
+  days.size === 0 ||
+  LONGEST_MONTHS.some(
+    (longest, n) => (months.size === 0 || months.has(n + 1)) && Math.min(...days) <= longest,
+  )
 
 /** The first time of a schedule after `instant`. */
 export const nextAfter = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { NotifierName } from "../contract/Status.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { MatchedFacts } from "../silences/Matcher.ts"
 import type { Freshness, PolicyDocument, Receiver, Window } from "./PolicyDocument.ts"
 import { compileRoutes, type Routing } from "./routing.ts"
@@ -32,10 +33,16 @@ export interface Policy {
   readonly freshness: ReadonlyArray<Freshness>
 }
 
-/**
- * Compiles a valid policy. `notifiers` are the receivers that it may name without defining them:
- * those of the settings, or of the host program.
- */
+/** Notifiers outside a policy: those of the settings, or of the host program. */
+export type PolicyNotifiers = Pick<RuleOptions, "notifiers" | "keepsNotifiers">
+
+/** The receivers that a policy may name without defining them; it need not be valid. */
+export const receiversGiven = (
+  document: { readonly receivers?: unknown },
+  { keepsNotifiers, notifiers }: PolicyNotifiers,
+): ReadonlyArray<NotifierName> => (document.receivers === undefined || keepsNotifiers ? notifiers : [])
+
+/** Compiles a valid policy. `notifiers` are the receivers that it may name without defining them. */
 export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray<NotifierName>): Policy => {
   const { freshness = [], receivers: defined = {}, routes = [], windows = [] } = document
   const receivers = new Map<NotifierName, PolicyReceiver>([

@@ -19,12 +19,14 @@ export const readPolicy = (
   const policy = decoded.success
   const { freshness = [], receivers = {}, routes = [], windows = [] } = policy
   const known = new Set([...Object.keys(receivers), ...others])
+  const firsts = new Map(windows.map(({ name }, n) => [name, n] as const).toReversed())
+  const isFirst = ({ name }: Window, n: number) => firsts.get(name) === n
   const problems = [
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       at(receiverProblems(name, receiver), "receivers", name),
     ),
     ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
-    ...windows.flatMap((window, n) => at(windowProblems(window, windows.slice(0, n)), "windows", n)),
+    ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
     ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
   ]
   return problems.length === 0 ? Result.succeed(policy) : Result.fail(problems)
@@ -81,21 +83,21 @@ const messengerProblems = (
   return isTelegram ? secretProblems(receiver, "telegram_token", true) : secretProblems(receiver, "url", true)
 }
 
+/** More names would not help, and each problem repeats them. */
+const MOST_LISTED = 20
+
+const listed = (known: ReadonlySet<string>): string => {
+  const names = Array.from(known).slice(0, MOST_LISTED).toSorted().join(", ")
+  return known.size > MOST_LISTED ? `${names}, …` : names || "none"
+}
+
 const unknownReceivers = (
   names: ReadonlyArray<NotifierName>,
   known: ReadonlySet<string>,
   ...path: ReadonlyArray<PropertyKey>
 ): ReadonlyArray<FieldProblem> =>
   names.flatMap((name, n) =>
-    known.has(name)
-      ? []
-      : [
-          problem(
-            `names no receiver; the receivers are ${Array.from(known).toSorted().join(", ") || "none"}`,
-            ...path,
-            n,
-          ),
-        ],
+    known.has(name) ? [] : [problem(`names no receiver; the receivers are ${listed(known)}`, ...path, n)],
   )
 
 const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
@@ -141,10 +143,8 @@ const matchProblems = (match: ReadonlyArray<Matcher>): ReadonlyArray<FieldProble
         ),
       ]
 
-const windowProblems = (window: Window, before: ReadonlyArray<Window>): ReadonlyArray<FieldProblem> => [
-  ...(before.some(({ name }) => name === window.name)
-    ? [problem("is the name of another window too", "name")]
-    : []),
+const windowProblems = (window: Window, isFirst: boolean): ReadonlyArray<FieldProblem> => [
+  ...(isFirst ? [] : [problem("is the name of another window too", "name")]),
   ...scheduleProblems(window),
   ...matchProblems(window.match),
 ]

@@ -11,8 +11,13 @@ export interface RateLimit {
 
 /** The settings that the rules depend on. */
 export interface RuleOptions {
-  /** Receivers that a policy does not define (docs/rules.md#policy). */
+  /** Receivers that a policy may name without defining them (docs/rules.md#policy). */
   readonly notifiers: ReadonlyArray<NotifierName>
+  /**
+   * Whether they remain receivers where a policy defines some: a program's own notifiers do, those
+   * of a server's settings do not.
+   */
+  readonly keepsNotifiers: boolean
   /** The policy in force at the start. */
   readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
@@ -47,6 +52,7 @@ const MIB = 1_048_576
 /** {@link RuleOptions} without configuration. */
 export const defaultRules: RuleOptions = {
   notifiers: ["debug"],
+  keepsNotifiers: true,
   policy: {},
   acceptFingerprints: new Set(),
   maxPendingAgents: 10_000,

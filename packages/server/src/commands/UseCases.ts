@@ -41,9 +41,7 @@ const portsOf = (settings: Settings, loaded: LoadedPolicy) =>
   ).pipe(
     Layer.provideMerge(RandomIds.layer),
     Layer.provideMerge(PolicyInForce.layer),
-    Layer.provideMerge(
-      Layer.succeed(RuleSettings, rulesOf(settings, { policy: loaded.document, notifiers: loaded.others })),
-    ),
+    Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings, loaded.document))),
     Layer.provideMerge(clockLayer(settings)),
     Layer.provideMerge(commandLogging(settings)),
   )

@@ -1,19 +1,22 @@
 import process from "node:process"
 import { NotifierKind } from "@tocsin/core/contract/Status"
+import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { Effect, Result } from "effect"
 import { Argument, Command } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { writeResult } from "../output/Output.ts"
 import { issueLines } from "../policy/BadPolicy.ts"
 import { readPolicyFile } from "../policy/readPolicyFile.ts"
-import { enabledNotifiers } from "../rules.ts"
+import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
 
 /** The receivers of a policy that defines none; invalid settings leave all kinds possible. */
-const knownNotifiers = () => {
+const knownNotifiers = (): PolicyNotifiers => {
   const settings = commandSettings(process.env)
-  return Result.isSuccess(settings) ? enabledNotifiers(settings.success) : NotifierKind.literals
+  return Result.isSuccess(settings)
+    ? policyNotifiers(settings.success)
+    : { notifiers: NotifierKind.literals, keepsNotifiers: false }
 }
 
 /** `tocsin policy check` */

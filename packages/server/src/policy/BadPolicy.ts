@@ -1,4 +1,4 @@
-import type { PolicyIssue } from "@tocsin/adapter-http/policy/readPolicyText"
+import type { PolicyIssue } from "@tocsin/core/contract/Policies"
 import { Schema } from "effect"
 
 /** A line for each issue: where it is, and what is wrong. */

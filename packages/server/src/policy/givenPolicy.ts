@@ -8,7 +8,7 @@ import { readPolicyFile } from "./readPolicyFile.ts"
  * `others` if it defines none.
  */
 export const givenPolicy = Effect.fnUntraced(function* (file: string, others: ReadonlyArray<NotifierName>) {
-  const read = readPolicyFile(file, others)
+  const read = readPolicyFile(file, { notifiers: others, keepsNotifiers: false })
   if (Result.isFailure(read)) return yield* new BadPolicy({ file, issues: read.failure })
   const { document: policy } = read.success
   return { policy, notifiers: policy.receivers === undefined ? others : [] }

@@ -1,4 +1,4 @@
-import type { PolicyIssue } from "@tocsin/adapter-http/policy/readPolicyText"
+import type { PolicyIssue } from "@tocsin/core/contract/Policies"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { NotifierName } from "@tocsin/core/contract/Status"
@@ -7,7 +7,7 @@ import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { notifiersLayer } from "../notifiers.ts"
-import { enabledNotifiers } from "../rules.ts"
+import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { BadPolicy } from "./BadPolicy.ts"
 import { readPolicyFile } from "./readPolicyFile.ts"
@@ -15,8 +15,6 @@ import { readPolicyFile } from "./readPolicyFile.ts"
 /** A valid policy, and the notifiers of all its receivers. */
 export interface LoadedPolicy {
   readonly document: PolicyDocument
-  /** Receivers that the document does not define: the notifiers of the settings, if it defines none. */
-  readonly others: ReadonlyArray<NotifierName>
   readonly receivers: ReadonlyMap<NotifierName, Notifier>
 }
 
@@ -28,17 +26,16 @@ export const loadPolicy = Effect.fnUntraced(function* (
   settings: Settings,
 ): Effect.fn.Return<LoadedPolicy, BadPolicy, Scope.Scope | Ids> {
   const { SERVICE_POLICY_FILE: file } = settings
-  const enabled = enabledNotifiers(settings)
   if (file === undefined) {
-    return { document: {}, others: enabled, receivers: yield* ofSettings(settings) }
+    return { document: {}, receivers: yield* ofSettings(settings) }
   }
   const refuse = (issues: ReadonlyArray<PolicyIssue>) => new BadPolicy({ file, issues })
   const { document, locate } = yield* Effect.mapError(
-    Effect.fromResult(readPolicyFile(file, enabled)),
+    Effect.fromResult(readPolicyFile(file, policyNotifiers(settings))),
     refuse,
   )
   if (document.receivers === undefined) {
-    return { document, others: enabled, receivers: yield* ofSettings(settings) }
+    return { document, receivers: yield* ofSettings(settings) }
   }
   const posting = {
     denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
@@ -48,7 +45,7 @@ export const loadPolicy = Effect.fnUntraced(function* (
   const receivers = yield* Effect.mapError(policyReceivers(document.receivers, posting), (problems) =>
     refuse(problems.map(locate)),
   )
-  return { document, others: [], receivers }
+  return { document, receivers }
 })
 
 const ofSettings = (settings: Settings) =>

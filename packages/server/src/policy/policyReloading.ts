@@ -1,8 +1,9 @@
 import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { compilePolicy, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Effect, Layer, Result, Scope } from "effect"
+import { policyNotifiers } from "../rules.ts"
 import type { Secrets } from "../Secrets.ts"
 import { loadPolicy } from "./loadPolicy.ts"
 
@@ -29,9 +30,9 @@ export const policyReloading = (secrets: Secrets) =>
               { problem: loaded.failure.lines.join("; ") },
             )
           }
-          const { document, others } = loaded.success
+          const { document } = loaded.success
           yield* receivers.replace(loaded.success.receivers)
-          yield* policy.replace(compilePolicy(document, others))
+          yield* policy.replace(compilePolicy(document, receiversGiven(document, policyNotifiers(settings))))
           if (settings.SERVICE_POLICY_FILE !== undefined) yield* Effect.logInfo("the policy was read again")
         }),
       )

@@ -1,23 +1,19 @@
 import { readFileSync, statSync } from "node:fs"
-import {
-  MAX_POLICY_BYTES,
-  type PolicyIssue,
-  type PolicyText,
-  readPolicyText,
-} from "@tocsin/adapter-http/policy/readPolicyText"
-import type { NotifierName } from "@tocsin/core/contract/Status"
+import { MAX_POLICY_BYTES, type PolicyText, readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
+import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import type { PolicyIssue } from "@tocsin/core/contract/Policies"
 import { Result } from "effect"
 
 /** Reads a policy file of at most 1 MiB, without the secrets that it names. */
 export const readPolicyFile = (
   file: string,
-  notifiers: ReadonlyArray<NotifierName>,
+  given: PolicyNotifiers,
 ): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
   const read = Result.try(() =>
     statSync(file).size > MAX_POLICY_BYTES ? undefined : readFileSync(file, "utf8"),
   )
   if (Result.isFailure(read)) return refuse("cannot be read: check that it exists and is readable")
-  return read.success === undefined ? refuse("is larger than 1 MiB") : readPolicyText(read.success, notifiers)
+  return read.success === undefined ? refuse("is larger than 1 MiB") : readPolicyText(read.success, given)
 }
 
 const refuse = (message: string) => Result.fail([{ path: "", line: 1, message }])

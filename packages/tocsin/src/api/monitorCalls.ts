@@ -4,6 +4,7 @@ import {
   incidentActUseCases,
   operationUseCases,
   operatorUseCases,
+  policyUseCases,
 } from "@tocsin/adapter-http/handlers/useCases"
 import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
 import { endpointCodecs, type EndpointName, type InputOf } from "@tocsin/client/calls/endpoints"
@@ -11,6 +12,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect } from "effect"
@@ -27,7 +29,8 @@ import type { AnyCallCode } from "../TocsinError.ts"
 type UseCases = ReturnType<typeof operatorUseCases> &
   ReturnType<typeof operationUseCases> &
   ReturnType<typeof namedOperatorUseCases> &
-  ReturnType<typeof incidentActUseCases>
+  ReturnType<typeof incidentActUseCases> &
+  ReturnType<typeof policyUseCases>
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
@@ -139,7 +142,7 @@ type AnyUseCase = (request: object) => Effect.Effect<unknown, CoreError>
 /** {@link MonitorCalls} on running use cases. */
 export const monitorCalls = (
   calls: Calls,
-  services: Context.Context<Admission | Queries | Operations | Operators>,
+  services: Context.Context<Admission | Queries | Operations | Operators | Policies>,
 ): MonitorCalls => {
   const operations = Context.get(services, Operations)
   // Each codec's `read` gives its use case what that takes.
@@ -148,6 +151,7 @@ export const monitorCalls = (
     ...operationUseCases(operations),
     ...namedOperatorUseCases(Context.get(services, Operators)),
     ...incidentActUseCases(operations),
+    ...policyUseCases(Context.get(services, Policies)),
   } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
   const replyTo =
     (endpoint: EndpointName, more: object = {}) =>

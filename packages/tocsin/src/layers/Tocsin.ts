@@ -15,6 +15,7 @@ import { type BeatReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
@@ -63,6 +64,7 @@ export type TocsinServices =
   | Queries
   | Operations
   | Operators
+  | Policies
   | HealthExamination
   | IncidentFeed
   | Readiness
@@ -113,6 +115,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Queries.layer,
     Operations.layer,
     Operators.layer,
+    Policies.layer,
     HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }

@@ -1,0 +1,52 @@
+import { Context, Effect, Layer } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import { type PolicyNotifiers } from "../policy/compilePolicy.ts"
+import { nextOccurrences } from "../policy/occurrences.ts"
+import { policyHash } from "../policy/policyHash.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import type { PolicyInForceState, WindowList } from "../contract/Policies.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
+
+/** Occurrences of each listed window. */
+export const SHOWN_OCCURRENCES = 5
+
+/** The policy in force, for operators (docs/rules.md#policy). */
+export class Policies extends Context.Service<
+  Policies,
+  {
+    /** The policy in force in this process. */
+    readonly current: Effect.Effect<PolicyInForceState>
+    /** Its windows, each with its next times. */
+    readonly windows: Effect.Effect<WindowList>
+    /** Notifiers that a policy may name without defining them. */
+    readonly given: PolicyNotifiers
+  }
+>()("@tocsin/core/usecases/Policies") {
+  static readonly layer = Layer.effect(
+    Policies,
+    Effect.gen(function* () {
+      const inForce = yield* PolicyInForce
+      const hashing = yield* Hashing
+      return Policies.of({
+        given: yield* RuleSettings,
+        current: Effect.sync(() => {
+          const { document, receivers } = inForce.current()
+          return {
+            policy: document,
+            hash: policyHash(document, hashing),
+            receivers: Array.from(receivers, ([name, { kind }]) => ({ name, notifier: kind })).toSorted(
+              (a, b) => (a.name < b.name ? -1 : 1),
+            ),
+          }
+        }),
+        windows: Effect.map(Instant.now, (now) => ({
+          items: inForce.current().windows.map((window) => ({
+            ...window,
+            occurrences: nextOccurrences(window, now, SHOWN_OCCURRENCES),
+          })),
+        })),
+      })
+    }),
+  )
+}

@@ -1,0 +1,76 @@
+import { assert } from "@effect/vitest"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Effect } from "effect"
+import { MAX_POLICY_BYTES } from "@tocsin/adapter-http/policy/readPolicyText"
+import { call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { onStorage } from "../onStorage.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+
+/** Long enough for a machine under load; a text of 1 MiB takes a few seconds at most. */
+const PATIENCE = "30 seconds"
+
+const check = (body: string) => Effect.timeout(operate("POST", "/ops/v1/policy/check", { body }), PATIENCE)
+
+/** The policy over HTTP (docs/rules.md#policy). */
+export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario("the policy in force is shown with its hash and its receivers", () =>
+    Effect.gen(function* () {
+      const { readToken } = yield* Tocsin
+      const { body, status } = yield* call("GET", "/ops/v1/policy", { token: readToken })
+      assert.strictEqual(status, 200)
+      const { hash, policy, receivers } = body as Record<string, unknown>
+      assert.deepStrictEqual(policy, {})
+      assert.match(String(hash), /^[0-9a-f]{64}$/)
+      assert.deepStrictEqual(receivers, [{ name: "debug", notifier: "debug" }])
+      assert.deepStrictEqual((yield* call("GET", "/ops/v1/windows", { token: readToken })).body, {
+        items: [],
+      })
+    }),
+  )
+
+  scenario("a policy is checked without a look at what it names", () =>
+    Effect.gen(function* () {
+      const valid = [
+        "receivers:",
+        "  chat: { kind: messenger, url_file: /no/such/file }",
+        "  pager: { kind: webhook, url_env: NO_SUCH_VARIABLE, secret_env: NO_SUCH_VARIABLE }",
+        "routes:",
+        "  - to: [chat]",
+      ].join("\n")
+      assert.deepStrictEqual((yield* check(valid)).body, { issues: [] })
+      const { body, status } = yield* check("routes:\n  - to: [pager]\n  - after: soon\n    colour: red\n")
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(body, {
+        issues: [
+          { path: "routes[1].colour", line: 4, message: "is not a known field" },
+          {
+            path: "routes[1].after",
+            line: 3,
+            message: "must be a duration such as 90s, 8h or 7d, from 0s to 7d",
+          },
+        ],
+      })
+      assert.deepStrictEqual((yield* check("routes:\n  - to: [pager]\n")).body, {
+        issues: [{ path: "routes[0].to[0]", line: 2, message: "names no receiver; the receivers are debug" }],
+      })
+    }),
+  )
+
+  scenario("1 MiB of anything is answered in time, and more is refused", () =>
+    Effect.gen(function* () {
+      for (const unit of ["k: v\n", "- [a, b]\n", "{", "*a ", "&a ", "\n", '"', "a: |\n x\n"]) {
+        const text = unit.repeat(Math.floor(MAX_POLICY_BYTES / unit.length))
+        const { body, status } = yield* check(text)
+        assert.strictEqual(status, 200)
+        assert.isAbove((body as { issues: ReadonlyArray<unknown> }).issues.length, 0, unit)
+      }
+      const many = Array.from({ length: 30_000 }, (_, n) => `k${n}: v\n`).join("")
+      const { issues } = (yield* check(many)).body as { issues: ReadonlyArray<{ line: number }> }
+      assert.deepStrictEqual([issues.length, issues.at(-1)?.line], [30_000, 30_000])
+      expectError(yield* check(" ".repeat(MAX_POLICY_BYTES + 1)), 413, "payload_too_large")
+    }),
+  )
+}
