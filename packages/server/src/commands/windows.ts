@@ -2,6 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { nextOccurrences } from "@tocsin/core/policy/occurrences"
 import { formatMatcher } from "@tocsin/core/silences/Matcher"
+import { SHOWN_OCCURRENCES } from "@tocsin/core/usecases/Policies"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -10,8 +11,6 @@ import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
-
-const SHOWN_OCCURRENCES = 5
 
 interface Shown {
   readonly name: string
