@@ -14,6 +14,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   agents: "agent",
   blacklist: "agent_key",
   checks: "check_state",
+  overdue: "expectation",
   history: "check_event",
   incidents: "incident",
   outbox: "outbox",
@@ -34,6 +35,7 @@ const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
   return [
     ...own,
     ...(list === "blacklist" ? ["state = 'blocked'"] : []),
+    ...(list === "overdue" ? ["incident_id IS NOT NULL"] : []),
     ...(ofMember.length === 0
       ? []
       : [`id IN (SELECT incident_id FROM incident_member WHERE ${ofMember.join(" AND ")})`]),

@@ -7,6 +7,7 @@
 -- 5 operators compatible sha256:7698e380b00c9c243674586802512d5488d5e0638e55fc42f91430b82fecc5ea
 -- 6 acknowledgements breaking sha256:710a4535731be646b89ade7ac523e9f3172f33a85ae747dddc8af6cf58cc7831
 -- 7 timers breaking sha256:181a716ab2de381bf39acd6d1c6a7033b57447ac40b7d66d2b17f609a5fc42e7
+-- 8 expectations compatible sha256:c3759a9d766cd211741ee0d340eca5c4aa932202158fe8c29c2f3c0949e244f6
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -26,7 +27,7 @@ CREATE TABLE agent (
   hostname TEXT NOT NULL,
   features TEXT NOT NULL,
   labels TEXT
-) STRICT, WITHOUT ROWID;
+, contact_from INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
   UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'),
@@ -134,7 +135,7 @@ CREATE TABLE check_state (
   incident_id TEXT,
   incident_key TEXT,
   seen_event_ids TEXT NOT NULL,
-  summary TEXT,
+  summary TEXT, stale_incident_id TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -142,6 +143,23 @@ CREATE TABLE established (
   name TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE expectation (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  expected_from INTEGER NOT NULL,
+  look_at INTEGER,
+  incident_id TEXT,
+  terms TEXT NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
+
+CREATE INDEX expectation_to_look_at ON expectation (look_at, agent_id, check_id, registration_id)
+WHERE look_at IS NOT NULL;
 
 CREATE TABLE incident (
   id TEXT NOT NULL PRIMARY KEY,

@@ -182,6 +182,7 @@ const calls: Readonly<
 > = {
   heartbeat: [true, (client) => client.heartbeat(HEARTBEAT)],
   events: [true, (client) => client.events({ agent_id: "web-1", events: [EVENT] })],
+  expectations: [true, (client) => client.expectations("web-1", { checks: [] })],
   "agents.list": [true, (client) => client.agents.list(page)],
   "agents.get": [true, (client) => client.agents.get("web-1")],
   "agents.accept": [false, (client) => client.agents.accept("web-1")],
@@ -194,6 +195,7 @@ const calls: Readonly<
   "blacklist.remove": [false, (client) => client.blacklist.remove("0".repeat(64))],
   "blacklist.removeAll": [false, (client) => client.blacklist.removeAll()],
   "checks.list": [true, (client) => client.checks.list(page)],
+  "checks.expected.list": [true, (client) => client.checks.expected.list(page)],
   "checks.explain": [true, (client) => client.checks.explain(CHECK)],
   "checks.resetClock": [false, (client) => client.checks.resetClock(CHECK)],
   "checks.remove": [false, (client) => client.checks.remove(CHECK)],

@@ -24,6 +24,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
     environment: { SERVICE_ALLOWED_ORIGINS: "https://dashboard.example" },
   },
   "docs/operators.md": { server: "sqlite" },
+  "docs/freshness.md": { server: "sqlite" },
   "docs/errors.md": { server: "sqlite" },
   "docs/operations.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
   "docs/postgresql.md": { server: "postgres", callsPostgres: true },

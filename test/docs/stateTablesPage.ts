@@ -4,6 +4,7 @@ import { AcknowledgementTransitions } from "@tocsin/core/acknowledgements/Acknow
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
 import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
+import { ExpectationTransitions } from "@tocsin/core/freshness/ExpectationTransitions"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { TimerTransitions } from "@tocsin/core/timers/TimerTransitions"
@@ -36,6 +37,13 @@ const subjects: ReadonlyArray<Subject> = [
     meaning: "A check of an agent. Its state is the last reported one; any state may follow any other.",
     file: "packages/core/src/checks/CheckTransitions.ts",
     rows: CheckTransitions,
+  },
+  {
+    title: "Expectation",
+    meaning:
+      "That a check must report. Results leave it as it is while the check is not overdue: a look at its due time reads when the check last reported.",
+    file: "packages/core/src/freshness/ExpectationTransitions.ts",
+    rows: ExpectationTransitions,
   },
   {
     title: "Incident",

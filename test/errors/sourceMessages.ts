@@ -60,6 +60,8 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams)",
   "`labels ${TOO_MANY_LABELS}`",
   "`events ${BATCH_SIZE_RULE}`",
+  "`checks ${DECLARATION_SIZE_RULE}`",
+  '`${fieldPath(["checks", index, ...path])} ${message}`',
   // A defect's own words.
   '`${statement.name} wrote ${String(answer?.["written"])} of ${rows.length} rows`',
   // Functions of the same names that take something else.

@@ -10,12 +10,12 @@ import { Site } from "./Site.ts"
 export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.json" }
 
 /**
- * Rules that the document states only in words: characters of texts, the query of a cursor, and
- * durations and moments within limits.
+ * Rules that the document states only in words: characters of texts, the query of a cursor,
+ * durations and moments within limits, and which terms of an expected check go together.
  */
 const isBeyondSchemas = ({ query, body }: Generated): boolean =>
   query.some(([name]) => name === "cursor") ||
-  /\\u0000|\\ud800|"(?:expires_at|for|grace|until)":/.test(String(body))
+  /\\u0000|\\ud800|"(?:checks|expires_at|for|grace|until)":/.test(String(body))
 
 /** The message of an error answer; `undefined` for another answer. */
 export const messageOf = (body: unknown): string | undefined => {

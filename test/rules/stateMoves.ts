@@ -100,6 +100,7 @@ const REFRESHED_OF_AGENT = [
   "labels",
   "observed_at",
   "last_seen_at",
+  "contact_from",
   "pending_key_hash",
   "key_fingerprint",
   "heartbeat_incident_id",

@@ -1,5 +1,6 @@
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
+import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
@@ -13,6 +14,8 @@ export interface Rows {
   readonly keys: ReadonlyMap<string, AgentKeyRecord>
   /** By `agent/check`, without those of deleted agents. */
   readonly checks: ReadonlyMap<string, CheckRecord>
+  /** By `agent/check`, without those of deleted agents. */
+  readonly expectations: ReadonlyMap<string, ExpectationRecord>
   readonly incidents: ReadonlyMap<string, IncidentRecord>
   /** Past and present, by `incident/agent/check`. */
   readonly members: ReadonlyMap<string, MemberRecord>
@@ -30,6 +33,7 @@ export const noRows: Rows = {
   agents: new Map(),
   keys: new Map(),
   checks: new Map(),
+  expectations: new Map(),
   incidents: new Map(),
   members: new Map(),
   outbox: new Map(),
@@ -61,13 +65,19 @@ const withChanges = <Row>(
 /** The rows after a command's changes. */
 export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
   const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
-  const stays = (row: CheckRecord | HistoryRecord) => !removed.has(row.registration_id)
-  const kept =
-    removed.size === 0 ? rows.checks : new Map(Array.from(rows.checks).filter(([, row]) => stays(row)))
-  const checkChanges = changes.checks.filter(({ after, before }) => {
-    const row = after ?? before
-    return row !== undefined && stays(row)
-  })
+  const stays = (row: CheckRecord | ExpectationRecord | HistoryRecord) => !removed.has(row.registration_id)
+  const ofChecks = <Row extends CheckRecord | ExpectationRecord>(
+    present: ReadonlyMap<string, Row>,
+    rowChanges: ReadonlyArray<Moved<Row>>,
+  ) =>
+    withChanges(
+      removed.size === 0 ? present : new Map(Array.from(present).filter(([, row]) => stays(row))),
+      rowChanges.filter(({ after, before }) => {
+        const row = after ?? before
+        return row !== undefined && stays(row)
+      }),
+      (row) => `${row.agent_id}/${row.check_id}`,
+    )
   const isOfRemoved = (row: HistoryRecord) =>
     changes.removedChecks.some(
       (check) => check.check_id === row.check_id && check.registration_id === row.registration_id,
@@ -78,7 +88,8 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
   return {
     agents: withChanges(rows.agents, changes.agents, (row) => row.agent_id),
     keys: withChanges(rows.keys, changes.keys, (row) => row.key_hash),
-    checks: withChanges(kept, checkChanges, (row) => `${row.agent_id}/${row.check_id}`),
+    checks: ofChecks(rows.checks, changes.checks),
+    expectations: ofChecks(rows.expectations, changes.expectations),
     incidents: withChanges(rows.incidents, changes.incidents, (row) => row.id),
     members: withChanges(
       rows.members,

@@ -51,13 +51,14 @@ export type ApiServices =
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(
-    Layer.provide([AgentHandlers.layer(trustedHops), OperatorHandlers.v1, OperatorHandlers.health]),
+    Layer.provide([AgentHandlers.v1(trustedHops), OperatorHandlers.v1, OperatorHandlers.health]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 
-const opsRoutes = (tokens: OperatorTokens) =>
+const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
     Layer.provide([
+      AgentHandlers.ops(trustedHops),
       OperatorHandlers.ops,
       OperatorHandlers.namedOperators,
       OperatorHandlers.incidentActs,

@@ -19,6 +19,7 @@ import { poolMetrics } from "./poolMetrics.ts"
 import { read } from "./reads/read.ts"
 import { readMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
+import { readChecks, readDueExpectations, readExpectations } from "./reads/readExpectations.ts"
 import { readIncidentStory } from "./reads/readIncidentStory.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
@@ -193,6 +194,9 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
           rows.map((row) => row["agent_id"] as AgentId),
         ),
       ),
+    dueExpectations: (request) => retryTransient(readDueExpectations(groupDatabase.pg, request)),
+    expectations: (checks) => retryTransient(readExpectations(pg, checks)),
+    checks: (checks) => retryTransient(readChecks(pg, checks)),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (notifiers, now) => retryTransient(untilNextDue(groupDatabase.pg, notifiers, now)),
     hints,

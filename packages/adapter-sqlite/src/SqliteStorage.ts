@@ -8,6 +8,7 @@ import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
+import { expectationReads } from "./reads/expectationReads.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
@@ -141,6 +142,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     counts: silenceScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),
     silentAgents: silenceScans.silentAgents,
+    ...expectationReads(tables, read),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (notifiers, now) =>
       read(() => {

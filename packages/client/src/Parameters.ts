@@ -15,6 +15,9 @@ export interface BlacklistParameters extends Query<"listBlacklist"> {}
 /** Filters and paging of checks. */
 export interface CheckListParameters extends Query<"listChecks"> {}
 
+/** Filters and paging of checks that must report; `is_stale` selects overdue ones. */
+export interface ExpectedCheckListParameters extends Query<"listExpectedChecks"> {}
+
 /** Filters and paging of stored results. */
 export interface HistoryParameters extends Query<"queryEvents"> {}
 

@@ -40,6 +40,19 @@ export interface AcceptedResponse extends Answer<"heartbeat"> {}
  */
 export interface EventBatchAcceptedResponse extends Answer<"events"> {}
 
+type SentExpectation = Body<"declareExpectations">["checks"][number]
+/**
+ * A check that must report, with `every` or with `cron` and `tz`. Durations are texts such as `90s`,
+ * `8h` or `7d`.
+ */
+export interface ExpectedCheck extends SentExpectation {}
+
+/** Checks of one agent that must report; with `complete`, the agent's others no longer must. */
+export interface ExpectationsRequest extends Body<"declareExpectations"> {}
+
+/** How many checks of the agent must report now, and how many this request withdrew. */
+export interface ExpectationsResponse extends Answer<"declareExpectations"> {}
+
 /** How many rows an action concerned. */
 export interface ActionCount extends Answer<"blockAll"> {}
 
@@ -60,6 +73,9 @@ export interface AgentBlacklistItem extends Item<"listBlacklist"> {}
 
 /** The current state of one check; `summary` is the output of its newest result. */
 export interface CheckState extends Item<"listChecks"> {}
+
+/** A check with when it must report; `status` is null if it never did. */
+export interface ExpectedCheckState extends Item<"listExpectedChecks"> {}
 
 /** A result that changed its check; `received_at` is by the server's clock. */
 export interface StoredCheckResultEvent extends Item<"queryEvents"> {}

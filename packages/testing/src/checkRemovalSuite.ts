@@ -4,6 +4,7 @@ import type { CheckResultEvent } from "@tocsin/core/contract/Requests"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, type EventId } from "@tocsin/core/contract/Identifiers"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect } from "effect"
 import { purge } from "./expireAll.ts"
 import { inconsistencies } from "./inconsistencies.ts"
@@ -30,6 +31,7 @@ const commandOf = ({ incidents }: Replica, part: Together[number]): Command<unkn
         key_hash: keyHashOf("a"),
         incidents,
         sha256: (text) => text,
+        staleAfter: defaultRules.staleAfter,
       })
 
 const decideTogether = (replica: Replica, parts: Together) =>

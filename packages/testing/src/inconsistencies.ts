@@ -96,6 +96,7 @@ export const inconsistencies = Effect.fnUntraced(function* (
     agentIds.flatMap((agentId) => workspace.membershipsOf(agentId)),
   )
   const open = incidents.filter((incident) => incident.state === "open")
+  const overdue = yield* rowsOf(replica, "overdue")
   const counts = yield* replica.queries.summary
   const memberships = (rows: ReadonlyArray<{ incident_id: unknown; agent_id: string; check_id: string }>) =>
     rows.map((row) => `${String(row.incident_id)}/${row.agent_id}/${row.check_id}`).toSorted()
@@ -108,10 +109,19 @@ export const inconsistencies = Effect.fnUntraced(function* (
       memberships(members).join(" "),
       memberships([
         ...checks.filter((check) => check.incident_id !== undefined),
+        ...overdue,
         ...agents.flatMap(({ agent_id, heartbeat_incident_id: incident_id }) =>
           incident_id === undefined ? [] : [{ incident_id, agent_id, check_id: HEARTBEAT }],
         ),
       ]).join(" "),
+    ),
+    ...checks.flatMap((check) =>
+      expectEqual(
+        `the incident in which ${check.agent_id}/${check.check_id} is overdue`,
+        check.stale_incident_id,
+        overdue.find((row) => row.agent_id === check.agent_id && row.check_id === check.check_id)
+          ?.incident_id,
+      ),
     ),
     ...duplicates(
       "open incidents",

@@ -50,6 +50,7 @@ export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): A
   labels: undefined,
   observed_at: start,
   last_seen_at: start,
+  contact_from: start,
   registered_at: start,
   accepted_key_hash: keyHashOf(name),
   pending_key_hash: undefined,
@@ -78,6 +79,7 @@ export const checkRecord = (
   summary: undefined,
   seen_event_ids: [],
   incident_id: undefined,
+  stale_incident_id: undefined,
 })
 
 /** The blocked key of that name. */

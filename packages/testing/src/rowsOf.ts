@@ -6,6 +6,7 @@ import type { Replica } from "./Replica.ts"
 const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   agents: { list: "agents", filter: {}, sort: "agent_id", direction: "asc" },
   checks: { list: "checks", filter: {}, sort: "agent_id", direction: "asc" },
+  overdue: { list: "overdue", filter: {}, sort: "agent_id", direction: "asc" },
   history: { list: "history", filter: {}, sort: "stored", direction: "desc" },
   incidents: { list: "incidents", filter: {}, sort: "status", direction: "desc" },
   outbox: { list: "outbox", filter: {}, sort: "updated_at", direction: "desc" },
@@ -20,6 +21,7 @@ const EVERYTHING = 1_000_000
 export const LISTS: ReadonlyArray<ListName> = [
   "agents",
   "checks",
+  "overdue",
   "history",
   "incidents",
   "outbox",

@@ -28,7 +28,8 @@ interface Operation {
   readonly role: Role
 }
 
-const groups = [TocsinApi.groups.operators, ...Object.values(OpsApi.groups)]
+const { agents: _agents, ...ofOperators } = OpsApi.groups
+const groups = [TocsinApi.groups.operators, ...Object.values(ofOperators)]
 
 /** Every operation of operators, from the definition of the API. */
 const operations: ReadonlyArray<Operation> = groups.flatMap(({ endpoints }) =>

@@ -1,8 +1,17 @@
-import { CheckPathParameters } from "@tocsin/core/contract/Parameters"
+import { ExpectationsRequest, ExpectationsResponse } from "@tocsin/core/contract/Expectations"
+import { AgentPathParameters, CheckPathParameters } from "@tocsin/core/contract/Parameters"
 import { ActionCountResponse } from "@tocsin/core/contract/Responses"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Conflict, Internal, NotFound } from "./ApiErrors.ts"
-import { OperatorAuthentication } from "./Authentication.ts"
+import {
+  AgentBlocked,
+  AgentNotAccepted,
+  Conflict,
+  Internal,
+  NotFound,
+  PayloadTooLarge,
+  RateLimited,
+} from "./ApiErrors.ts"
+import { AgentAuthentication, OperatorAuthentication } from "./Authentication.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import * as resources from "./opsResources.ts"
@@ -98,8 +107,47 @@ const explain = HttpApiEndpoint.get("explain", "/explain", {
   )
   .annotate(RequiredRole, "read")
 
+/** What agents declare beyond the frozen contract, with their accepted keys. */
+class DeclarationsApi extends HttpApiGroup.make("agents")
+  .add(
+    HttpApiEndpoint.put("declareExpectations", "/agents/:agent_id/expectations", {
+      params: AgentPathParameters,
+      payload: ExpectationsRequest,
+      success: ExpectationsResponse,
+      error: [
+        AgentBlocked.wire,
+        AgentNotAccepted.wire,
+        PayloadTooLarge.wire,
+        RateLimited.wire,
+        Internal.wire,
+      ],
+    }).annotateMerge(
+      operation(
+        "Checks",
+        "Declare which checks of an agent must report, and how often",
+        "Declares checks that must report. One that stops is overdue, and joins the incident of its agent's overdue checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
+      ),
+    ),
+  )
+  .middleware(ValidParameters)
+  .middleware(AgentAuthentication) {}
+
+const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", {
+  query: resources.ExpectedCheckListParameters,
+  success: resources.ExpectedCheckStatePage,
+  error: Internal.wire,
+})
+  .annotateMerge(
+    operation(
+      "Checks",
+      "List checks with when they must report",
+      "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_stale=true it lists overdue checks only, those included that never reported.",
+    ),
+  )
+  .annotate(RequiredRole, "read")
+
 class OperationsApi extends HttpApiGroup.make("operations")
-  .add(replay, testNotifier, resetClock, removeCheck, showIncident, explain)
+  .add(listExpectedChecks, replay, testNotifier, resetClock, removeCheck, showIncident, explain)
   // The last one is the first that a request meets.
   .middleware(ValidParameters)
   .middleware(IgnoredBody)
@@ -107,7 +155,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(OperationsApi, NamedOperatorsApi, IncidentActsApi, PolicyApi)
+  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi, PolicyApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

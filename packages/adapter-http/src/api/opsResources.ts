@@ -8,9 +8,10 @@ import {
 } from "@tocsin/core/contract/Resources"
 import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import { Operator, OperatorName } from "@tocsin/core/contract/Operators"
-import { pageOf } from "@tocsin/core/contract/Responses"
 import { InstantFromString } from "@tocsin/core/contract/Instant"
-import { NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import { CheckListParameters, flag } from "@tocsin/core/contract/Parameters"
+import { CheckStatePage, pageOf } from "@tocsin/core/contract/Responses"
+import { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
 import { Schema } from "effect"
 
 /** Paths of /ops/v1. */
@@ -36,6 +37,37 @@ export const OperatorPath = Schema.Struct({
 
 /** One page of operators. */
 export const OperatorPage = pageOf(Operator, "OperatorPage")
+/** Query of GET /ops/v1/checks: that of v1, and a filter of overdue checks. */
+export const ExpectedCheckListParameters = Schema.Struct({
+  ...CheckListParameters.fields,
+  is_stale: flag("Whether to list overdue checks only, those included that never reported."),
+})
+
+const expectedAt = InstantFromString.annotate({
+  description: "When the check must have reported again; null if nothing is expected of it.",
+})
+
+/** A check with when it must report. */
+const ExpectedCheckState = Schema.Struct({
+  agent_id: AgentId,
+  check_id: CheckId,
+  status: Schema.NullOr(CheckStatus).annotate({ description: "Null if it never reported." }),
+  last_observed_at: Schema.NullOr(InstantFromString).annotate({ description: "Null if it never reported." }),
+  exit_code: Schema.optionalKey(Schema.Int),
+  incident_key: CheckState.fields.incident_key,
+  summary: CheckState.fields.summary,
+  expected_at: Schema.NullOr(expectedAt),
+  is_stale: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
+}).annotate({
+  identifier: "ExpectedCheckState",
+  description: "The state of a check, and when it must report.",
+})
+
+/** One page of GET /ops/v1/checks. */
+export const ExpectedCheckStatePage = Schema.Struct({
+  ...CheckStatePage.fields,
+  items: Schema.Array(ExpectedCheckState),
+}).annotate({ identifier: "ExpectedCheckStatePage", description: "One page of a list." })
 
 /** What the receiver of a test message said. */
 export const NotifierTest = Schema.Struct({

@@ -165,6 +165,30 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  declareExpectations: {
+    request: {
+      usual: {
+        summary: "A check that reports each minute, and a backup that runs each night",
+        value: {
+          checks: [
+            { check_id: "disk", every: "1m" },
+            { check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin", grace: "1h", severity: "critical" },
+          ],
+          complete: true,
+        },
+      },
+    },
+    success: {
+      declared: {
+        summary: "Both are expected; another one no longer is",
+        value: { expected: 2, withdrawn: 1 },
+      },
+    },
+  },
+  listExpectedChecks: lastPage(
+    { ...story.CHECK_STATE, expected_at: "2026-01-31T08:32:28.903Z", is_stale: false },
+    "A check that must report within the next minutes",
+  ),
   listOutbox: lastPage(story.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
   replay: { parameters: { id: story.OUTBOX_ID }, ...counted("It is pending again", 1) },
   testNotifier: {

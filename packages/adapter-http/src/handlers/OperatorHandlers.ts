@@ -44,7 +44,7 @@ export const ops = HttpApiBuilder.group(
   OpsApi,
   "operations",
   Effect.fnUntraced(function* (handlers) {
-    return handlers.handleAll(answering(operationUseCases(yield* Operations)))
+    return handlers.handleAll(answering(operationUseCases(yield* Operations, yield* Queries)))
   }),
 )
 

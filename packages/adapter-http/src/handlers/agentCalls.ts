@@ -1,7 +1,11 @@
-import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/core/contract/decodeRequest"
+import {
+  decodeEventBatchRequest,
+  decodeExpectationsRequest,
+  decodeHeartbeatRequest,
+} from "@tocsin/core/contract/decodeRequest"
 import type { ValidationError } from "@tocsin/core/contract/Errors"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import { isAgentId } from "@tocsin/core/contract/Identifiers"
+import { type AgentId, isAgentId } from "@tocsin/core/contract/Identifiers"
 import { Effect, Predicate, type Redacted, Result } from "effect"
 
 /** Who sends an agent's request. */
@@ -38,6 +42,16 @@ export const agentCalls = (ingest: Service): AgentCalls => ({
     return Result.isSuccess(decoded) ? ingest.events(key, decoded.success) : Effect.fail(decoded.failure)
   },
 })
+
+/** The call that declares expected checks: of /ops/v1, so the front does not answer it. */
+export const expectationsCall =
+  (ingest: Service) =>
+  ({ key }: Pick<Sender, "key">, agentId: AgentId, body: unknown) => {
+    const decoded = decodeExpectationsRequest(body)
+    return Result.isSuccess(decoded)
+      ? ingest.expectations(key, { agent_id: agentId, request: decoded.success })
+      : Effect.fail(decoded.failure)
+  }
 
 /** The agent that a body names, as a field of log lines; none where it names no valid one. */
 export const agentNamedIn = (body: unknown): { readonly agent_id?: string } =>

@@ -54,8 +54,9 @@ export const operatorUseCases = (admission: Admission["Service"], queries: Queri
   }) satisfies UseCases<(typeof TocsinApi)["groups"]["operators"]["endpoints"]>
 
 /** The use case of each endpoint of /ops/v1. */
-export const operationUseCases = (operations: Operations["Service"]) =>
+export const operationUseCases = (operations: Operations["Service"], queries: Queries["Service"]) =>
   ({
+    listExpectedChecks: ({ query }) => queries.expectedChecks(query),
     replay: ({ params }) => operations.replay(params.id),
     testNotifier: ({ params }) => Effect.map(operations.testNotifier(params.notifier), toNotifierTest),
     resetClock: ({ params }) => operations.resetClock(params),

@@ -64,6 +64,7 @@ const ingest = (taken: Way["taken"]): Service => {
     })
   return {
     bodies: unlimitedBodies,
+    expectations: () => Effect.die("no request of this test declares checks"),
     heartbeat: (key, { agent_id: id }, address) => {
       // So that both are seen outside.
       const conflict = new KeyConflict({

@@ -41,7 +41,15 @@ const firstParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
  * Other agents would be locked out of order, and incidents are locked before their outbox items.
  */
 const furtherParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
-  agent: new Set(["history", "incidents", "openIncidents", "members", "worstMembers"]),
+  agent: new Set([
+    "expectations",
+    "expectationsOfAgents",
+    "history",
+    "incidents",
+    "openIncidents",
+    "members",
+    "worstMembers",
+  ]),
   outbox: new Set(),
 }
 

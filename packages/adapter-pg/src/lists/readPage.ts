@@ -12,6 +12,7 @@ import { read } from "../reads/read.ts"
 import { agentTable } from "../tables/AgentTable.ts"
 import { decodeKey, keyTable } from "../tables/AgentKeyTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
+import { expectationTable } from "../tables/ExpectationTable.ts"
 import { historyTable } from "../tables/HistoryTable.ts"
 import { incidentTable } from "../tables/IncidentTable.ts"
 import type { Table } from "../tables/makeTable.ts"
@@ -25,6 +26,7 @@ type Listed<Row> = Pick<Table<Row>, "name" | "alias" | "columns" | "decode">
 const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   agents: agentTable,
   checks: checkTable,
+  overdue: expectationTable,
   history: historyTable,
   incidents: incidentTable,
   outbox: outboxTable,

@@ -70,6 +70,16 @@ const checks: Select<"checks"> = ({ agent_id }, parameters) =>
     ? { from: ofPresentAgents("check_state", "c") }
     : { conditions: ofAgent("c", parameters.add(agent_id, "text")), fixed: new Set(["agent_id"]) }
 
+const overdue: Select<"overdue"> = ({ agent_id }, parameters) => {
+  const isOverdue = "x.incident_id IS NOT NULL"
+  return agent_id === undefined
+    ? { from: ofPresentAgents("expectation", "x"), conditions: [isOverdue] }
+    : {
+        conditions: [isOverdue, ...ofAgent("x", parameters.add(agent_id, "text"))],
+        fixed: new Set(["agent_id"]),
+      }
+}
+
 const history: Select<"history"> = ({ agent_id, check_id }, parameters) => {
   const ofCheck = check_id === undefined ? [] : [`e.check_id = ${parameters.add(check_id, "text")}`]
   // The primary key serves the whole list, and must not serve a part of it.
@@ -161,6 +171,7 @@ const outbox: Select<"outbox"> = ({ state, notifier, event_type }, parameters) =
 export const selections: { readonly [L in ListName]: Select<L> } = {
   agents: () => ({}),
   checks,
+  overdue,
   history,
   incidents,
   outbox,

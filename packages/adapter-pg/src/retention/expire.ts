@@ -236,7 +236,7 @@ const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
           SELECT count(*)::int4 AS removed FROM removed`
 }
 
-const ofAgents = (table: "check_state" | "check_event") =>
+const ofAgents = (table: "check_state" | "check_event" | "expectation") =>
   removal(
     table,
     `removed_registration AS r JOIN ${table} AS doomed
@@ -249,6 +249,7 @@ const by = (column: string, table: keyof typeof storedTables, type = "text") =>
 
 const removals: Readonly<Record<RemovedRows, string>> = {
   checks_of_agents: ofAgents("check_state"),
+  expectations_of_agents: ofAgents("expectation"),
   results_of_agents: ofAgents("check_event"),
   agents: by("registration_id", "removed_registration", "uuid"),
   results: by("seq", "check_event", "bigint"),

@@ -15,6 +15,7 @@ import {
   lockRegistrations,
 } from "../tables/AgentTable.ts"
 import { checkTable, findChecks } from "../tables/CheckTable.ts"
+import { expectationTable, findExpectations, findExpectationsOfAgents } from "../tables/ExpectationTable.ts"
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { markTable, lockMark } from "../tables/MarkTable.ts"
 import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
@@ -34,6 +35,7 @@ export const loadRows = Effect.fnUntraced(function* (
   yield* loadAgents(loading, requests)
   yield* loadKeys(loading, requests)
   yield* loadChecks(loading, requests)
+  yield* loadExpectations(loading, requests)
   yield* loadHistory(loading, requests)
   yield* loadIncidents(loading, requests)
   yield* loadMembers(loading, requests)
@@ -151,6 +153,29 @@ const loadChecks = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   for (const { ids, ...registration } of wanted) {
     for (const check_id of ids) workspace.checks.load({ ...registration, check_id }, undefined)
   }
+})
+
+const loadExpectations = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
+  const { pg, workspace } = loading
+  const asked = requests.flatMap(({ expectations }) =>
+    expectations === undefined ? [] : { agent_id: expectations.agent_id, ids: expectations.check_ids },
+  )
+  const wanted = ofRegistrations(loading, asked)
+  if (wanted.length > 0) {
+    for (const row of yield* pg.queryJson(findExpectations, wanted)) {
+      const expectation = expectationTable.decode(row)
+      workspace.expectations.load(expectation, expectation)
+    }
+    for (const { ids, ...registration } of wanted)
+      for (const check_id of ids) workspace.expectations.load({ ...registration, check_id }, undefined)
+  }
+  const agents = all(requests, ({ expectationsOfAgents }) => expectationsOfAgents)
+  if (agents.length === 0) return
+  for (const row of yield* pg.query(findExpectationsOfAgents, [agents])) {
+    const expectation = expectationTable.decode(row)
+    workspace.expectations.load(expectation, expectation)
+  }
+  for (const id of agents) workspace.expectationsOfAgents.add(id)
 })
 
 const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {

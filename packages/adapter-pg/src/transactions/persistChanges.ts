@@ -8,6 +8,7 @@ import { sqlError } from "../client/toSqlError.ts"
 import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
 import { keyTable } from "../tables/AgentKeyTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
+import { expectationTable } from "../tables/ExpectationTable.ts"
 import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
 import {
   cutStories,
@@ -89,6 +90,7 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
     each(removedRegistrationTable.insert, changes.removedAgents),
     ...rowWrites(keyTable, changes.keys, "inserted"),
     ...rowWrites(checkTable, changes.checks, newRows),
+    ...rowWrites(expectationTable, changes.expectations, newRows),
     // One transaction may resolve an incident and then open another of its key; only one may be
     // open.
     ...rowWrites(incidentTable, incidents, newRows),

@@ -47,6 +47,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   blacklist: [{}],
   operators: [{}],
   checks: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
+  overdue: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
   history: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>
     maybe([CheckId.make("check-3"), CheckId.make("rare")]).map((check_id) => ({ agent_id, check_id })),
   ),

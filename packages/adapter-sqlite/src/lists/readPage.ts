@@ -28,6 +28,7 @@ const listed = <Row>(shape: TableShape<Row>): Listed<Row> => ({
 const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   agents: listed(storedTables.agent),
   checks: listed(storedTables.check_state),
+  overdue: listed(storedTables.expectation),
   history: listed(storedTables.check_event),
   incidents: listed(storedTables.incident),
   outbox: listed(storedTables.outbox),

@@ -107,6 +107,11 @@ const outbox: Select<"outbox"> = ({ state, notifier, event_type }, { notifiers }
 export const selections: { readonly [L in ListName]: Select<L> } = {
   agents: () => plain("agent AS r"),
   checks: ({ agent_id }) => plain(`check_state AS r ${PRESENT}`, { fixed: fixed("agent_id", agent_id) }),
+  overdue: ({ agent_id }) =>
+    plain(`expectation AS r ${PRESENT}`, {
+      conditions: [{ sql: "r.incident_id IS NOT NULL", values: [] }],
+      fixed: fixed("agent_id", agent_id),
+    }),
   history,
   incidents,
   outbox,

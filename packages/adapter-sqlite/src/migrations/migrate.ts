@@ -15,6 +15,7 @@ import { migration as receivers } from "./0004_receivers.ts"
 import { migration as operators } from "./0005_operators.ts"
 import { migration as acknowledgements } from "./0006_acknowledgements.ts"
 import { migration as timers } from "./0007_timers.ts"
+import { migration as expectations } from "./0008_expectations.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -25,6 +26,7 @@ export const migrations: ReadonlyArray<Migration> = [
   operators,
   acknowledgements,
   timers,
+  expectations,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -80,6 +80,11 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
       `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
       CROSS JOIN check_state USING (agent_id, registration_id)`,
     ),
+    expectations_of_agents: removal(
+      "expectation",
+      `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
+      CROSS JOIN expectation USING (agent_id, registration_id)`,
+    ),
     results_of_agents: by("registration_id", "check_event"),
     agents: by("registration_id", "removed_registration"),
     results: by("seq", "check_event", GIVEN_NUMBERS),

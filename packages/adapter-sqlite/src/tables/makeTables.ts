@@ -2,6 +2,7 @@ import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable } from "./AgentKeyTable.ts"
 import { makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
 import { makeCheckTable } from "./CheckTable.ts"
+import { makeExpectationTable } from "./ExpectationTable.ts"
 import { makeHistoryTable } from "./HistoryTable.ts"
 import {
   makeIncidentActTable,
@@ -19,6 +20,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   removedRegistrations: makeRemovedRegistrationTable(connection),
   keys: makeAgentKeyTable(connection),
   checks: makeCheckTable(connection),
+  expectations: makeExpectationTable(connection),
   history: makeHistoryTable(connection),
   incidents: makeIncidentTable(connection),
   members: makeMemberTable(connection),

@@ -13,6 +13,7 @@ export const loadRows = (stored: StoredRows, workspace: Workspace, request: RowR
   }
   loadKeys(tables, workspace, request)
   loadChecks(stored, workspace, request)
+  loadExpectations(tables, workspace, request)
   loadIncidents(tables, workspace, request)
   loadMembers(tables, workspace, request)
   if (request.outboxItems !== undefined) {
@@ -62,6 +63,26 @@ const loadChecks = (
       const known = tables.history.known(agent_id, registration_id, event_ids)
       workspace.knownEvents.load(registration_id, event_ids, known)
     }
+  }
+}
+
+const loadExpectations = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
+  const { expectations, expectationsOfAgents } = request
+  if (expectations !== undefined) {
+    const { agent_id } = expectations
+    const registration_id = workspace.agents.get(agent_id)?.registration_id
+    if (registration_id !== undefined) {
+      for (const check_id of expectations.check_ids) {
+        const ref = { agent_id, registration_id, check_id }
+        workspace.expectations.load(ref, tables.expectations.find(ref))
+      }
+    }
+  }
+  for (const agentId of expectationsOfAgents ?? []) {
+    const agent = workspace.agents.get(agentId)
+    const rows = agent === undefined ? [] : tables.expectations.ofAgent(agentId, agent.registration_id)
+    for (const row of rows) workspace.expectations.load(row, row)
+    workspace.expectationsOfAgents.add(agentId)
   }
 }
 

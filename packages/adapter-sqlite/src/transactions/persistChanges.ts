@@ -10,6 +10,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.agents) tables.agents.write(change)
   for (const change of changes.keys) tables.keys.write(change)
   for (const change of changes.checks) tables.checks.write(change)
+  for (const change of changes.expectations) tables.expectations.write(change)
   tables.incidents.write(changes.incidents)
   tables.members.write(changes.members)
   tables.outbox.write(changes.outbox)

@@ -25,6 +25,7 @@ import { openStorage, scratchFile } from "../ScratchFile.ts"
 const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
   agents: {},
   checks: { agent_id: AgentId.make("a") },
+  overdue: { agent_id: AgentId.make("a") },
   history: { agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
   incidents: { state: "open", severity: "unknown", agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
   outbox: { state: "retry", notifier: "webhook", event_type: "firing" },

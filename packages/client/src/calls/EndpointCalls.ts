@@ -45,6 +45,7 @@ export const endpointCalls = Effect.fnUntraced(
     const methods = {
       ...v1.agents,
       ...v1.operators,
+      ...ops.agents,
       ...ops.operations,
       ...ops.operators,
       ...ops.incidentActs,
@@ -54,7 +55,7 @@ export const endpointCalls = Effect.fnUntraced(
     return {
       call: (endpoint: EndpointName) => {
         const { read, write } = endpointCodecs[endpoint]
-        const secret = endpoint in v1.agents ? "agentKey" : "token"
+        const secret = endpoint in v1.agents || endpoint in ops.agents ? "agentKey" : "token"
         return Effect.fnUntraced(function* (...input: ReadonlyArray<unknown>) {
           const request = yield* Effect.mapError(
             Effect.fromResult(read(...input)),

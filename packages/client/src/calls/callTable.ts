@@ -73,6 +73,13 @@ export const callTable = {
    * safe to repeat: results with a known `event_id` count as deduplicated.
    */
   events: call<[request: R.EventBatchRequest], R.EventBatchAcceptedResponse>()("events"),
+  /**
+   * Declares checks of an agent that must report, and how often; with `complete`, no others. An equal
+   * declaration changes nothing.
+   */
+  expectations: call<[agentId: string, declaration: R.ExpectationsRequest], R.ExpectationsResponse>()(
+    "declareExpectations",
+  ),
   /** Agents, by agent_id. */
   agents: {
     ...listing<P.Paging, R.Agent>()("listAgents"),
@@ -105,6 +112,8 @@ export const callTable = {
   /** The current states of checks, by agent_id and check_id. */
   checks: {
     ...listing<P.CheckListParameters, R.CheckState>()("listChecks"),
+    /** The same with the time by which each must report, and whether it is overdue. */
+    expected: listing<P.ExpectedCheckListParameters, R.ExpectedCheckState>()("listExpectedChecks"),
     /** Explains why a check is in its state. */
     explain: call<[check: P.CheckName], R.CheckExplanation>()("explain"),
     /** Releases a check that a wrong clock in the future froze. */

@@ -11,6 +11,7 @@ type Ops = (typeof OpsApi)["groups"]
 /** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
 export type Endpoints = V1["agents"]["endpoints"] &
   V1["operators"]["endpoints"] &
+  Ops["agents"]["endpoints"] &
   Ops["operations"]["endpoints"] &
   Ops["operators"]["endpoints"] &
   Ops["incidentActs"]["endpoints"] &
@@ -151,6 +152,7 @@ const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
 const endpoints: Endpoints = {
   ...TocsinApi.groups.agents.endpoints,
   ...TocsinApi.groups.operators.endpoints,
+  ...OpsApi.groups.agents.endpoints,
   ...OpsApi.groups.operations.endpoints,
   ...OpsApi.groups.operators.endpoints,
   ...OpsApi.groups.incidentActs.endpoints,

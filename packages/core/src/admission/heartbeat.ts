@@ -7,6 +7,7 @@ import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { contactFrom } from "../liveness/contact.ts"
 import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -54,7 +55,7 @@ export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
       case "accepted":
         workspace.putAgent(
           found.agent.heartbeat_incident_id === undefined
-            ? refreshed(found.agent, request, now)
+            ? refreshed(found.agent, input, now)
             : yield* heard(workspace, found.agent, input, now),
         )
         return "seen"
@@ -85,10 +86,10 @@ export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
 const heard = (
   workspace: Workspace,
   agent: AgentRecord,
-  { request, incidents }: HeartbeatInput,
+  input: HeartbeatInput,
   now: Instant.Instant,
 ): Decision<AgentRecord> =>
-  resolveHeartbeatIncident(workspace, refreshed(agent, request, now), now, incidents)
+  resolveHeartbeatIncident(workspace, refreshed(agent, input, now), now, input.incidents)
 
 const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
   hostname,
@@ -101,10 +102,15 @@ const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatReques
  * The agent as seen now. A heartbeat older than the last one updates only `last_seen_at`
  * (docs/rules.md#heartbeats).
  */
-const refreshed = (agent: AgentRecord, request: HeartbeatRequest, now: Instant.Instant): AgentRecord => {
-  if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now }
+const refreshed = (
+  agent: AgentRecord,
+  { request, rules }: HeartbeatInput,
+  now: Instant.Instant,
+): AgentRecord => {
+  const contact_from = contactFrom(agent, now, rules.staleAfter)
+  if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, contact_from }
   const { hostname, features, labels, observed_at } = request
-  return { ...agent, hostname, features, labels, observed_at, last_seen_at: now }
+  return { ...agent, hostname, features, labels, observed_at, last_seen_at: now, contact_from }
 }
 
 const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
@@ -126,7 +132,7 @@ function* pendingSeen(
   }
   workspace.keys.put(key)
   const isFirstKey = found.agent.admission_state === "pending"
-  if (isFirstKey) workspace.putAgent(refreshed(found.agent, input.request, now))
+  if (isFirstKey) workspace.putAgent(refreshed(found.agent, input, now))
   return "pending"
 }
 
@@ -138,6 +144,7 @@ const newAgent = (
   registration_id: input.newRegistrationId(now),
   ...reportedBy(input.request),
   last_seen_at: now,
+  contact_from: now,
   registered_at: now,
   key_fingerprint: input.key.key_fingerprint,
   heartbeat_incident_id: undefined,

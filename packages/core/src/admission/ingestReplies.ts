@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import type { BatchOutcome } from "../checks/applyBatch.ts"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
+import type { ExpectationsResponse } from "../contract/Expectations.ts"
+import type { DeclarationOutcome } from "../freshness/declareExpectations.ts"
 import { AgentBlocked, AgentNotAccepted, KeyConflict, NotAnAgentKey, RateLimited } from "./AdmissionErrors.ts"
 import type { HeartbeatOutcome } from "./heartbeat.ts"
 
@@ -38,6 +40,10 @@ const limited = (messageOf: (seconds: number) => string) => {
 
 export const tooManyHeartbeats = limited(
   (seconds) => `too many heartbeats; slow down and try again in ${seconds} s`,
+)
+
+export const tooManyDeclarations = limited(
+  (seconds) => `too many declarations of expected checks; slow down and try again in ${seconds} s`,
 )
 
 export const tooManyRegistrations = limited(
@@ -90,4 +96,13 @@ export const batchReply = (
   let accepted = 0
   for (const outcome of result.events) if (outcome === "changed") accepted += 1
   return Effect.succeed({ accepted, deduplicated: result.events.length - accepted })
+}
+
+/** The reply to a declaration of expected checks. */
+export const declarationReply = (
+  result: DeclarationOutcome,
+): Effect.Effect<ExpectationsResponse, AgentBlocked | AgentNotAccepted> => {
+  if (result.outcome !== "declared") return result.outcome === "agent_blocked" ? blocked : notAccepted
+  const { expected, withdrawn } = result
+  return Effect.succeed({ expected, withdrawn })
 }

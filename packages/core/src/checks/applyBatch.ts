@@ -1,12 +1,13 @@
 import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../admission/AgentRecord.ts"
-import type { EventId } from "../contract/Identifiers.ts"
+import type { CheckId, EventId } from "../contract/Identifiers.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { type IncidentRef, incidentRefOf } from "../incidents/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../incidents/MemberRecord.ts"
+import { contactFrom } from "../liveness/contact.ts"
 import { heartbeatMember, resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import {
   applyEvent,
@@ -42,7 +43,8 @@ export const applyBatch = (input: BatchInput): Command<BatchOutcome> =>
       seenInBatch: new Set<EventId>(),
     }
     yield* prefetch(context)
-    const seen = { ...found.agent, last_seen_at: now }
+    const contact_from = contactFrom(found.agent, now, input.staleAfter)
+    const seen = { ...found.agent, last_seen_at: now, contact_from }
     const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
     const outcomes: Array<EventOutcome> = []
     const moves: Array<CheckMove> = []
@@ -69,9 +71,14 @@ function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
   const event_ids: Array<CheckResultEvent["event_id"]> = []
   const members: Array<MemberRef> = []
   const openIncidents: Array<IncidentRef> = []
+  const maybeOverdue: Array<CheckId> = []
   for (const event of events) {
     const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
+    if (check?.stale_incident_id !== undefined) {
+      maybeOverdue.push(event.check_id)
+      members.push({ incident_id: check.stale_incident_id, agent_id, check_id: event.check_id })
+    } else if (check === undefined) maybeOverdue.push(event.check_id)
     const isStatusChange = check?.status !== event.status
     const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange) event_ids.push(event.event_id)
@@ -86,5 +93,12 @@ function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
   if (heartbeat !== undefined) members.push(heartbeat)
   if (event_ids.length === 0 && members.length === 0) return
   const incidents = members.map((member) => member.incident_id)
-  yield* ensure(workspace, { history: { agent_id, event_ids }, incidents, members, openIncidents })
+  const expectations = { agent_id, check_ids: maybeOverdue }
+  yield* ensure(workspace, {
+    history: { agent_id, event_ids },
+    expectations,
+    incidents,
+    members,
+    openIncidents,
+  })
 }

@@ -1,3 +1,4 @@
+import type { Duration } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { EventId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
@@ -5,6 +6,7 @@ import type { CheckResultEvent, EventBatchRequest } from "../contract/Requests.t
 import { firstLine } from "../contract/Text.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { reported } from "../freshness/staleIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../incidents/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
@@ -22,6 +24,8 @@ export interface BatchInput {
   readonly key_hash: KeyHash
   readonly incidents: IncidentOptions
   readonly sha256: (text: string) => string
+  /** How long an agent may be silent before its contact is another one. */
+  readonly staleAfter: Duration.Duration
 }
 
 /**
@@ -59,13 +63,27 @@ export const applyEvent = (
   const { seenInBatch } = context
   if (seenInBatch.has(event.event_id)) return "known_event"
   seenInBatch.add(event.event_id)
-  if (check === undefined) return change(context, check, event)
+  if (check === undefined) return endingStaleness(context, event, change(context, check, event))
   if (event.observed_at < check.last_observed_at) return "late"
   // Independent of `observed_at`: after a clock reset, the check still knows the events it saw
   // before (docs/rules.md#clocks-in-the-future).
   if (check.seen_event_ids.includes(event.event_id)) return "known_event"
   const isSame = check.status === event.status && check.exit_code === event.exit_code
-  return isSame ? repeat(context, check, event) : change(context, check, event)
+  const outcome = isSame ? repeat(context, check, event) : change(context, check, event)
+  return check.stale_incident_id === undefined ? outcome : endingStaleness(context, event, outcome)
+}
+
+/** The outcome of an event of a check that may be overdue, which it ends (docs/rules.md#freshness). */
+function* endingStaleness(
+  { agent, incidents, now, workspace }: BatchContext,
+  { check_id }: CheckResultEvent,
+  decided: EventOutcome | Decision<EventOutcome>,
+): Decision<EventOutcome> {
+  const outcome = typeof decided === "string" ? decided : yield* decided
+  if (outcome === "known_event") return outcome
+  const { agent_id, registration_id } = agent
+  yield* reported(workspace, incidents, { agent_id, registration_id, check_id }, now)
+  return outcome
 }
 
 const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): ReadonlyArray<EventId> =>
@@ -149,6 +167,7 @@ function* change(
     summary: event.output,
     seen_event_ids: seenWith(check, event),
     incident_id,
+    stale_incident_id: check?.stale_incident_id,
   })
   return "changed"
 }

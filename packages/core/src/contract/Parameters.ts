@@ -15,7 +15,7 @@ const Limit = Schema.String.check(
   }),
 ).pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })))
 
-const flag = (description: string) =>
+export const flag = (description: string) =>
   Schema.Literals(["true", "false"])
     .annotate({ expected: "true or false", description, default: "false" })
     .pipe(

@@ -1,6 +1,7 @@
 import { Predicate, Result, type Schema, SchemaParser } from "effect"
 import { describeIssue } from "./describeIssue.ts"
 import { ValidationError } from "./Errors.ts"
+import { DECLARATION_SIZE_RULE, ExpectationsRequest, MAX_EXPECTATIONS } from "./Expectations.ts"
 import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
 import * as Parameters from "./Parameters.ts"
 import { readEventBatch, readHeartbeat } from "./readRequests.ts"
@@ -66,6 +67,17 @@ export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatch
   if (batch !== undefined) return Result.succeed(batch)
   return hasTooManyEvents(body) ? refuse(`events ${BATCH_SIZE_RULE}`) : decodeEventBatch(body)
 }
+
+const hasTooManyChecks = (body: unknown): boolean =>
+  Predicate.hasProperty(body, "checks") && Array.isArray(body.checks) && body.checks.length > MAX_EXPECTATIONS
+
+const decodeExpectations = decodeBody(ExpectationsRequest)
+
+/** Decodes the parsed JSON body of PUT /ops/v1/agents/{agent_id}/expectations. */
+export const decodeExpectationsRequest = (
+  body: unknown,
+): Result.Result<ExpectationsRequest, ValidationError> =>
+  hasTooManyChecks(body) ? refuse(`checks ${DECLARATION_SIZE_RULE}`) : decodeExpectations(body)
 
 /** Decodes the path of one agent. */
 export const decodeAgentPath = decodeParameters(Parameters.AgentPathParameters)

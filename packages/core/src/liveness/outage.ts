@@ -23,7 +23,7 @@ export const isInGrace = (
  * the future comes from a clock set back since, and counts as now; otherwise the grace would last
  * until the clock caught up.
  */
-const outageEnd = (
+export const outageEnd = (
   mark: MarkRecord,
   now: Instant.Instant,
   rules: RuleOptions,

@@ -3,6 +3,7 @@ import { withChanges } from "../engine/workspace/Decision.ts"
 import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName, Severity } from "../contract/Status.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import { compareMembers } from "../incidents/MemberRecord.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
@@ -51,6 +52,15 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
           .map((agent) => agent.agent_id)
           .toSorted()
           .slice(0, limit),
+      ),
+    dueExpectations: (request) => Effect.sync(() => dueExpectations(tables, request)),
+    expectations: (checks) =>
+      Effect.sync(() =>
+        checks.flatMap((ref) => tables.expectations.get(ref.registration_id)?.get(ref.check_id) ?? []),
+      ),
+    checks: (checks) =>
+      Effect.sync(() =>
+        checks.flatMap((ref) => tables.checks.get(ref.registration_id)?.get(ref.check_id) ?? []),
       ),
     expire: (piece) =>
       Effect.sync(() => {
@@ -107,6 +117,27 @@ const silentAgents = (
     .map((agent) => agent.agent_id)
     .toSorted()
     .slice(0, limit)
+
+type DueRequest = Parameters<Storage["Service"]["dueExpectations"]>[0]
+
+const dueExpectations = (
+  tables: MemoryTables,
+  { after, limit, now }: DueRequest,
+): ReadonlyArray<ExpectationRecord> =>
+  Array.from(tables.expectations.values())
+    .flatMap((ofAgent) => Array.from(ofAgent.values()))
+    .filter((row) => row.look_at !== undefined && row.look_at <= now)
+    .filter((row) => after === undefined || compareLooks(row, after) > 0)
+    .toSorted(compareLooks)
+    .slice(0, limit)
+
+const compareLooks = (a: ExpectationRecord, b: ExpectationRecord): number => {
+  for (const name of ["look_at", "agent_id", "check_id", "registration_id"] as const) {
+    const [left = 0n, right = 0n] = [a[name], b[name]]
+    if (left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}
 
 const untilNextDue = (
   tables: MemoryTables,

@@ -13,6 +13,7 @@ import type {
 import type { OperatorName } from "../contract/Operators.ts"
 import type { Severity } from "../contract/Status.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
@@ -33,6 +34,8 @@ export class MemoryTables {
   readonly blacklist = new Map<BlacklistId, KeyHash>()
   /** By registration, then by check ID: the checks of a deleted agent go in one step. */
   readonly checks = new Map<string, Map<string, CheckRecord>>()
+  /** Like {@link checks}. */
+  readonly expectations = new Map<string, Map<string, ExpectationRecord>>()
   /** By number, in the order in which they were stored. */
   readonly history = new Map<number, StoredHistoryRecord>()
   /** The number of the newest result of each check, by registration, then by check ID. */

@@ -1,6 +1,7 @@
 import type { CheckRef } from "../checks/CheckRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
@@ -17,6 +18,7 @@ import { removeInner, removeResult } from "./persistChanges.ts"
 
 const noRows = () => ({
   checks: Array.of<CheckRef>(),
+  expectations: Array.of<ExpectationRecord>(),
   registrations: Array.of<{ readonly registration_id: string }>(),
   history: Array.of<StoredHistoryRecord>(),
   outbox: Array.of<OutboxRecord>(),
@@ -43,6 +45,7 @@ export const decideExpiry = (
 /** Removes rows that {@link decideExpiry} found, from tables and indexes. */
 export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void => {
   for (const row of expired.checks) removeInner(tables.checks, row.registration_id, row.check_id)
+  for (const row of expired.expectations) removeInner(tables.expectations, row.registration_id, row.check_id)
   for (const row of expired.history) removeResult(tables, row)
   for (const row of expired.registrations) tables.removedRegistrations.delete(row.registration_id)
   for (const row of expired.outbox) {
@@ -85,6 +88,7 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     }
   const removals = {
     checks_of_agents: noting(expired.checks, (keys) => rowsIn(tables.checks, keys)),
+    expectations_of_agents: noting(expired.expectations, (keys) => rowsIn(tables.expectations, keys)),
     results_of_agents: noting(expired.history, (keys) => resultsOf(tables, keys)),
     agents: noting(expired.registrations, (keys) => keys.map((registration_id) => ({ registration_id }))),
     results: noting(expired.history, (keys) => rowsAt(tables.history, keys.map(Number))),

@@ -24,6 +24,10 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     if (after !== undefined) inner(tables.checks, after.registration_id).set(after.check_id, after)
     else if (before !== undefined) removeInner(tables.checks, before.registration_id, before.check_id)
   }
+  for (const { before, after } of changes.expectations) {
+    if (after !== undefined) inner(tables.expectations, after.registration_id).set(after.check_id, after)
+    else if (before !== undefined) removeInner(tables.expectations, before.registration_id, before.check_id)
+  }
   for (const change of changes.incidents) persistIncident(tables, change)
   for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
   for (const { after } of changes.outbox) if (after !== undefined) persistOutbox(tables, after)

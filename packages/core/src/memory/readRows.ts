@@ -20,6 +20,14 @@ function* checksOf(tables: MemoryTables, filter: ListFilters["checks"]): Generat
     if (agent !== undefined) yield* tables.checks.get(agent.registration_id)?.values() ?? []
 }
 
+function* overdueOf(tables: MemoryTables, filter: ListFilters["overdue"]): Generator<ListRows["overdue"]> {
+  for (const agent of tables.agents.values()) {
+    if (!wants(filter.agent_id, agent.agent_id)) continue
+    for (const row of tables.expectations.get(agent.registration_id)?.values() ?? [])
+      if (row.incident_id !== undefined) yield row
+  }
+}
+
 const hadMember = (tables: MemoryTables, id: IncidentId, filter: ListFilters["incidents"]): boolean =>
   (filter.agent_id === undefined && filter.check_id === undefined) ||
   Array.from(tables.members.get(id)?.values() ?? []).some(
@@ -30,6 +38,7 @@ const hadMember = (tables: MemoryTables, id: IncidentId, filter: ListFilters["in
 const sources: { readonly [L in ListName]: Source<L> } = {
   agents: (tables) => tables.agents.values(),
   checks: checksOf,
+  overdue: overdueOf,
   history: (tables, filter) =>
     Array.from(tables.history.values()).filter(
       (row) =>

@@ -35,6 +35,7 @@ export const loadRows = (
   for (const id of request.agents ?? NONE) workspace.agents.load(id, tables.agents.get(id))
   loadKeys(tables, workspace, request)
   loadChecks(tables, workspace, request)
+  loadExpectations(tables, workspace, request)
   loadIncidents(tables, workspace, request)
   loadMembers(tables, workspace, request)
   loadOutbox(tables, workspace, request)
@@ -73,6 +74,23 @@ const loadChecks = (tables: MemoryTables, workspace: Workspace, { checks, histor
   if (history !== undefined && historyRegistration !== undefined) {
     const known = tables.knownEvents.get(historyRegistration) ?? new Map()
     workspace.knownEvents.load(historyRegistration, history.event_ids, known)
+  }
+}
+
+const loadExpectations = (tables: MemoryTables, workspace: Workspace, request: RowRequest): void => {
+  const { expectations, expectationsOfAgents = NONE } = request
+  const agent = expectations && workspace.agents.get(expectations.agent_id)
+  if (expectations !== undefined && agent !== undefined) {
+    const { agent_id, registration_id } = agent
+    const found = tables.expectations.get(registration_id)
+    for (const check_id of expectations.check_ids)
+      workspace.expectations.load({ agent_id, registration_id, check_id }, found?.get(check_id))
+  }
+  for (const agentId of expectationsOfAgents) {
+    const registrationId = workspace.agents.get(agentId)?.registration_id ?? ""
+    for (const row of tables.expectations.get(registrationId)?.values() ?? NONE)
+      workspace.expectations.load(row, row)
+    workspace.expectationsOfAgents.add(agentId)
   }
 }
 

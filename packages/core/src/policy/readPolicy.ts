@@ -2,6 +2,7 @@ import { Duration, Result, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf } from "../contract/describeIssue.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { NotifierKind } from "../contract/Status.ts"
+import { termsProblems } from "../freshness/termsOf.ts"
 import { isPositive, type Matcher } from "../silences/Matcher.ts"
 import { type Freshness, PolicyDocument, type Receiver, type Route, type Window } from "./PolicyDocument.ts"
 import { parseSchedule } from "./Schedule.ts"
@@ -149,23 +150,7 @@ const windowProblems = (window: Window, isFirst: boolean): ReadonlyArray<FieldPr
   ...matchProblems(window.match),
 ]
 
-const freshnessProblems = ({
-  after,
-  cron,
-  every,
-  grace,
-  match,
-  tz,
-}: Freshness): ReadonlyArray<FieldProblem> => {
-  const problems = [...matchProblems(match)]
-  if ((every === undefined) === (cron === undefined))
-    problems.push(problem("must have every or cron, one of them"))
-  if (cron !== undefined)
-    problems.push(...(tz === undefined ? [problem("is missing", "tz")] : scheduleProblems({ cron, tz })))
-  else if (tz !== undefined) problems.push(problem("must be absent without cron", "tz"))
-  if (cron !== undefined && after !== undefined)
-    problems.push(problem("must be absent with cron: grace takes its place", "after"))
-  if (every !== undefined && grace !== undefined)
-    problems.push(problem("must be absent with every: after takes its place", "grace"))
-  return problems
-}
+const freshnessProblems = (rule: Freshness): ReadonlyArray<FieldProblem> => [
+  ...matchProblems(rule.match),
+  ...termsProblems(rule),
+]

@@ -1,11 +1,12 @@
 import { Context, type Duration, type Effect, Schema, type Stream } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
 import type { AgentId, CheckId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { ListName, ListRows, PageRequest } from "../engine/lists/ListDefinitions.ts"
 import type { Command, Committed } from "../engine/workspace/Decision.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
@@ -114,6 +115,23 @@ export class Storage extends Context.Service<
       after: AgentId | undefined,
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
+    /**
+     * Expectations that are to be looked at by `now`, longest due first, from the one after `after`;
+     * those of deleted agents may be among them. An index serves it. Results change none of them.
+     */
+    readonly dueExpectations: (request: {
+      readonly now: Instant
+      readonly after: ExpectationRecord | undefined
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<ExpectationRecord>, StorageError>
+    /** Reads the expectations of these checks, in no order; a check may have none. */
+    readonly expectations: (
+      checks: ReadonlyArray<CheckRef>,
+    ) => Effect.Effect<ReadonlyArray<ExpectationRecord>, StorageError>
+    /** Reads these checks, in no order; one that never reported has no row. */
+    readonly checks: (
+      checks: ReadonlyArray<CheckRef>,
+    ) => Effect.Effect<ReadonlyArray<CheckRecord>, StorageError>
     /**
      * Runs a piece of retention in one transaction: `expireNow` or `expireEffect` over the
      * storage's tables. Safe to run from several processes at once, and to repeat; rows that

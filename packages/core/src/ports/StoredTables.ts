@@ -5,15 +5,27 @@ import type {
   AgentRecord,
 } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
-import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
-import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
-import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { EstablishedName } from "./Storage.ts"
-import type { AnyShape, Column, TableShape } from "./TableShape.ts"
+import {
+  boolean,
+  instant,
+  integer,
+  json,
+  long,
+  moving,
+  orAbsent,
+  orUndefined,
+  text,
+  uuid,
+  uuids,
+} from "./columns.ts"
+import { incident, incident_act, incident_change, incident_member } from "./incidentTables.ts"
+import type { AnyShape, TableShape } from "./TableShape.ts"
 
 /** Keys in every state share a table: only blocked ones have the last three columns. */
 export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
@@ -32,19 +44,6 @@ interface Established {
   readonly value: string
 }
 
-const text = { type: "text" } as const
-const uuid = { type: "uuid" } as const
-const instant = { type: "instant" } as const
-const integer = { type: "integer" } as const
-const long = { type: "long" } as const
-const boolean = { type: "boolean" } as const
-const json = { type: "json" } as const
-const uuids = { type: "uuids" } as const
-
-const orUndefined = <C extends Column>(column: C) => ({ ...column, whenNull: "undefined" as const })
-const orAbsent = <C extends Column>(column: C) => ({ ...column, whenNull: "absent" as const })
-const moving = <C extends Column>(column: C) => ({ ...column, moves: true as const })
-
 const agent: TableShape<AgentRecord> = {
   name: "agent",
   key: ["agent_id"],
@@ -62,6 +61,7 @@ const agent: TableShape<AgentRecord> = {
     pending_key_hash: orUndefined(text),
     key_fingerprint: text,
     heartbeat_incident_id: orUndefined(text),
+    contact_from: orUndefined(instant),
     checks_ok: integer,
     checks_warning: integer,
     checks_critical: integer,
@@ -100,6 +100,22 @@ const check_state: TableShape<CheckRecord> = {
     summary: moving(orUndefined(text)),
     seen_event_ids: moving(uuids),
     incident_id: orUndefined(text),
+    stale_incident_id: orUndefined(text),
+  },
+}
+
+const expectation: TableShape<ExpectationRecord> = {
+  name: "expectation",
+  key: ["agent_id", "check_id", "registration_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    check_id: text,
+    origin: text,
+    terms: json,
+    expected_from: instant,
+    look_at: orUndefined(instant),
+    incident_id: orUndefined(text),
   },
 }
 
@@ -124,82 +140,6 @@ const check_event: TableShape<StoredHistoryRecord> = {
   },
   numbered: "seq",
   kept: ["is_kept"],
-}
-
-const incident: TableShape<IncidentRecord> = {
-  name: "incident",
-  key: ["id"],
-  columns: {
-    id: text,
-    kind: text,
-    incident_key: text,
-    state: text,
-    severity: text,
-    agent_id: orUndefined(text),
-    check_id: orUndefined(text),
-    opener_agent_id: text,
-    opener_check_id: text,
-    opened_at: instant,
-    resolved_at: orUndefined(instant),
-    summary: orUndefined(text),
-    member_changes: integer,
-    members_warning: integer,
-    members_unknown: integer,
-    members_critical: integer,
-    ack_by: orUndefined(text),
-    ack_note: orUndefined(text),
-    ack_at: orUndefined(instant),
-    ack_until: orUndefined(instant),
-    ack_severity: orUndefined(text),
-    next_look_at: orUndefined(instant),
-    acts: integer,
-  },
-}
-
-const incident_member: TableShape<MemberRecord> = {
-  name: "incident_member",
-  key: ["incident_id", "agent_id", "check_id"],
-  columns: {
-    incident_id: text,
-    agent_id: text,
-    check_id: text,
-    severity: text,
-    change_seq: integer,
-    summary: orUndefined(text),
-    joined_at: instant,
-    left_at: orUndefined(instant),
-    is_loud: boolean,
-  },
-}
-
-const incident_change: TableShape<IncidentChangeRecord> = {
-  name: "incident_change",
-  key: ["incident_id", "seq"],
-  columns: {
-    incident_id: text,
-    seq: integer,
-    changed_at: instant,
-    change: text,
-    agent_id: text,
-    check_id: text,
-    severity: text,
-    incident_severity: orUndefined(text),
-  },
-}
-
-const incident_act: TableShape<IncidentActRecord> = {
-  name: "incident_act",
-  key: ["incident_id", "seq"],
-  columns: {
-    incident_id: text,
-    seq: integer,
-    acted_at: instant,
-    act: text,
-    actor: text,
-    text: orUndefined(text),
-    ack_until: orUndefined(instant),
-    severity: orUndefined(text),
-  },
 }
 
 const outbox: TableShape<OutboxRecord> = {
@@ -285,6 +225,7 @@ export const storedTables = {
   agent,
   agent_key,
   check_state,
+  expectation,
   check_event,
   incident,
   incident_member,

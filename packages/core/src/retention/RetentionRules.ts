@@ -27,6 +27,7 @@ export type RetentionName = keyof RetentionFacts
 /** Rows of one table that are removed together with an expired row. */
 export type RemovedRows =
   | "checks_of_agents"
+  | "expectations_of_agents"
   | "results_of_agents"
   | "agents"
   | "results"
@@ -77,10 +78,10 @@ const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdi
  */
 export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
   deleted_agents: {
-    subject: "checks and results of a deleted agent",
+    subject: "checks, expectations and results of a deleted agent",
     expires: "immediately",
     stays: "nothing",
-    removes: ["checks_of_agents", "results_of_agents", "agents"],
+    removes: ["checks_of_agents", "expectations_of_agents", "results_of_agents", "agents"],
     setsAside: false,
     judge: () => "expired",
   },

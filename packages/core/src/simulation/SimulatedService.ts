@@ -113,9 +113,9 @@ export class SimulatedService {
     if (!this.#keys.has(agent_id)) this.#heartbeat(registrationOf(agent_id), at)
     if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
     const { key_hash } = this.#keyOf(agent_id)
-    const { sha256 } = this.#ports
     const request = { agent_id, events }
-    const batch = this.#run(applyBatch({ request, key_hash, incidents: this.#options, sha256 }), at)
+    const rest = { incidents: this.#options, sha256: this.#ports.sha256, staleAfter: this.#rules.staleAfter }
+    const batch = this.#run(applyBatch({ request, key_hash, ...rest }), at)
     if (batch.outcome !== "applied") throw new Error(`results of ${agent_id} were refused: ${batch.outcome}`)
     this.changes += batch.events.filter((outcome) => outcome === "changed").length
   }

@@ -2,6 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
+import { lookAtDueExpectations } from "../freshness/lookAtExpectations.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
@@ -41,7 +42,8 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
 // Rows per piece: concurrent ingestion waits for milliseconds, and goes first between pieces.
 const PIECE = 500
 const BETWEEN_PIECES = Duration.millis(20)
-// A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents).
+// A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents), an overdue check
+// joins one (docs/rules.md#freshness).
 const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
 // A firing is sent within seconds of the end of its hold (docs/rules.md#holds).
@@ -146,6 +148,11 @@ const chores = Effect.gen(function* () {
       name: "looking for dead agents",
       pause: idlePause(SWEEP_EVERY),
       piece: Effect.map(sweepSilentAgents(storage, commits, { rules, incidents, limit: PIECE }), isWhole),
+    },
+    {
+      name: "looking for overdue checks",
+      pause: idlePause(SWEEP_EVERY),
+      piece: Effect.as(lookAtDueExpectations(storage, commits, { rules, incidents, limit: PIECE }), false),
     },
     {
       name: "examining held notifications",

@@ -25,6 +25,7 @@ import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/R
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
+import { takeDeclarations } from "../freshness/takeDeclarations.ts"
 import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
@@ -106,6 +107,11 @@ export class Ingest extends Context.Service<
       key: Redacted.Redacted,
       request: EventBatchRequest,
     ) => Effect.Effect<EventBatchAcceptedResponse, BatchError>
+    /**
+     * Declares which checks of an agent must report, and how often. Safe to repeat: an equal
+     * declaration changes nothing. Limited like heartbeats, and together with them.
+     */
+    readonly expectations: ReturnType<typeof takeDeclarations>
   }
 >()("@tocsin/core/usecases/Ingest") {
   static readonly layer = Layer.effect(
@@ -121,13 +127,7 @@ export class Ingest extends Context.Service<
       const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
       const instruments = yield* CurrentInstruments
       const meter = new IngestMeter(instruments)
-      /** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
-      const transact = <A>(command: Command<A>) =>
-        Effect.catchIf(
-          commits.transact(command),
-          ({ isUnsettled }) => isUnsettled === true,
-          () => commits.transact(command),
-        )
+      const transact = repeatingUnsettled(commits)
       const bodies = new BodyBudget({ commits, hashing, rules, instruments })
 
       return Ingest.of({
@@ -173,14 +173,31 @@ export class Ingest extends Context.Service<
         events: (presented, request) =>
           Effect.flatMap(Instant.now, (now) => {
             const { key_hash } = hashing.identify(presented)
-            const command = applyBatch({ request, key_hash, incidents, sha256: hashing.sha256 })
+            const command = applyBatch({
+              request,
+              key_hash,
+              incidents,
+              staleAfter: rules.staleAfter,
+              sha256: hashing.sha256,
+            })
             return Effect.flatMap(transact(command), (result) => {
               meter.batch(request, result, now)
               bodies.note(key_hash, result.outcome === "applied")
               return answerBatch(result, presented, () => transact(keyState(key_hash)))
             })
           }),
+        expectations: takeDeclarations({ bodies, hashing, heartbeats, incidents, rules, transact }),
       })
     }),
   )
 }
+
+/** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
+const repeatingUnsettled =
+  (commits: Commits["Service"]) =>
+  <A>(command: Command<A>): Effect.Effect<A, StorageError> =>
+    Effect.catchIf(
+      commits.transact(command),
+      ({ isUnsettled }) => isUnsettled === true,
+      () => commits.transact(command),
+    )

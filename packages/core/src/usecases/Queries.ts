@@ -14,6 +14,11 @@ import type {
 } from "../contract/Resources.ts"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../engine/lists/ListDefinitions.ts"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import {
+  expectedChecks,
+  type ExpectedCheckParameters,
+  type ExpectedCheckState,
+} from "../freshness/expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { markEvery } from "../liveness/outage.ts"
 import { Hashing } from "../ports/Hashing.ts"
@@ -44,6 +49,8 @@ export class Queries extends Context.Service<
     readonly agents: (parameters: PageParameters) => PageOf<Agent>
     readonly agent: (agentId: AgentId) => Effect.Effect<Agent, AgentNotFound | StorageError>
     readonly checks: (parameters: Narrowed<"checks">) => PageOf<CheckState>
+    /** Checks with when they must report; with `is_stale`, overdue ones only. */
+    readonly expectedChecks: (parameters: ExpectedCheckParameters) => PageOf<ExpectedCheckState>
     readonly history: (parameters: Narrowed<"history">) => PageOf<StoredCheckResultEvent>
     readonly incidents: (parameters: Sorted<"incidents">) => PageOf<Incident>
     readonly outbox: (parameters: Sorted<"outbox">) => PageOf<NotificationOutboxItem>
@@ -98,6 +105,7 @@ export class Queries extends Context.Service<
             parameters,
             resources.toCheckState,
           ),
+        expectedChecks: (parameters) => expectedChecks(storage, sha256, parameters),
         history: ({ agent_id, check_id, ...parameters }) =>
           page(
             { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },

@@ -27,6 +27,7 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   agents: (row) => row.agent_id,
   checks: (row) => `${row.agent_id}/${row.check_id}`,
+  overdue: (row) => `${row.agent_id}/${row.check_id}`,
   history: (row) => row.event_id,
   incidents: (row) => row.id,
   outbox: (row) => row.id,

@@ -1,21 +1,9 @@
-import type { CheckStatus, NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
-import type { ListName } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
 import type { AttemptResult } from "@tocsin/core/notifications/settleAttempt"
 import * as fc from "fast-check"
-
-/** Agent ids; in another order by their bytes than in a dictionary. */
-export const AGENTS = ["a", "B", "a-1", "A.1"] as const
-export const CHECKS = ["disk", "CPU", "__proto__"] as const
-
-/**
- * Whose key signs: the agent's own, its next ones, that of another agent, or one that is accepted
- * on sight.
- */
-export const KEYS = ["own", "next", "third", "of another", "listed"] as const
-
-export type AgentName = (typeof AGENTS)[number]
-export type CheckName = (typeof CHECKS)[number]
-export type KeyName = (typeof KEYS)[number]
+import { type ExpectationPlan, expectationPlans } from "./ExpectationPlan.ts"
+import { type Look, look } from "./Look.ts"
+import { type AgentName, AGENTS, type CheckName, CHECKS, type KeyName, KEYS } from "./ModelNames.ts"
 
 /** One event; `id` is that of the n-th event sent before, if there was one. */
 export interface EventPlan {
@@ -28,22 +16,6 @@ export interface EventPlan {
   readonly incident_key: string | undefined
   readonly silent: boolean
   readonly id: number | "new"
-}
-
-/** A page of a list, and the direction of the next. */
-export interface Look {
-  readonly list: ListName
-  readonly agent: AgentName | undefined
-  readonly check: CheckName | undefined
-  readonly severity: Severity | undefined
-  readonly isOpen: boolean | undefined
-  readonly outbox: OutboxState | undefined
-  readonly notifier: NotifierKind | undefined
-  readonly isFiring: boolean | undefined
-  readonly sort: 0 | 1 | 2
-  readonly isAscending: boolean
-  /** The sizes of the pages, and whether the next one lies backward. */
-  readonly pages: ReadonlyArray<{ readonly limit: number; readonly back: boolean }>
 }
 
 /** Something that happens to a storage. Plain data, so that a counterexample reads like a story. */
@@ -63,6 +35,14 @@ export type ModelAction =
       readonly key: KeyName
       readonly events: ReadonlyArray<EventPlan>
     }
+  | {
+      readonly act: "declare"
+      readonly agent: AgentName
+      readonly key: KeyName
+      readonly checks: ReadonlyArray<ExpectationPlan<CheckName>>
+      readonly complete: boolean
+    }
+  | { readonly act: "lookForOverdue" }
   | { readonly act: "sendAgain"; readonly nth: number }
   | { readonly act: "enroll"; readonly agent: AgentName }
   | { readonly act: "accept" | "block" | "remove"; readonly agent: AgentName }
@@ -149,32 +129,6 @@ const eventPlan: fc.Arbitrary<EventPlan> = fc.record({
   id: fc.oneof({ weight: 6, arbitrary: fc.constant("new" as const) }, { weight: 1, arbitrary: nth }),
 })
 
-const look: fc.Arbitrary<Look> = fc.record({
-  list: fc.constantFrom<ListName>(
-    "agents",
-    "checks",
-    "history",
-    "incidents",
-    "incidents",
-    "outbox",
-    "blacklist",
-    "operators",
-  ),
-  agent: maybe(agent),
-  check: maybe(fc.constantFrom(...CHECKS)),
-  severity: maybe(fc.constantFrom<Severity>("warning", "critical", "unknown")),
-  isOpen: maybe(fc.boolean()),
-  outbox: maybe(fc.constantFrom<OutboxState>("pending", "sending", "sent", "retry", "failed", "discarded")),
-  notifier: maybe(notifier),
-  isFiring: maybe(fc.boolean()),
-  sort: fc.constantFrom(0, 1, 2),
-  isAscending: fc.boolean(),
-  pages: fc.array(fc.record({ limit: fc.integer({ min: 1, max: 4 }), back: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 8,
-  }),
-})
-
 const weighted = <A>(weight: number, arbitrary: fc.Arbitrary<A>) => ({ weight, arbitrary })
 
 const action: fc.Arbitrary<ModelAction> = fc.oneof(
@@ -200,6 +154,17 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
       events: fc.array(eventPlan, { minLength: 1, maxLength: 6 }),
     }),
   ),
+  weighted(
+    5,
+    fc.record({
+      act: fc.constant("declare" as const),
+      agent,
+      key: eventKey,
+      checks: expectationPlans(CHECKS),
+      complete: fc.boolean(),
+    }),
+  ),
+  weighted(6, fc.record({ act: fc.constant("lookForOverdue" as const) })),
   weighted(3, fc.record({ act: fc.constant("sendAgain" as const), nth })),
   weighted(5, fc.record({ act: fc.constant("enroll" as const), agent })),
   weighted(3, fc.record({ act: fc.constant("accept" as const), agent })),
@@ -266,7 +231,7 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
     5,
     fc.record({
       act: fc.constant("wait" as const),
-      seconds: fc.constantFrom(0.000001, 1, 61, 120, 301, 301, 3_600, 90_000),
+      seconds: fc.constantFrom(0.000001, 1, 61, 100, 100, 120, 301, 301, 3_600, 90_000),
     }),
   ),
   weighted(2, fc.record({ act: fc.constant("purge" as const), limit: fc.constantFrom(1, 2, 5, 1_000) })),

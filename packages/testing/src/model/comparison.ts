@@ -6,7 +6,7 @@ import { assertSame } from "../assertSame.ts"
 import { keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
 import { type Deed, keyName } from "./deedOf.ts"
-import { AGENTS } from "./ModelAction.ts"
+import { AGENTS } from "./ModelNames.ts"
 
 /** The settings of stories. */
 export const rules: Partial<RuleOptions> = {

@@ -4,7 +4,8 @@ import { sweepSilentAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { lookAtExpectations } from "@tocsin/core/freshness/lookAtExpectations"
+import { leaveMark, outageEnd } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
 import { examineHeld } from "@tocsin/core/holds/examineHeld"
@@ -12,8 +13,10 @@ import { lookAtDueIncidents } from "@tocsin/core/timers/lookAtIncidents"
 import { actOn } from "./actOn.ts"
 import * as delivery from "./deliveryDeeds.ts"
 import { purge } from "../expireAll.ts"
+import { expectationOf } from "./ExpectationPlan.ts"
 import { followLook } from "./followLook.ts"
-import type { EventPlan, KeyName, ModelAction } from "./ModelAction.ts"
+import type { EventPlan, ModelAction } from "./ModelAction.ts"
+import type { KeyName } from "./ModelNames.ts"
 import type { Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import { eventId, heartbeatOf, keyOf } from "../samples.ts"
@@ -57,6 +60,19 @@ const checkOf = ({ agent, check }: { readonly agent: string; readonly check: str
   check_id: CheckId.make(check),
 })
 
+/** One agent after the other, so that every storage draws the same ids. */
+const lookForOverdue = Effect.fnUntraced(function* ({ incidents, storage }: Replica) {
+  const now = yield* Instant.now
+  const due = yield* storage.dueExpectations({ now, after: undefined, limit: delivery.ALL })
+  const mark = yield* storage.mark
+  const outage = mark && outageEnd(mark, now, defaultRules)
+  for (const agentId of new Set(due.map((row) => row.agent_id).toSorted())) {
+    const checkIds = due.filter((row) => row.agent_id === agentId).map((row) => row.check_id)
+    const input = { agentId, checkIds, outageEnd: outage, rules: defaultRules, incidents }
+    yield* transact(storage, lookAtExpectations(input))
+  }
+})
+
 const IDLE = Duration.hours(1)
 
 /** Something to do to one storage and then, the same, to another. */
@@ -85,6 +101,15 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
       sent.batches.push(batch)
       return ({ ingest }) => ingest.events(keyOf(batch.key), batch)
     }
+    case "declare": {
+      const declaration = {
+        agent_id: AgentId.make(action.agent),
+        request: { checks: action.checks.map(expectationOf), complete: action.complete },
+      }
+      return ({ ingest }) => ingest.expectations(keyOf(keyName(action.agent, action.key)), declaration)
+    }
+    case "lookForOverdue":
+      return lookForOverdue
     case "sendAgain": {
       const batch = sent.batches[action.nth % sent.batches.length]
       return ({ ingest }) => (batch === undefined ? Effect.void : ingest.events(keyOf(batch.key), batch))

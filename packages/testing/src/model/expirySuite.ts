@@ -9,7 +9,8 @@ import { START_MILLIS } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 import { assertAlike, memory, outcomeOf, rules } from "./comparison.ts"
 import { deedOf, type Sent } from "./deedOf.ts"
-import { AGENTS, CHECKS, type ModelAction, modelActions } from "./ModelAction.ts"
+import { type ModelAction, modelActions } from "./ModelAction.ts"
+import { AGENTS, CHECKS } from "./ModelNames.ts"
 
 const RUNS = 40
 /** A piece small enough that a rule takes several. */

@@ -3,7 +3,7 @@ import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { ListName, ListQuery, ListRows } from "@tocsin/core/engine/lists/ListDefinitions"
 import { type Page, readPage } from "@tocsin/core/engine/lists/readPage"
 import { Effect } from "effect"
-import type { Look } from "./ModelAction.ts"
+import type { Look } from "./Look.ts"
 import type { Replica } from "../Replica.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -59,6 +59,12 @@ export const followLook = (replica: Replica, look: Look) => {
       return pagesOf(
         replica,
         { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
+        look,
+      )
+    case "overdue":
+      return pagesOf(
+        replica,
+        { list: "overdue", filter: { agent_id }, sort: "agent_id", direction: "asc" },
         look,
       )
     case "history": {

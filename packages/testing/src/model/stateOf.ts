@@ -6,7 +6,7 @@ import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Duration, Effect } from "effect"
 import { ALL } from "./deliveryDeeds.ts"
-import { AGENTS, CHECKS, KEYS } from "./ModelAction.ts"
+import { AGENTS, CHECKS, KEYS } from "./ModelNames.ts"
 import { keyName } from "./deedOf.ts"
 import { observe } from "../observe.ts"
 import { atMost, keyHashOf } from "../records.ts"
@@ -16,7 +16,7 @@ import { LISTS, rowsOf } from "../rowsOf.ts"
 const agentIds = AGENTS.map((name) => AgentId.make(name))
 const checkIds = CHECKS.map((name) => CheckId.make(name))
 const keyHashes = AGENTS.flatMap((agent) => KEYS.map((key) => keyHashOf(keyName(agent, key))))
-const refs = ["shared", "shared too", "a/disk", "B/CPU", "a/@heartbeat"].flatMap((text) =>
+const refs = ["shared", "shared too", "a/disk", "B/CPU", "a/@heartbeat", "a/@stale"].flatMap((text) =>
   (["named", "automatic"] as const).map((kind) => ({ kind, incident_key: IncidentKey.make(text) })),
 )
 
@@ -38,6 +38,9 @@ const ofAgent = (workspace: Workspace, agentId: AgentId, eventIds: ReadonlyArray
     checks: checkIds.map((check_id) =>
       workspace.checks.get({ agent_id: agentId, registration_id, check_id }),
     ),
+    expectations: checkIds.map((check_id) =>
+      workspace.expectations.get({ agent_id: agentId, registration_id, check_id }),
+    ),
     known: eventIds.filter((id) => workspace.knownEvents.has(registration_id, id)),
   }
 }
@@ -55,6 +58,7 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
     { incidents, openIncidents: refs },
     ...agentIds.map((agent_id) => ({
       checks: { agent_id, check_ids: checkIds },
+      expectations: { agent_id, check_ids: checkIds },
       history: { agent_id, event_ids: eventIds },
     })),
     ...incidents.map((incident_id) => ({ worstMembers: { incident_id, limit: 2 } })),
@@ -117,7 +121,18 @@ const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: R
   return Duration.isGreaterThan(time, A_LEASE_OF_THE_STORY) ? "a lease" : Duration.toMillis(time)
 })
 
+/** After every time of a story. */
+const LATEST = Instant.fromMicros(10n ** 17n)
+
 const withoutSeq = <Row extends object>(row: Row) => ({ ...row, seq: undefined })
+
+/** The expectations to be looked at, but for those of deleted agents, which retention removes. */
+const toLookAt = Effect.fnUntraced(function* (replica: Replica) {
+  const agents = yield* rowsOf(replica, "agents")
+  const registrations = new Set(agents.map((agent) => agent.registration_id))
+  const due = yield* replica.storage.dueExpectations({ now: LATEST, after: undefined, limit: ALL })
+  return due.filter((row) => registrations.has(row.registration_id))
+})
 
 /** All of a storage's state that its port can show, in a form that two storages must have alike. */
 export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
@@ -131,6 +146,7 @@ export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: 
       Effect.forEach(checkIds, (check) => replica.storage.check(id, check)),
     ),
     mark: yield* replica.storage.mark,
+    toLookAt: yield* toLookAt(replica),
     due: [yield* untilDue(replica, ["debug"]), yield* untilDue(replica, ["alert_router", "messenger"])],
     withPendingKey: yield* replica.storage.agentsWithPendingKey(undefined, 100),
     seen: yield* whatDecisionsSee(replica, eventIds),

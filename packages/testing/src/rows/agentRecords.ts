@@ -29,6 +29,7 @@ export const agentRecord: fc.Arbitrary<AgentRecord> = fc
     labels: maybe(labels),
     observed_at: instant,
     last_seen_at: instant,
+    contact_from: maybe(instant),
     registered_at: instant,
     key_fingerprint: fingerprint,
     heartbeat_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
@@ -94,6 +95,7 @@ export const checkRecord: fc.Arbitrary<CheckRecord> = fc
       { minLength: 1, maxLength: 3 },
     ),
     incident_id: uuid.map((text) => IncidentId.make(text)),
+    stale_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
   })
   .map((check) => (check.status === "ok" ? { ...check, incident_id: undefined } : check))
 

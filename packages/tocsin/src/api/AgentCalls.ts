@@ -1,15 +1,23 @@
-import { agentCalls as callsOf, type Sender } from "@tocsin/adapter-http/handlers/agentCalls"
+import {
+  agentCalls as callsOf,
+  expectationsCall,
+  type Sender,
+} from "@tocsin/adapter-http/handlers/agentCalls"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { isWellFormed, type RoleOf } from "@tocsin/core/admission/BearerToken"
 import type {
   AcceptedResponse,
   EventBatchAcceptedResponse,
   EventBatchRequest,
+  ExpectationsRequest,
+  ExpectationsResponse,
   HeartbeatRequest,
 } from "@tocsin/client/Resources"
+import { decodeAgentPath } from "@tocsin/core/contract/decodeRequest"
 import type { ValidationError } from "@tocsin/core/contract/Errors"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Context, Effect, Redacted } from "effect"
+import { Context, Effect, Redacted, Result } from "effect"
 import type { CallError, Calls, Reply } from "./Calls.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
 
@@ -58,6 +66,26 @@ export interface AgentCalls {
     EventBatchAcceptedResponse,
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted"
   >
+  /**
+   * Declares checks of an agent that must report, under its accepted key. A check that stops is
+   * overdue, and joins an incident. With `complete`, checks that are not listed no longer must
+   * report. Safe to repeat: an equal declaration changes nothing.
+   *
+   * @example
+   * ```ts
+   * await monitor.expectations(key, "web-1", {
+   *   checks: [{ check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin", severity: "critical" }],
+   * })
+   * ```
+   */
+  readonly expectations: (
+    key: string,
+    agentId: string,
+    declaration: ExpectationsRequest,
+  ) => Reply<
+    ExpectationsResponse,
+    AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted" | "rate_limited"
+  >
   /** Whether the storage could be written to at the last look, and the monitor is not closing. */
   readonly isReady: () => Promise<boolean>
 }
@@ -77,6 +105,9 @@ const sendingAsJson = <A, E extends CallError>(
   body: unknown,
 ) => Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
 
+const readAgentId = (agentId: unknown): Result.Result<AgentId, ValidationError> =>
+  Result.map(decodeAgentPath({ agent_id: String(agentId) }), ({ agent_id }) => agent_id)
+
 const asJson = (body: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(body))
@@ -91,7 +122,9 @@ export const agentCalls = (
   services: Context.Context<Ingest | Readiness>,
   roleOf: RoleOf<string>,
 ): AgentCalls => {
-  const { heartbeat, events } = callsOf(Context.get(services, Ingest))
+  const ingest = Context.get(services, Ingest)
+  const { heartbeat, events } = callsOf(ingest)
+  const declare = expectationsCall(ingest)
   const keyOf = (key: unknown) => {
     if (typeof key !== "string") return notWellFormed
     const redacted = Redacted.make(key)
@@ -104,6 +137,14 @@ export const agentCalls = (
     events: (text, request) =>
       calls.reply(
         Effect.flatMap(keyOf(text), (key) => sendingAsJson(events, { key, address: undefined }, request)),
+      ),
+    expectations: (text, agentId, declaration) =>
+      calls.reply(
+        Effect.flatMap(keyOf(text), (key) => {
+          const send = (sender: Sender, body: unknown) =>
+            Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => declare(sender, id, body))
+          return sendingAsJson(send, { key, address: undefined }, declaration)
+        }),
       ),
     isReady: async () => {
       const outcome = await calls.reply(Context.get(services, Readiness).isReady).outcome()

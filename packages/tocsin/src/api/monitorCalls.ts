@@ -51,7 +51,13 @@ type AsReplies<Table> = {
 }
 
 // Agents' calls need a key each: see AgentCalls. A program has no token, so there is no `me`.
-const { heartbeat: _heartbeat, events: _events, me: _me, ...operatorsTable } = callTable
+const {
+  heartbeat: _heartbeat,
+  events: _events,
+  expectations: _expectations,
+  me: _me,
+  ...operatorsTable
+} = callTable
 
 /** Who acts where a program does not say. */
 const LIBRARY = "library"
@@ -81,7 +87,7 @@ interface By {
 
 /** The operators' calls of the API, answered by this process. */
 export interface MonitorCalls extends AsReplies<
-  Omit<typeof callTable, "heartbeat" | "events" | "me" | "notifiers" | "incidents">
+  Omit<typeof callTable, "heartbeat" | "events" | "expectations" | "me" | "notifiers" | "incidents">
 > {
   /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */
   readonly incidents: Incidents & IncidentActs
@@ -148,7 +154,7 @@ export const monitorCalls = (
   // Each codec's `read` gives its use case what that takes.
   const useCases = {
     ...operatorUseCases(Context.get(services, Admission), Context.get(services, Queries)),
-    ...operationUseCases(operations),
+    ...operationUseCases(operations, Context.get(services, Queries)),
     ...namedOperatorUseCases(Context.get(services, Operators)),
     ...incidentActUseCases(operations),
     ...policyUseCases(Context.get(services, Policies)),

@@ -8,6 +8,7 @@ import type {
   OutboxState,
   Severity,
 } from "../../contract/Status.ts"
+import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
 import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
 import { SEVERITY_RANK } from "../../incidents/MemberRecord.ts"
 import type { OutboxRecord } from "../../notifications/OutboxRecord.ts"
@@ -25,6 +26,7 @@ export interface StoredHistoryRecord extends HistoryRecord {
 export interface ListRows {
   readonly agents: AgentRecord
   readonly checks: CheckRecord
+  readonly overdue: ExpectationRecord
   readonly history: StoredHistoryRecord
   readonly incidents: IncidentRecord
   readonly outbox: OutboxRecord
@@ -36,6 +38,8 @@ export interface ListRows {
 export interface ListFilters {
   readonly agents: Record<never, never>
   readonly checks: { readonly agent_id?: AgentId | undefined }
+  /** Expectations of checks that are overdue. */
+  readonly overdue: { readonly agent_id?: AgentId | undefined }
   readonly history: { readonly agent_id?: AgentId | undefined; readonly check_id?: CheckId | undefined }
   readonly incidents: {
     readonly state?: IncidentState | undefined
@@ -94,6 +98,12 @@ export const ListOrders = {
     agent_id: [
       text<CheckRecord>("agent_id", (row) => row.agent_id),
       text<CheckRecord>("check_id", (row) => row.check_id),
+    ],
+  },
+  overdue: {
+    agent_id: [
+      text<ExpectationRecord>("agent_id", (row) => row.agent_id),
+      text<ExpectationRecord>("check_id", (row) => row.check_id),
     ],
   },
   history: { stored: [number<StoredHistoryRecord>("seq", (row) => row.seq)] },

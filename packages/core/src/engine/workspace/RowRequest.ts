@@ -34,6 +34,10 @@ export interface RowRequest {
   readonly blacklist?: ReadonlyArray<BlacklistId>
   /** Checks of an agent's present registration; the agent is in this request or loaded already. */
   readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
+  /** Expectations of an agent's present registration; the agent is in this request or loaded. */
+  readonly expectations?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
+  /** All expectations of the present registrations of these agents, which are loaded already. */
+  readonly expectationsOfAgents?: ReadonlyArray<AgentId>
   /**
    * Which of these events are in the history of the agent's present registration; the agent is
    * loaded already.

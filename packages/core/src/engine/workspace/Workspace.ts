@@ -12,6 +12,7 @@ import {
 import type { IncidentActRecord } from "../../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { type Found, NOTHING_FOUND } from "./Found.ts"
 import { KnownEvents } from "./KnownEvents.ts"
@@ -53,6 +54,8 @@ export class Workspace {
   readonly found: Found = { ...NOTHING_FOUND }
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined
+  #expectations: Table<CheckRef, ExpectationRecord> | undefined
+  #expectationsOfAgents: Set<AgentId> | undefined
   #keysOfAgents: Set<AgentId> | undefined
   #membersOfAgents: Set<AgentId> | undefined
   readonly #removedChecks: Array<CheckRef> = []
@@ -69,6 +72,16 @@ export class Workspace {
   /** How far down their members' ranking incidents are loaded. */
   get rankings(): Map<IncidentId, LoadedRanking> {
     return (this.#rankings ??= new Map())
+  }
+
+  /** Made when first asked for: heartbeats and results of checks in time need none. */
+  get expectations(): Table<CheckRef, ExpectationRecord> {
+    return (this.#expectations ??= new Table(WorkspaceTables.expectations, this.#count))
+  }
+
+  /** Agents of which all expectations are loaded. */
+  get expectationsOfAgents(): Set<AgentId> {
+    return (this.#expectationsOfAgents ??= new Set())
   }
 
   /** Agents of which all keys that are not blocked are loaded. */
@@ -225,6 +238,7 @@ export class Workspace {
       agents: this.agents.changes(),
       keys: this.keys.changes(),
       checks: this.checks.changes(),
+      expectations: this.#expectations?.changes() ?? NONE,
       incidents: this.incidents.changes(),
       members: this.members.changes(),
       outbox: this.outbox.changes(),
@@ -251,6 +265,8 @@ export class Workspace {
 }
 
 export type WorkspaceChanges = ReturnType<Workspace["changes"]>
+
+const NONE: ReadonlyArray<never> = []
 
 const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "discarded"])
 

@@ -2,6 +2,7 @@ import type { AgentKeyRecord, AgentRecord } from "../../admission/AgentRecord.ts
 import type { CheckRecord, CheckRef } from "../../checks/CheckRecord.ts"
 import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../../contract/Identifiers.ts"
 import type { OperatorName } from "../../contract/Operators.ts"
+import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
 import type { IncidentRecord, IncidentRef } from "../../incidents/IncidentRecord.ts"
 import type { MemberRecord, MemberRef } from "../../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../../liveness/MarkRecord.ts"
@@ -43,6 +44,13 @@ export const WorkspaceTables = {
     // A registration belongs to one agent.
     partOf: (ref) => ref.registration_id,
     keyOf: (ref) => ref.check_id,
+  }),
+  expectations: table<CheckRef, ExpectationRecord>({
+    name: "expectation",
+    idOf: (row) => row,
+    partOf: (ref) => ref.registration_id,
+    keyOf: (ref) => ref.check_id,
+    groupsOf: (row) => [row.registration_id],
   }),
   incidents: table<IncidentId, IncidentRecord>({
     name: "incident",

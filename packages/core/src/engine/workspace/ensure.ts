@@ -45,6 +45,21 @@ const missingChecks = (
   return check_ids && { agent_id, check_ids }
 }
 
+const missingExpectations = (
+  workspace: Workspace,
+  request: NonNullable<RowRequest["expectations"]>,
+): RowRequest["expectations"] => {
+  const { agent_id } = request
+  const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
+  if (agent === undefined) return undefined
+  const { registration_id } = agent
+  const check_ids = unless(
+    (check_id) => workspace.expectations.isLoaded({ agent_id, registration_id, check_id }),
+    request.check_ids,
+  )
+  return check_ids && { agent_id, check_ids }
+}
+
 const missingHistory = (
   workspace: Workspace,
   request: NonNullable<RowRequest["history"]>,
@@ -73,6 +88,11 @@ const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>):
     keysOfAgents: unless((id) => workspace.keysOfAgents.has(id), request.keysOfAgents),
     blacklist: unless((id) => workspace.blacklist.isLoaded(id), request.blacklist),
     checks: request.checks && missingChecks(workspace, request.checks),
+    expectations: request.expectations && missingExpectations(workspace, request.expectations),
+    expectationsOfAgents: unless(
+      (id) => workspace.expectationsOfAgents.has(id),
+      request.expectationsOfAgents,
+    ),
     history: request.history && missingHistory(workspace, request.history),
     // Callers name rows once, except incidents, which many checks share.
     incidents: distinct(unless((id) => workspace.incidents.isLoaded(id), request.incidents)),

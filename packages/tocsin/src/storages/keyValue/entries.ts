@@ -19,6 +19,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.agent, changes.agents)
   change(rowKeys.agent_key, changes.keys)
   change(rowKeys.check_state, changes.checks)
+  change(rowKeys.expectation, changes.expectations)
   change(rowKeys.incident, changes.incidents)
   change(rowKeys.incident_member, changes.members)
   change(rowKeys.outbox, changes.outbox)
@@ -50,6 +51,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
 export const expiredEntries = (expired: ExpiredRows): Entries => {
   const keys = [
     ...expired.checks.map(rowKeys.check_state),
+    ...expired.expectations.map(rowKeys.expectation),
     ...expired.registrations.map(rowKeys.removed_registration),
     ...expired.history.map(rowKeys.check_event),
     ...expired.outbox.map(rowKeys.outbox),
@@ -85,6 +87,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     agents: added("agent"),
     keys: added("agent_key"),
     checks: added("check_state"),
+    expectations: added("expectation"),
     incidents: added("incident"),
     members: added("incident_member"),
     outbox: added("outbox"),

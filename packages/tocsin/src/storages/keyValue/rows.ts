@@ -3,6 +3,7 @@ import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/Agent
 import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { IncidentActRecord } from "@tocsin/core/incidents/IncidentActRecord"
 import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
@@ -16,6 +17,7 @@ export interface Rows {
   readonly agent: AgentRecord
   readonly agent_key: BlockedKeyRecord
   readonly check_state: CheckRecord
+  readonly expectation: ExpectationRecord
   readonly check_event: StoredHistoryRecord
   readonly incident: IncidentRecord
   readonly incident_member: MemberRecord
@@ -37,6 +39,7 @@ export const rowKeys = {
   agent: (row: Pick<AgentRecord, "agent_id">) => `agent/${row.agent_id}`,
   agent_key: (row: { readonly key_hash: string }) => `agent_key/${row.key_hash}`,
   check_state: (row: CheckRef) => `check_state/${row.registration_id}/${row.check_id}`,
+  expectation: (row: CheckRef) => `expectation/${row.registration_id}/${row.check_id}`,
   check_event: (row: { readonly seq: number }) => `check_event/${row.seq}`,
   incident: (row: Pick<IncidentRecord, "id">) => `incident/${row.id}`,
   incident_member: (row: MemberRef) => `incident_member/${row.incident_id}/${row.agent_id}/${row.check_id}`,

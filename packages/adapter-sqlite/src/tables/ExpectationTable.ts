@@ -1,0 +1,38 @@
+import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTable } from "./makeTable.ts"
+
+type Place = [now: Instant, look_at: Instant, AgentId | "", CheckId | "", RegistrationId | "", limit: number]
+
+/** Table `expectation`: checks that must report. */
+export const makeExpectationTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.expectation)
+  const byRef = table.one("WHERE agent_id = ? AND check_id = ? AND registration_id = ?")
+  const due = table.all<Place>(
+    `WHERE look_at IS NOT NULL AND look_at <= ? AND (look_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
+    ORDER BY look_at, agent_id, check_id, registration_id LIMIT ?`,
+  )
+  return {
+    find: (ref: CheckRef): ExpectationRecord | undefined =>
+      byRef(ref.agent_id, ref.check_id, ref.registration_id),
+    ofAgent: table.all<[AgentId, RegistrationId]>("WHERE agent_id = ? AND registration_id = ?"),
+    /** Those to be looked at by now, longest due first, from the one after `after`. */
+    due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>
+      due(
+        now,
+        after?.look_at ?? LONG_AGO,
+        after?.agent_id ?? "",
+        after?.check_id ?? "",
+        after?.registration_id ?? "",
+        limit,
+      ),
+    write: table.write,
+  }
+}
+
+/** Before every time that a row has. */
+const LONG_AGO = -(2n ** 63n) as Instant

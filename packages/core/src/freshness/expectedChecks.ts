@@ -1,0 +1,66 @@
+import { Effect } from "effect"
+import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
+import type { ValidationError } from "../contract/Errors.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { CheckState } from "../contract/Resources.ts"
+import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { toCheckState } from "../usecases/toResources.ts"
+import { dueTime } from "./dueTime.ts"
+import type { ExpectationRecord } from "./ExpectationRecord.ts"
+
+/** A check as /ops/v1/checks shows it. */
+export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {
+  readonly status: CheckState["status"] | null
+  readonly last_observed_at: CheckState["last_observed_at"] | null
+  readonly expected_at: Instant | null
+  readonly is_stale: boolean
+}
+
+/** These checks, in their order, with what is known of each. */
+const toExpectedChecks = (
+  refs: ReadonlyArray<CheckRef>,
+  checks: ReadonlyArray<CheckRecord>,
+  expectations: ReadonlyArray<ExpectationRecord>,
+): ReadonlyArray<ExpectedCheckState> => {
+  const nameOf = ({ check_id, registration_id }: CheckRef) => `${registration_id}/${check_id}`
+  const checksByName = new Map(checks.map((check) => [nameOf(check), check]))
+  const expectationsByName = new Map(expectations.map((row) => [nameOf(row), row]))
+  return refs.map((ref) => {
+    const check = checksByName.get(nameOf(ref))
+    const expectation = expectationsByName.get(nameOf(ref))
+    const { agent_id, check_id } = ref
+    const shown =
+      check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)
+    return {
+      ...shown,
+      expected_at: expectation === undefined ? null : dueTime(expectation, check?.received_at),
+      is_stale: expectation?.incident_id !== undefined,
+    }
+  })
+}
+
+/** Filters and paging of checks with when they must report. */
+export type ExpectedCheckParameters = PageParameters & {
+  readonly agent_id?: AgentId | undefined
+  /** Whether to list overdue checks only, those included that never reported. */
+  readonly is_stale: boolean
+}
+
+/** A page of checks with when they must report. */
+export const expectedChecks = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  { agent_id, is_stale, ...parameters }: ExpectedCheckParameters,
+): Effect.fn.Return<Page<ExpectedCheckState>, ValidationError | StorageError> {
+  const query = { filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
+  if (is_stale) {
+    const found = yield* readPage(storage, sha256, { ...query, list: "overdue" }, parameters)
+    const checks = yield* storage.checks(found.items)
+    return { ...found, items: toExpectedChecks(found.items, checks, found.items) }
+  }
+  const found = yield* readPage(storage, sha256, { ...query, list: "checks" }, parameters)
+  const expectations = yield* storage.expectations(found.items)
+  return { ...found, items: toExpectedChecks(found.items, found.items, expectations) }
+})

@@ -1,0 +1,103 @@
+import { Effect } from "effect"
+import type { AgentId, CheckId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import { outageEnd } from "../liveness/outage.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { ExpectationRecord } from "./ExpectationRecord.ts"
+import { ExpectationTransitions } from "./ExpectationTransitions.ts"
+import { lookAfter } from "./dueTime.ts"
+import { judgeExpectation } from "./judgeExpectation.ts"
+import { becomeOverdue } from "./staleIncident.ts"
+
+interface LookInput {
+  readonly agentId: AgentId
+  readonly checkIds: ReadonlyArray<CheckId>
+  readonly outageEnd: Instant.Instant | undefined
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+}
+
+/**
+ * Looks at expectations of one agent that may be overdue: these join their incident, the others are
+ * looked at again later. Ignores what changed since they were found. Safe with several replicas.
+ */
+export const lookAtExpectations = (input: LookInput): Command<void> =>
+  function* (workspace, now) {
+    const { agentId: agent_id, checkIds: check_ids, rules } = input
+    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+    const agent = workspace.agents.get(agent_id)
+    if (agent === undefined) return
+    yield* ensure(workspace, { expectations: { agent_id, check_ids } })
+    const incidents = new Incidents(workspace, now, input.incidents)
+    for (const check_id of check_ids) {
+      const ref = { agent_id, check_id, registration_id: agent.registration_id }
+      const expectation = workspace.expectations.get(ref)
+      if (expectation?.look_at === undefined || expectation.look_at > now) continue
+      const check = workspace.checks.get(ref)
+      const { staleAfter } = rules
+      const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
+      const judged = judgeExpectation(facts, now)
+      if (judged.verdict === "overdue") yield* becomeOverdue(workspace, incidents, expectation, judged.due)
+      if (judged.verdict === "in_time") {
+        move(ExpectationTransitions, "expected", "found_in_time")
+        workspace.expectations.put({ ...expectation, look_at: lookAfter(judged.earliest) })
+      }
+    }
+  }
+
+/** Agents at a time: storages that commit in groups fill them. */
+const AT_A_TIME = 16
+
+interface Looking {
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+  /** Expectations per read. */
+  readonly limit: number
+}
+
+/**
+ * Looks at every expectation that may be overdue now, page by page. One that waits for its agent is
+ * due again at the next round.
+ */
+export const lookAtDueExpectations = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  { incidents, limit, rules }: Looking,
+): Effect.fn.Return<void, StorageError> {
+  let after: ExpectationRecord | undefined
+  for (;;) {
+    const now = yield* Instant.now
+    const due = yield* storage.dueExpectations({ now, after, limit })
+    if (due.length > 0) {
+      const mark = yield* storage.mark
+      const outage = mark && outageEnd(mark, now, rules)
+      yield* Effect.forEach(
+        checksByAgent(due),
+        ([agentId, checkIds]) =>
+          commits.transact(lookAtExpectations({ agentId, checkIds, outageEnd: outage, rules, incidents })),
+        { concurrency: AT_A_TIME, discard: true },
+      )
+    }
+    if (due.length < limit) return
+    after = due.at(-1)
+  }
+})
+
+const checksByAgent = (
+  due: ReadonlyArray<ExpectationRecord>,
+): ReadonlyMap<AgentId, ReadonlyArray<CheckId>> => {
+  const byAgent = new Map<AgentId, Array<CheckId>>()
+  for (const { agent_id, check_id } of due) {
+    const checks = byAgent.get(agent_id)
+    if (checks === undefined) byAgent.set(agent_id, [check_id])
+    else checks.push(check_id)
+  }
+  return byAgent
+}

@@ -1,0 +1,98 @@
+import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
+import { type AgentId, IncidentKey } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { IncidentRef } from "../incidents/IncidentRecord.ts"
+import type { Incidents, Leaving } from "../incidents/Incidents.ts"
+import type { MemberRef } from "../incidents/MemberRecord.ts"
+import { dueTime, lookAfter } from "./dueTime.ts"
+import { type ExpectationRecord, stateOf } from "./ExpectationRecord.ts"
+import { ExpectationTransitions } from "./ExpectationTransitions.ts"
+
+/** The key of the incident of an agent's overdue checks; no key of an event meets it. */
+const staleRef = (agentId: AgentId): IncidentRef => ({
+  kind: "automatic",
+  incident_key: IncidentKey.make(`${agentId}/@stale`),
+})
+
+/** The membership of an overdue check, and `undefined` of any other. */
+const staleMember = ({ agent_id, check_id, incident_id }: ExpectationRecord): MemberRef | undefined =>
+  incident_id === undefined ? undefined : { incident_id, agent_id, check_id }
+
+const summaryOf = (
+  { check_id }: ExpectationRecord,
+  check: CheckRecord | undefined,
+  due: Instant.Instant,
+): string =>
+  check === undefined
+    ? `${check_id} never reported; it was due at ${Instant.format(due)}`
+    : `${check_id} has not reported since ${Instant.format(check.received_at)}`
+
+/** A check is found overdue: it joins the incident of its agent's overdue checks. */
+export function* becomeOverdue(
+  workspace: Workspace,
+  incidents: Incidents,
+  expectation: ExpectationRecord,
+  due: Instant.Instant,
+): Decision<void> {
+  const { agent_id, check_id, terms } = expectation
+  const check = workspace.checks.get(expectation)
+  const { severity, notifications_enabled: notify } = terms
+  const member = { agent_id, check_id, severity, summary: summaryOf(expectation, check, due) }
+  move(ExpectationTransitions, "expected", "found_overdue")
+  const incident_id = yield* incidents.join(staleRef(agent_id), { member, notify })
+  workspace.expectations.put({ ...expectation, look_at: undefined, incident_id })
+  if (check !== undefined) workspace.checks.put({ ...check, stale_incident_id: incident_id })
+}
+
+/**
+ * A check leaves the incident of its agent's overdue checks. Its row, if loaded and still there, no
+ * longer refers to it.
+ */
+export function* leaveStale(
+  workspace: Workspace,
+  incidents: Incidents,
+  expectation: ExpectationRecord,
+  leaving: Leaving,
+): Decision<void> {
+  const member = staleMember(expectation)
+  if (member === undefined) return
+  yield* incidents.leave(member, leaving)
+  const check = workspace.checks.get(expectation)
+  if (check !== undefined) workspace.checks.put({ ...check, stale_incident_id: undefined })
+}
+
+/** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#freshness). */
+export function* reported(
+  workspace: Workspace,
+  incidents: Incidents,
+  ref: CheckRef,
+  now: Instant.Instant,
+): Decision<void> {
+  const { agent_id, check_id } = ref
+  yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
+  const expectation = workspace.expectations.get(ref)
+  if (expectation?.incident_id === undefined) return
+  move(ExpectationTransitions, "overdue", "reported")
+  const notify = expectation.terms.notifications_enabled
+  yield* leaveStale(workspace, incidents, expectation, { by: "event", notify })
+  workspace.expectations.put({
+    ...expectation,
+    incident_id: undefined,
+    look_at: lookAfter(dueTime(expectation, now)),
+  })
+}
+
+/** Ends an expectation with its check (docs/rules.md#deleting-an-agent). */
+export function* removeExpectation(
+  workspace: Workspace,
+  incidents: Incidents,
+  expectation: ExpectationRecord,
+): Decision<void> {
+  move(ExpectationTransitions, stateOf(expectation), "removed")
+  yield* leaveStale(workspace, incidents, expectation, { by: "agent_gone" })
+  workspace.expectations.delete(expectation)
+}

@@ -1,0 +1,51 @@
+import { Effect, type Redacted } from "effect"
+import type { AgentBlocked, AgentNotAccepted, RateLimited } from "../admission/AdmissionErrors.ts"
+import type { BodyBudget } from "../admission/BodyBudget.ts"
+import { declarationReply, tooManyDeclarations } from "../admission/ingestReplies.ts"
+import type { ValidationError } from "../contract/Errors.ts"
+import type { ExpectationsRequest, ExpectationsResponse } from "../contract/Expectations.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { Hashing } from "../ports/Hashing.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { StorageError } from "../ports/Storage.ts"
+import { declareExpectations } from "./declareExpectations.ts"
+import { termsOf } from "./termsOf.ts"
+
+interface Parts {
+  readonly hashing: Hashing["Service"]
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+  /** The limit that declarations share with heartbeats. */
+  readonly heartbeats: TokenBuckets
+  readonly bodies: Pick<BodyBudget, "note">
+  readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
+}
+
+/** The checks that an agent declares. */
+export interface AgentDeclaration {
+  readonly agent_id: AgentId
+  readonly request: ExpectationsRequest
+}
+
+/** Takes declarations of expected checks (docs/rules.md#freshness). */
+export const takeDeclarations = ({ bodies, hashing, heartbeats, incidents, rules, transact }: Parts) =>
+  Effect.fn("Ingest.expectations")(function* (
+    presented: Redacted.Redacted,
+    { agent_id, request }: AgentDeclaration,
+  ): Effect.fn.Return<
+    ExpectationsResponse,
+    ValidationError | AgentBlocked | AgentNotAccepted | RateLimited | StorageError
+  > {
+    const checks = yield* Effect.fromResult(termsOf(request, rules.staleAfter))
+    const { key_hash } = hashing.identify(presented)
+    const permission = heartbeats.take(key_hash, yield* Instant.now)
+    if (!permission.allowed) return yield* tooManyDeclarations(permission.retryAfterSeconds)
+    const isComplete = request.complete
+    const result = yield* transact(declareExpectations({ agent_id, key_hash, checks, isComplete, incidents }))
+    bodies.note(key_hash, result.outcome === "declared")
+    return yield* declarationReply(result)
+  })

@@ -1,0 +1,13 @@
+import type { Duration } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import * as Instant from "../contract/Instant.ts"
+
+/**
+ * When the contact of an agent began that is seen now: now, if it was stale
+ * (docs/rules.md#overdue-checks).
+ */
+export const contactFrom = (
+  { contact_from, last_seen_at }: Pick<AgentRecord, "contact_from" | "last_seen_at">,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Instant.Instant | undefined => (last_seen_at <= Instant.minus(now, staleAfter) ? now : contact_from)

@@ -1,0 +1,15 @@
+import type { Column } from "./TableShape.ts"
+
+/** The types of stored columns. */
+export const text = { type: "text" } as const
+export const uuid = { type: "uuid" } as const
+export const instant = { type: "instant" } as const
+export const integer = { type: "integer" } as const
+export const long = { type: "long" } as const
+export const boolean = { type: "boolean" } as const
+export const json = { type: "json" } as const
+export const uuids = { type: "uuids" } as const
+
+export const orUndefined = <C extends Column>(column: C) => ({ ...column, whenNull: "undefined" as const })
+export const orAbsent = <C extends Column>(column: C) => ({ ...column, whenNull: "absent" as const })
+export const moving = <C extends Column>(column: C) => ({ ...column, moves: true as const })

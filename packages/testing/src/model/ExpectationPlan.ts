@@ -1,0 +1,42 @@
+import { CheckId } from "@tocsin/core/contract/Identifiers"
+import type { ExpectedCheck } from "@tocsin/core/contract/Expectations"
+import type { Severity } from "@tocsin/core/contract/Status"
+import { Duration } from "effect"
+import * as fc from "fast-check"
+
+/** A check that an agent declares: with seconds between two results, or else with a schedule. */
+export interface ExpectationPlan<Check extends string> {
+  readonly check: Check
+  readonly every: number | undefined
+  readonly severity: Severity
+  readonly silent: boolean
+}
+
+/** Declarations of some of these checks, none twice. */
+export const expectationPlans = <const Check extends string>(
+  checks: ReadonlyArray<Check>,
+): fc.Arbitrary<ReadonlyArray<ExpectationPlan<Check>>> =>
+  fc.uniqueArray(
+    fc.record({
+      check: fc.constantFrom(...checks),
+      every: fc.option(fc.constantFrom(10, 60, 3_600), { nil: undefined, freq: 5 }),
+      severity: fc.constantFrom<Severity>("unknown", "unknown", "critical", "warning"),
+      silent: fc.boolean(),
+    }),
+    { maxLength: 3, selector: ({ check }) => check },
+  )
+
+/** The check as its agent declares it. */
+export const expectationOf = ({
+  check,
+  every,
+  severity,
+  silent,
+}: ExpectationPlan<string>): ExpectedCheck => ({
+  check_id: CheckId.make(check),
+  ...(every === undefined
+    ? { cron: "*/20 * * * *", tz: "Europe/Berlin", grace: Duration.minutes(1) }
+    : { every: Duration.seconds(every) }),
+  severity,
+  notifications_enabled: !silent,
+})

@@ -1,0 +1,321 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { minus } from "@tocsin/core/contract/Instant"
+import { eventId, keyOf } from "@tocsin/testing/samples"
+import { Duration, Effect, Result } from "effect"
+import { AGENT } from "../service/agents.ts"
+import type { Process, Service } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+import { openIncidents, openTimeline } from "../service/Timeline.ts"
+
+/** Declares checks of an agent, as a request's body names them. */
+const declare = (
+  { ingest }: Pick<Process, "ingest">,
+  checks: ReadonlyArray<object>,
+  { agent = AGENT, complete = false } = {},
+) => {
+  const request = Result.getOrThrow(decodeExpectationsRequest({ checks, complete }))
+  return Effect.orDie(ingest.expectations(keyOf(agent), { agent_id: agent, request })).pipe(
+    Effect.tap(settled),
+  )
+}
+
+const expectationOf = (service: Service) => service.rows().expectations.get("a/disk")
+
+/** The agent `a`, and so many processes that look for overdue checks. */
+const open = Effect.fnUntraced(function* (processes = 1) {
+  const timeline = yield* openTimeline({ process: { keepsHouse: true } })
+  const { after, front, service } = timeline
+  for (let number = 2; number <= processes; number++) {
+    yield* service.open(`process ${number}`, { keepsHouse: true })
+  }
+  yield* settled
+  /** Lets time pass in which an agent sends heartbeats, one a minute. */
+  const alive = Effect.fnUntraced(function* (minutes: number, id = AGENT) {
+    for (let minute = 0; minute < minutes; minute++) {
+      yield* after("1 minute")
+      yield* timeline.agent(id).beats
+    }
+  })
+  const shown = (is_stale = false) =>
+    Effect.map(Effect.orDie(front.queries.expectedChecks({ is_stale, limit: 100 })), ({ items }) => items)
+  return { ...timeline, alive, shown }
+})
+
+const EACH_MINUTE = { check_id: "disk", every: "1m" }
+
+describe("a declared check that stops reporting", () => {
+  it.effect("joins its agent's incident within 15 seconds of its due time", () =>
+    Effect.gen(function* () {
+      const { after, alive, disk, front, incidents, shown, webhook } = yield* open()
+      yield* disk.turns("ok")
+      assert.deepStrictEqual(yield* declare(front, [EACH_MINUTE]), { expected: 1, withdrawn: 0 })
+      yield* alive(2)
+      yield* after("59 seconds")
+      yield* incidents.areOpen()
+      yield* alive(1)
+      yield* after("15 seconds")
+      yield* incidents.areOpen("a/@stale")
+      const [incident] = yield* openIncidents(front)
+      assert(incident !== undefined)
+      assert.strictEqual(incident.severity, "unknown")
+      assert.strictEqual(incident.check_id, CheckId.make("disk"))
+      assert.match(incident.summary ?? "", /^disk has not reported since /)
+      yield* webhook.has("firing unknown a/@stale")
+      const [check] = yield* shown(true)
+      assert.deepInclude(check, { status: "ok", is_stale: true })
+    }),
+  )
+
+  it.effect("leaves it with its next result, whatever that says, and is expected again", () =>
+    Effect.gen(function* () {
+      const { alive, disk, front, incidents, shown, webhook } = yield* open()
+      yield* declare(front, [EACH_MINUTE])
+      yield* alive(4)
+      yield* incidents.areOpen("a/@stale")
+      yield* disk.turns("critical")
+      yield* incidents.areOpen("a/disk")
+      assert.deepInclude((yield* shown())[0], { status: "critical", is_stale: false })
+      yield* alive(4)
+      yield* incidents.areOpen("a/disk", "a/@stale")
+      yield* webhook.has(
+        "firing unknown a/@stale",
+        "firing critical a/disk",
+        "resolved unknown a/@stale",
+        "firing unknown a/@stale",
+      )
+    }),
+  )
+
+  it.effect("joins the same incident as others of its agent, with the worst severity", () =>
+    Effect.gen(function* () {
+      const { alive, agent, front, incidents } = yield* open()
+      yield* declare(front, [EACH_MINUTE, { check_id: "backup", every: "2m", severity: "critical" }])
+      yield* alive(4)
+      assert.strictEqual((yield* openIncidents(front))[0]?.severity, "unknown")
+      yield* alive(4)
+      const [incident, ...others] = yield* openIncidents(front)
+      assert.strictEqual(incident?.severity, "critical")
+      assert.isEmpty(others)
+      assert.notProperty(incident, "check_id")
+      yield* agent().reports({ check: "backup", status: "ok" })
+      assert.strictEqual((yield* openIncidents(front))[0]?.severity, "unknown")
+      yield* agent().reports({ check: "disk", status: "ok" })
+      yield* incidents.areOpen()
+    }),
+  )
+
+  it.effect("is not overdue while unchanged results arrive, which write no row of freshness", () =>
+    Effect.gen(function* () {
+      const { after, disk, front, incidents, service } = yield* open()
+      yield* disk.turns("ok")
+      yield* declare(front, [EACH_MINUTE])
+      let rewritten = 0
+      let expectation = expectationOf(service)
+      for (let minute = 0; minute < 30; minute++) {
+        const before = expectationOf(service)
+        yield* disk.turns("ok")
+        assert.strictEqual(expectationOf(service), before)
+        yield* after("1 minute")
+        const now = expectationOf(service)
+        if (now !== expectation) rewritten += 1
+        expectation = now
+      }
+      yield* incidents.areOpen()
+      // 30 minutes are ten times `after`.
+      assert.isAtMost(rewritten, 10)
+      assert.isAbove(rewritten, 5)
+    }),
+  )
+
+  it.effect("is reported once when its host is dead: by the heartbeat incident", () =>
+    Effect.gen(function* () {
+      const { after, alive, agent, disk, front, incidents } = yield* open()
+      yield* declare(front, [EACH_MINUTE])
+      yield* disk.turns("ok")
+      yield* after("1 hour")
+      yield* incidents.areOpen("a/@heartbeat")
+      yield* agent().beats
+      yield* incidents.areOpen()
+      yield* alive(2)
+      yield* after("55 seconds")
+      yield* incidents.areOpen()
+      yield* after("20 seconds")
+      yield* incidents.areOpen("a/@stale")
+    }),
+  )
+
+  it.effect("gets its whole time after an outage of the service", () =>
+    Effect.gen(function* () {
+      const { after, agent, disk, front, incidents, isDownFor } = yield* open()
+      yield* declare(front, [{ check_id: "disk", every: "2m", after: "6m" }])
+      yield* disk.turns("ok")
+      yield* isDownFor("10 minutes")
+      yield* agent().beats
+      yield* after("1 minute")
+      yield* incidents.areOpen()
+      for (let minute = 0; minute < 4; minute++) {
+        yield* agent().beats
+        yield* after("1 minute")
+      }
+      yield* incidents.areOpen()
+      yield* agent().beats
+      yield* after("75 seconds")
+      yield* incidents.areOpen("a/@stale")
+    }),
+  )
+
+  it.effect("stays overdue when a late or a known result arrives", () =>
+    Effect.gen(function* () {
+      const { alive, disk, front, incidents, service } = yield* open()
+      yield* disk.turns("ok")
+      yield* declare(front, [EACH_MINUTE])
+      yield* alive(4)
+      const [result] = service.rows().history
+      assert(result !== undefined)
+      const { agent_id, received_at: _received, registration_id: _registration, ...event } = result
+      const late = {
+        ...event,
+        event_id: eventId(1),
+        observed_at: minus(event.observed_at, Duration.hours(1)),
+      }
+      yield* Effect.orDie(front.ingest.events(keyOf(AGENT), { agent_id, events: [event, late] }))
+      yield* incidents.areOpen("a/@stale")
+    }),
+  )
+
+  it.effect("notifies nobody if its declaration says so", () =>
+    Effect.gen(function* () {
+      const { alive, disk, front, incidents, webhook } = yield* open()
+      yield* declare(front, [{ ...EACH_MINUTE, notifications_enabled: false }])
+      yield* alive(4)
+      yield* incidents.areOpen("a/@stale")
+      yield* disk.turns("ok")
+      yield* incidents.areOpen()
+      yield* webhook.has()
+    }),
+  )
+})
+
+describe("an overdue check leaves its incident when", () => {
+  const overdue = Effect.gen(function* () {
+    const opened = yield* open()
+    yield* opened.disk.turns("ok")
+    yield* declare(opened.front, [EACH_MINUTE])
+    yield* opened.alive(4)
+    yield* opened.incidents.areOpen("a/@stale")
+    return opened
+  })
+
+  it.effect("its agent withdraws it", () =>
+    Effect.gen(function* () {
+      const { front, incidents, shown, webhook } = yield* overdue
+      assert.deepStrictEqual(yield* declare(front, [], { complete: true }), { expected: 0, withdrawn: 1 })
+      yield* incidents.areOpen()
+      yield* webhook.has("firing unknown a/@stale", "resolved unknown a/@stale")
+      assert.deepInclude((yield* shown())[0], { is_stale: false, expected_at: null })
+    }),
+  )
+
+  it.effect("the check is deleted, and its declaration with it", () =>
+    Effect.gen(function* () {
+      const { alive, front, incidents, service } = yield* overdue
+      yield* Effect.orDie(front.operations.removeCheck({ agent_id: AGENT, check_id: CheckId.make("disk") }))
+      yield* incidents.areOpen()
+      assert.strictEqual(service.rows().expectations.size, 0)
+      yield* alive(5)
+      yield* incidents.areOpen()
+    }),
+  )
+
+  it.effect("its agent is deleted", () =>
+    Effect.gen(function* () {
+      const { after, agent, incidents, service } = yield* overdue
+      yield* agent().isDeleted
+      yield* incidents.areOpen()
+      yield* after("1 minute")
+      assert.strictEqual(service.rows().expectations.size, 0)
+    }),
+  )
+})
+
+describe("a declaration", () => {
+  it.effect("that is equal changes nothing; one without complete leaves the others", () =>
+    Effect.gen(function* () {
+      const { alive, front, incidents, service } = yield* open()
+      yield* declare(front, [EACH_MINUTE])
+      yield* alive(2)
+      const before = service.rows().expectations
+      assert.deepStrictEqual(yield* declare(front, [{ ...EACH_MINUTE, after: "180s" }]), {
+        expected: 1,
+        withdrawn: 0,
+      })
+      assert.deepStrictEqual(service.rows().expectations, before)
+      const another = [{ check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin" }]
+      assert.deepStrictEqual(yield* declare(front, another), { expected: 2, withdrawn: 0 })
+      yield* alive(2)
+      yield* incidents.areOpen("a/@stale")
+    }),
+  )
+
+  it.effect("of other terms counts from now, and leaves an overdue check so, with its severity", () =>
+    Effect.gen(function* () {
+      const { alive, disk, front, incidents } = yield* open()
+      yield* declare(front, [EACH_MINUTE])
+      yield* alive(2)
+      yield* declare(front, [{ ...EACH_MINUTE, severity: "warning" }])
+      yield* alive(2)
+      yield* incidents.areOpen()
+      yield* alive(2)
+      assert.strictEqual((yield* openIncidents(front))[0]?.severity, "warning")
+      yield* declare(front, [{ ...EACH_MINUTE, severity: "critical" }])
+      assert.strictEqual((yield* openIncidents(front))[0]?.severity, "critical")
+      yield* disk.turns("ok")
+      yield* incidents.areOpen()
+    }),
+  )
+
+  it.effect.each([
+    ["blocked", "AgentBlocked"],
+    ["pending", "AgentNotAccepted"],
+  ] as const)("of a %s key is refused: %s", ([standing, tag]) =>
+    Effect.gen(function* () {
+      const { agent, front, service } = yield* open()
+      const other = AgentId.make("b")
+      yield* agent(other).beats
+      if (standing === "blocked") yield* Effect.orDie(front.admission.block(other))
+      const request = Result.getOrThrow(decodeExpectationsRequest({ checks: [EACH_MINUTE] }))
+      const error = yield* Effect.flip(front.ingest.expectations(keyOf(other), { agent_id: other, request }))
+      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(service.rows().expectations.size, 0)
+    }),
+  )
+})
+
+describe("several processes", () => {
+  it.effect("open one incident, and a restart changes nothing", () =>
+    Effect.gen(function* () {
+      const { after, agent, disk, front, incidents, isDownFor, service, webhook } = yield* open(3)
+      yield* disk.turns("ok")
+      yield* declare(front, [EACH_MINUTE])
+      for (const pause of [
+        "70 seconds",
+        "30 seconds",
+        "70 seconds",
+      ] satisfies ReadonlyArray<Duration.Input>) {
+        yield* isDownFor(pause)
+        yield* agent().beats
+      }
+      yield* after("12 seconds")
+      yield* incidents.areOpen()
+      yield* agent().beats
+      yield* after("15 seconds")
+      yield* incidents.areOpen("a/@stale")
+      yield* isDownFor("30 seconds")
+      yield* after("1 minute")
+      assert.strictEqual(service.rows().incidents.size, 1)
+      yield* webhook.has("firing unknown a/@stale")
+    }),
+  )
+})
