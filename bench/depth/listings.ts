@@ -33,18 +33,26 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   history: maybe([LARGE_AGENT]).flatMap((agent_id) =>
     maybe([COMMON_CHECK]).map((check_id) => ({ agent_id, check_id })),
   ),
-  incidents: maybe(IncidentState.literals).flatMap((state) =>
-    maybe(Severity.literals).flatMap((severity) =>
-      maybe([LARGE_AGENT]).flatMap((agent_id) =>
-        maybe([COMMON_CHECK]).map((check_id) => ({ state, severity, agent_id, check_id })),
+  incidents: [
+    ...maybe(IncidentState.literals).flatMap((state) =>
+      maybe(Severity.literals).flatMap((severity) =>
+        maybe([LARGE_AGENT]).flatMap((agent_id) =>
+          maybe([COMMON_CHECK]).map((check_id) => ({ state, severity, agent_id, check_id })),
+        ),
       ),
     ),
-  ),
-  outbox: maybe(OutboxState.literals).flatMap((state) =>
-    maybe(NotifierKind.literals).flatMap((notifier) =>
-      maybe(NotificationType.literals).map((event_type) => ({ state, notifier, event_type })),
+    { acknowledged: true },
+    { acknowledged: false },
+  ],
+  outbox: [
+    ...maybe(OutboxState.literals).flatMap((state) =>
+      maybe(NotifierKind.literals).flatMap((notifier) =>
+        maybe(NotificationType.literals).map((event_type) => ({ state, notifier, event_type })),
+      ),
     ),
-  ),
+    { held: true },
+    { held: false },
+  ],
 }
 
 /** A query of some list, of any. */

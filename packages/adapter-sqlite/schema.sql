@@ -8,6 +8,7 @@
 -- 6 acknowledgements breaking sha256:710a4535731be646b89ade7ac523e9f3172f33a85ae747dddc8af6cf58cc7831
 -- 7 timers breaking sha256:181a716ab2de381bf39acd6d1c6a7033b57447ac40b7d66d2b17f609a5fc42e7
 -- 8 expectations compatible sha256:c3759a9d766cd211741ee0d340eca5c4aa932202158fe8c29c2f3c0949e244f6
+-- 9 acknowledged_incidents compatible sha256:1301201050431d00a16f8966dd0437124ed4d66ef009eee44364bb14e24a4560
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -182,6 +183,8 @@ CREATE TABLE incident (
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
   summary TEXT
 , ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0, next_look_at INTEGER) STRICT, WITHOUT ROWID;
+
+CREATE INDEX incident_acknowledged ON incident (opened_at) WHERE ack_until IS NOT NULL AND state = 'open';
 
 CREATE TABLE incident_act (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,

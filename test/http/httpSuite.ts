@@ -31,6 +31,7 @@ import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
+import { heldSuite } from "./semantics/heldSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -69,6 +70,7 @@ const suites: Suites = {
   paging: pagingSuite,
   walk: walkSuite,
   acknowledgements: acknowledgementSuite,
+  holds: heldSuite,
   delivery: deliverySuite,
   summary: summarySuite,
   "slow clients": slowClientSuite,

@@ -8,6 +8,7 @@ import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { secretSuite } from "./failures/secretSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
+import { heldSuite } from "./semantics/heldSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -26,6 +27,7 @@ export const storageHttpSuite = <Place, E>(
     endpointSuite(subject)
     operatorSuite(subject)
     acknowledgementSuite(subject)
+    heldSuite(subject)
     forgedCursorSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)

@@ -60,6 +60,28 @@ const cursorAt = Effect.fnUntraced(function* (path: string) {
   return Object.values(body as Record<string, unknown>).filter((value) => typeof value === "string")
 })
 
+const HELD_KEYS = ["one", "two", "three"]
+
+/** Firings that an acknowledgement holds: of the second member of each incident. */
+const hold = Effect.gen(function* () {
+  const { ask } = yield* Site
+  const report = (first: number, name: string, more: object) =>
+    ask("POST", "/api/v1/events", KEYS.accepted, {
+      agent_id: "web",
+      events: HELD_KEYS.map((incident_key, index) =>
+        result(first + index, `${name}-${incident_key}`, "critical", { incident_key, ...more }),
+      ),
+    })
+  yield* report(100, "known", { notifications_enabled: false })
+  const { body } = yield* asOperator("GET", "/incidents?state=open")
+  const { items } = body as {
+    readonly items: ReadonlyArray<{ readonly id: string; readonly incident_key: string }>
+  }
+  const ids = items.filter(({ incident_key }) => HELD_KEYS.includes(incident_key)).map(({ id }) => id)
+  yield* ask("POST", "/ops/v1/incidents/acknowledge", UI_TOKEN, { ids })
+  yield* report(200, "held", {})
+})
+
 /**
  * Rows of every kind: agents and keys in every state, checks of every status, open and resolved
  * incidents, and sent, failed and retried notifications. Returns their IDs.
@@ -84,6 +106,9 @@ export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* 
     "a notification has failed",
     Effect.map(failed, (ids) => ids.length > 0),
   )
+  yield* hold
+  const held = yield* idsAt("/notifiers/outbox?state=pending&sort=created_at")
+  const resolved = yield* idsAt("/incidents?state=resolved")
   const outbox = yield* idsAt("/notifiers/outbox")
   const cursors = yield* Effect.forEach(
     [
@@ -102,8 +127,8 @@ export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* 
     AgentId: ["web", "db", "guest", "stranger"],
     CheckId: ["fine", "disk", "load", "odd", "brief"],
     EventId: results.map(({ event_id }) => event_id),
-    IncidentId: yield* idsAt("/incidents"),
-    OutboxId: [...outbox, ...(yield* failed)],
+    IncidentId: [...(yield* idsAt("/incidents")), ...resolved, ...resolved],
+    OutboxId: [...outbox, ...(yield* failed), ...held],
     key_id: yield* idsAt("/agents/admission/blacklist"),
     cursor: cursors.flat(),
   }

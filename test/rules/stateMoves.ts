@@ -180,6 +180,7 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       // Nobody acts in these stories, so nothing is held.
       held: false,
       hold_ended: false,
+      released: false,
       coalesced: false,
       firing_refused: delivered === "refused" && !isFiring,
       agent_gone: is(observed, "remove", "remove_all", "block", "block_all") && isFiring && hasResolved,

@@ -14,7 +14,7 @@ import type { ServiceOptions } from "../service/Service.ts"
 import { openWorld } from "./World.ts"
 
 /** Moves of held items; nobody acts in these stories. */
-const HOLDING: ReadonlySet<string> = new Set(["held", "hold_ended", "coalesced"])
+const HOLDING: ReadonlySet<string> = new Set(["held", "hold_ended", "released", "coalesced"])
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 

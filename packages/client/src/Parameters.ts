@@ -34,6 +34,12 @@ export interface IncidentListParameters extends Query<"listIncidents"> {}
  */
 export interface OutboxListParameters extends Query<"listOutbox"> {}
 
+/** The same, of acknowledged incidents only, or of others only. */
+export interface HeldIncidentListParameters extends Query<"listHeldIncidents"> {}
+
+/** The same, of notifications that a hold was found on when last examined, or of others only. */
+export interface HeldOutboxListParameters extends Query<"listHeldOutbox"> {}
+
 /** Which agents are accepted. */
 export interface AcceptAllParameters extends Query<"acceptAll"> {}
 

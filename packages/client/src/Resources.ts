@@ -89,6 +89,15 @@ export interface Incident extends Item<"listIncidents"> {}
 /** One notification to one notifier; its `id` is the same for every attempt. */
 export interface NotificationOutboxItem extends Item<"listOutbox"> {}
 
+/** An incident with its acknowledgement, and with what withholds its firings now. */
+export interface HeldIncident extends Item<"listHeldIncidents"> {}
+
+/**
+ * A notification with its receiver and cause, and with what withholds it now: `ack`, `after`,
+ * `silence:ID` or `window:NAME`.
+ */
+export interface HeldOutboxItem extends Item<"listHeldOutbox"> {}
+
 /** Counts that hold at `generated_at`. */
 export interface SystemSummary extends Answer<"getSummary"> {}
 

@@ -1,5 +1,10 @@
 import { ExpectationsRequest, ExpectationsResponse } from "@tocsin/core/contract/Expectations"
-import { AgentPathParameters, CheckPathParameters } from "@tocsin/core/contract/Parameters"
+import {
+  AgentPathParameters,
+  CheckPathParameters,
+  HeldIncidentListParameters,
+  HeldOutboxListParameters,
+} from "@tocsin/core/contract/Parameters"
 import { ActionCountResponse } from "@tocsin/core/contract/Responses"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -36,6 +41,34 @@ const replay = HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", {
     ),
   )
   .annotate(RequiredRole, "admin")
+
+const release = HttpApiEndpoint.post("release", "/outbox/:id/release", {
+  params: resources.OutboxPath,
+  success,
+  error: [Internal.wire, NotFound.wire, Conflict.wire],
+})
+  .annotateMerge(
+    operation(
+      "Notifications",
+      "Send a held notification now",
+      "Sends a held firing now, with the incident's present severity and summary. Nothing holds it again. Answers 409 if the notification is not held.",
+    ),
+  )
+  .annotate(RequiredRole, "admin")
+
+const listHeldOutbox = HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
+  query: HeldOutboxListParameters,
+  success: resources.HeldOutboxPage,
+  error: Internal.wire,
+})
+  .annotateMerge(
+    operation(
+      "Notifications",
+      "List notifications with what withholds them",
+      "Lists notifications as v1 does, each with its receiver, its cause, and what withholds it now.",
+    ),
+  )
+  .annotate(RequiredRole, "read")
 
 const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
   params: resources.NotifierPath,
@@ -78,6 +111,20 @@ const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/che
     ),
   )
   .annotate(RequiredRole, "admin")
+
+const listHeldIncidents = HttpApiEndpoint.get("listHeldIncidents", "/incidents", {
+  query: HeldIncidentListParameters,
+  success: resources.HeldIncidentPage,
+  error: Internal.wire,
+})
+  .annotateMerge(
+    operation(
+      "Incidents",
+      "List incidents with what withholds their firings",
+      "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now.",
+    ),
+  )
+  .annotate(RequiredRole, "read")
 
 const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
   params: resources.IncidentPath,
@@ -147,7 +194,9 @@ const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", 
   .annotate(RequiredRole, "read")
 
 class OperationsApi extends HttpApiGroup.make("operations")
-  .add(listExpectedChecks, replay, testNotifier, resetClock, removeCheck, showIncident, explain)
+  .add(listExpectedChecks, replay, release, listHeldOutbox, testNotifier)
+  .add(resetClock, removeCheck, explain)
+  .add(listHeldIncidents, showIncident)
   // The last one is the first that a request meets.
   .middleware(ValidParameters)
   .middleware(IgnoredBody)

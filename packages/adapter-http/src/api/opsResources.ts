@@ -1,11 +1,6 @@
 import { Acknowledgement, IncidentAct } from "@tocsin/core/contract/Acknowledgements"
-import {
-  Agent,
-  CheckState,
-  Incident,
-  NotificationOutboxItem,
-  StoredCheckResultEvent,
-} from "@tocsin/core/contract/Resources"
+import { Agent, CheckState, Incident, StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
+import { HeldIncident, HeldOutboxItem } from "@tocsin/core/contract/HeldResources"
 import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import { Operator, OperatorName } from "@tocsin/core/contract/Operators"
 import { InstantFromString } from "@tocsin/core/contract/Instant"
@@ -69,6 +64,11 @@ export const ExpectedCheckStatePage = Schema.Struct({
   items: Schema.Array(ExpectedCheckState),
 }).annotate({ identifier: "ExpectedCheckStatePage", description: "One page of a list." })
 
+/** One page of incidents with what withholds their firings. */
+export const HeldIncidentPage = pageOf(HeldIncident, "HeldIncidentPage")
+/** One page of notifications with what withholds them. */
+export const HeldOutboxPage = pageOf(HeldOutboxItem, "HeldOutboxPage")
+
 /** What the receiver of a test message said. */
 export const NotifierTest = Schema.Struct({
   outcome: Schema.Literals(["delivered", "deferred", "refused"]).annotate({
@@ -110,7 +110,8 @@ export const IncidentDetail = Schema.Struct({
   acts: Schema.Array(IncidentAct).annotate({
     description: "Acknowledgements and notes, newest first, at most 200.",
   }),
-  deliveries: Schema.Array(NotificationOutboxItem).annotate({ description: "At most 200, newest first." }),
+  held_by: HeldIncident.fields.held_by,
+  deliveries: Schema.Array(HeldOutboxItem).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
 
 /** Why a check is in the state it is in. */

@@ -1,57 +1,6 @@
+import { incidentExamples } from "./incidentExamples.ts"
+import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
 import * as story from "./story.ts"
-
-/** A request body or an answer as it may be on the wire, under a sentence that says when. */
-export interface Example {
-  readonly summary: string
-  readonly value: unknown
-}
-
-/** Examples of one body by names that are valid in a component's key. */
-export type Examples = Readonly<Record<string, Example>>
-
-/** What an operation receives and answers, for example. */
-export interface OperationExamples {
-  /** Of parameters that are not in {@link pathParameters}. */
-  readonly parameters?: Readonly<Record<string, string>>
-  readonly request?: Examples
-  readonly success: Examples
-}
-
-const counted = (summary: string, count: number): OperationExamples => ({
-  success: { done: { summary, value: { count } } },
-})
-
-const lastPage = (item: object, summary = "The only page"): OperationExamples => ({
-  success: { page: { summary, value: { items: [item], next_cursor: null, prev_cursor: null } } },
-})
-
-const incidentDetail = {
-  incident: story.OPEN_INCIDENT,
-  members: [
-    {
-      agent_id: "web-01",
-      check_id: "disk",
-      severity: "critical",
-      summary: "DISK CRITICAL - / is 97% full",
-      joined_at: "2026-01-31T08:29:58.903Z",
-      left_at: null,
-    },
-  ],
-  timeline: [
-    {
-      at: "2026-01-31T08:29:58.903Z",
-      change: "joined",
-      agent_id: "web-01",
-      check_id: "disk",
-      severity: "critical",
-      incident_severity: "critical",
-    },
-  ],
-  timeline_left_out: 0,
-  acknowledgement: null,
-  acts: [],
-  deliveries: [story.OUTBOX_ITEM],
-}
 
 const operator = {
   name: "ann",
@@ -191,6 +140,8 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ),
   listOutbox: lastPage(story.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
   replay: { parameters: { id: story.OUTBOX_ID }, ...counted("It is pending again", 1) },
+  release: { parameters: { id: story.OUTBOX_ID }, ...counted("It is sent now", 1) },
+  listHeldOutbox: lastPage(story.HELD_ITEM, "A notification that an acknowledgement holds"),
   testNotifier: {
     parameters: { notifier: "webhook" },
     success: {
@@ -206,10 +157,6 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   },
   resetClock: counted("The check is released", 1),
   removeCheck: counted("The check is deleted", 1),
-  showIncident: {
-    parameters: { id: story.INCIDENT_ID },
-    success: { open: { summary: "An open incident of one check", value: incidentDetail } },
-  },
   me: {
     success: {
       named: { summary: "A named operator", value: { name: "ann", role: "respond" } },
@@ -239,37 +186,6 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     success: withToken("The token is replaced"),
   },
   removeOperator: counted("The operator is removed", 1),
-  acknowledge: {
-    parameters: { id: story.INCIDENT_ID },
-    request: {
-      default: { summary: "For the default time", value: {} },
-      hours: {
-        summary: "For two hours, with a note",
-        value: { note: "Disk ordered", for: "2h", severity: "critical" },
-      },
-    },
-    success: { acknowledged: { summary: "Acknowledged", value: story.ACKNOWLEDGEMENT } },
-  },
-  withdrawAcknowledgement: {
-    parameters: { id: story.INCIDENT_ID },
-    ...counted("It is no longer acknowledged", 1),
-  },
-  acknowledgeAll: {
-    request: {
-      one: { summary: "One incident, for a day", value: { ids: [story.INCIDENT_ID], for: "1d" } },
-    },
-    success: {
-      acknowledged: {
-        summary: "Acknowledged",
-        value: { items: [{ id: story.INCIDENT_ID, outcome: "acknowledged" }] },
-      },
-    },
-  },
-  noteIncident: {
-    parameters: { id: story.INCIDENT_ID },
-    request: { note: { summary: "A note", value: { text: story.NOTE.text } } },
-    success: { noted: { summary: "Noted", value: story.NOTE } },
-  },
   listWindows: {
     success: {
       one: {
@@ -325,6 +241,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  ...incidentExamples,
   explain: {
     parameters: { agent_id: "web-01", check_id: "disk" },
     success: { critical: { summary: "A check that is critical", value: explanation } },

@@ -2,7 +2,8 @@ import { Array, Context, Order, Predicate, Record } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredRole } from "../api/RequiredRole.ts"
 import { errorName, errorResponse, type ErrorTexts, headersOf, headersOfEvery } from "./errorResponses.ts"
-import { type OperationExamples, operationExamples, pathParameters } from "./examples.ts"
+import { operationExamples, pathParameters } from "./examples.ts"
+import type { OperationExamples } from "./OperationExamples.ts"
 import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
 
 /** What a document says beyond the definition of its API. */

@@ -36,5 +36,6 @@ const isFlag = (schema: JsonObject): boolean =>
  */
 export const typedQuery = (name: string, schema: JsonObject): JsonObject => {
   if (name === "limit") return { type: "integer", minimum: 1, maximum: 500, default: 100 }
-  return isFlag(schema) ? { type: "boolean", default: false } : schema
+  if (!isFlag(schema)) return schema
+  return "default" in schema ? { type: "boolean", default: false } : { type: "boolean" }
 }

@@ -141,3 +141,26 @@ export const POLICY = {
     },
   ],
 } as const
+
+export const HELD_INCIDENT = { ...OPEN_INCIDENT, acknowledgement: ACKNOWLEDGEMENT, held_by: ["ack"] }
+
+export const SENT_ITEM = {
+  ...OUTBOX_ITEM,
+  receiver: "webhook",
+  cause: "opened",
+  held_by: [],
+  held_until: null,
+}
+
+export const HELD_ITEM = {
+  ...OUTBOX_ITEM,
+  state: "pending",
+  attempts: 0,
+  next_attempt_at: null,
+  last_error: null,
+  updated_at: "2026-01-31T08:34:11.204Z",
+  receiver: "webhook",
+  cause: "opened",
+  held_by: ["ack"],
+  held_until: ACKNOWLEDGEMENT.until,
+}

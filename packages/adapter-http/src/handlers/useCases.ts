@@ -58,6 +58,9 @@ export const operationUseCases = (operations: Operations["Service"], queries: Qu
   ({
     listExpectedChecks: ({ query }) => queries.expectedChecks(query),
     replay: ({ params }) => operations.replay(params.id),
+    release: ({ params }) => operations.release(params.id),
+    listHeldOutbox: ({ query }) => operations.outbox(query),
+    listHeldIncidents: ({ query }) => operations.incidents(query),
     testNotifier: ({ params }) => Effect.map(operations.testNotifier(params.notifier), toNotifierTest),
     resetClock: ({ params }) => operations.resetClock(params),
     removeCheck: ({ params }) => operations.removeCheck(params),

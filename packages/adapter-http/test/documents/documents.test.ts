@@ -7,7 +7,8 @@ import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
 import { TocsinApi } from "../../src/api.ts"
 import { OpsApi } from "../../src/api/OpsApi.ts"
 import { opsDocument, v1Document } from "../../src/documents/documents.ts"
-import { type Examples, operationExamples as operations } from "../../src/documents/examples.ts"
+import { operationExamples as operations } from "../../src/documents/examples.ts"
+import type { Examples } from "../../src/documents/OperationExamples.ts"
 import type { JsonObject } from "../../src/documents/plainSchema.ts"
 
 /** A body of an endpoint, with what the documentation shows for it. */

@@ -93,14 +93,23 @@ const history: Select<"history"> = ({ agent_id, check_id }, parameters) => {
 
 const STATE_RANK = { open: 1, resolved: 0 } as const
 
+/** An older version may have left the acknowledgement of a resolved incident. */
+const ACKNOWLEDGED = "i.ack_until IS NOT NULL AND i.state = 'open'"
+
 const incidents: Select<"incidents"> = (filter, parameters, sort) => {
-  const { agent_id, check_id, severity, state } = filter
+  const { acknowledged, agent_id, check_id, severity, state } = filter
+  const isSo = acknowledged === undefined ? [] : [acknowledged ? ACKNOWLEDGED : `NOT (${ACKNOWLEDGED})`]
   const states = state === undefined ? Object.values(STATE_RANK) : [STATE_RANK[state]]
   const severities = severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[severity]]
-  if (agent_id !== undefined || check_id !== undefined) {
+  const isOfMember = agent_id !== undefined || check_id !== undefined
+  if (isOfMember || acknowledged === true) {
     return {
-      from: ofMembers(filter, parameters),
+      // Only these are sorted: an index holds no others.
+      from: isOfMember
+        ? ofMembers(filter, parameters)
+        : `(SELECT * FROM incident AS i WHERE ${ACKNOWLEDGED} OFFSET 0) AS i`,
       conditions: [
+        ...isSo,
         `i.state_rank = ANY(${parameters.add(states, "int2[]")})`,
         `i.severity_rank = ANY(${parameters.add(severities, "int2[]")})`,
       ],
@@ -108,6 +117,7 @@ const incidents: Select<"incidents"> = (filter, parameters, sort) => {
   }
   if (sort !== "status") {
     return {
+      conditions: isSo,
       spread: [
         { name: "state_rank", values: `unnest(${parameters.add(states, "int2[]")})` },
         { name: "severity_rank", values: `unnest(${parameters.add(severities, "int2[]")})` },
@@ -115,14 +125,17 @@ const incidents: Select<"incidents"> = (filter, parameters, sort) => {
     }
   }
   if (state === undefined && severity !== undefined) {
-    return { first: { name: "severity_rank", value: parameters.add(severities[0], "int8") } }
+    return {
+      conditions: isSo,
+      first: { name: "severity_rank", value: parameters.add(severities[0], "int8") },
+    }
   }
   const fixed = [
     ...(state === undefined ? [] : [["state_rank", states[0]] as const]),
     ...(severity === undefined ? [] : [["severity_rank", severities[0]] as const]),
   ]
   return {
-    conditions: fixed.map(([name, rank]) => `i.${name} = ${parameters.add(rank, "int8")}`),
+    conditions: [...isSo, ...fixed.map(([name, rank]) => `i.${name} = ${parameters.add(rank, "int8")}`)],
     fixed: new Set(fixed.map(([name]) => name)),
   }
 }
@@ -155,10 +168,23 @@ export const notifiersOf = (condition: string): string => `(
 
 const NOTIFIERS_OF_STATE = notifiersOf("o.state = of_state.state")
 
-const outbox: Select<"outbox"> = ({ state, notifier, event_type }, parameters) => {
+const HELD = "o.look_at IS NOT NULL AND o.state = 'pending'"
+
+const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, parameters) => {
   const oneOr = (one: string | undefined, all: ReadonlyArray<string>) =>
     `unnest(${parameters.add(one === undefined ? all : [one], "text[]")})`
+  if (held === true) {
+    const given = Object.entries({ state, notifier, event_type })
+    return {
+      // Only these are sorted: an index holds no others.
+      from: `(SELECT * FROM outbox AS o WHERE ${HELD} OFFSET 0) AS o`,
+      conditions: given.flatMap(([name, value]) =>
+        value === undefined ? [] : [`o.${name} = ${parameters.add(value, "text")}`],
+      ),
+    }
+  }
   return {
+    conditions: held === undefined ? [] : [`NOT (${HELD})`],
     spread: [
       { name: "state", values: oneOr(state, OutboxState.literals) },
       { name: "notifier", values: notifier === undefined ? NOTIFIERS_OF_STATE : oneOr(notifier, []) },

@@ -51,12 +51,16 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   history: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>
     maybe([CheckId.make("check-3"), CheckId.make("rare")]).map((check_id) => ({ agent_id, check_id })),
   ),
-  incidents: incidentFilters,
-  outbox: maybe(OutboxState.literals).flatMap((state) =>
-    maybe(NotifierKind.literals).flatMap((notifier) =>
-      maybe(NotificationType.literals).map((event_type) => ({ state, notifier, event_type })),
+  incidents: [...incidentFilters, { acknowledged: true }, { acknowledged: false, state: "open" }],
+  outbox: [
+    ...maybe(OutboxState.literals).flatMap((state) =>
+      maybe(NotifierKind.literals).flatMap((notifier) =>
+        maybe(NotificationType.literals).map((event_type) => ({ state, notifier, event_type })),
+      ),
     ),
-  ),
+    { held: true },
+    { held: false },
+  ],
 }
 
 /** Somewhere in the middle of each order's values. */

@@ -69,14 +69,25 @@ const history: Select<"history"> = ({ agent_id, check_id }) => {
   return plain("check_event AS r", { conditions: [isOfAgent], fixed: ofCheck })
 }
 
-const incidents: Select<"incidents"> = ({ state, severity, agent_id, check_id }) => {
+const flag = (sql: string): Fragment => ({ sql, values: [] })
+
+/** An older version may have left the acknowledgement of a resolved incident. */
+const ACKNOWLEDGED = "r.ack_until IS NOT NULL AND r.state = 'open'"
+
+const incidents: Select<"incidents"> = ({ state, severity, agent_id, check_id, acknowledged }) => {
   const ranks = [
     ...fixed("state_rank", state && STATE_RANK[state]),
     ...fixed("severity_rank", severity && SEVERITY_RANK[severity]),
   ]
   const member = [...fixed("agent_id", agent_id), ...fixed("check_id", check_id)]
-  if (member.length > 0) return plain("", { from: incidentsOf(member), fixed: ranks })
+  const conditions =
+    acknowledged === undefined ? [] : [flag(acknowledged ? ACKNOWLEDGED : `NOT (${ACKNOWLEDGED})`)]
+  if (member.length > 0) return plain("", { from: incidentsOf(member), conditions, fixed: ranks })
+  // Only these are sorted: an index holds no others.
+  if (acknowledged === true)
+    return plain("incident AS r INDEXED BY incident_acknowledged", { conditions, fixed: ranks })
   return plain("incident AS r", {
+    conditions,
     fixed: ranks,
     partitions: [
       { column: "state_rank", values: Object.values(STATE_RANK) },
@@ -93,15 +104,23 @@ const incidentsOf = (member: ReadonlyArray<Fixed>): Fragment => ({
   values: member.map(({ value }) => value),
 })
 
-const outbox: Select<"outbox"> = ({ state, notifier, event_type }, { notifiers }) =>
-  plain("outbox AS r", {
-    fixed: [...fixed("state", state), ...fixed("notifier", notifier), ...fixed("event_type", event_type)],
+const HELD = "r.look_at IS NOT NULL AND r.state = 'pending'"
+
+const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, { notifiers }) => {
+  const given = [...fixed("state", state), ...fixed("notifier", notifier), ...fixed("event_type", event_type)]
+  // Only these are sorted: an index holds no others.
+  if (held === true)
+    return plain("outbox AS r INDEXED BY outbox_held", { conditions: [flag(HELD)], fixed: given })
+  return plain("outbox AS r", {
+    conditions: held === undefined ? [] : [flag(`NOT (${HELD})`)],
+    fixed: given,
     partitions: [
       { column: "state", values: OutboxState.literals },
       { column: "notifier", values: notifiers },
       { column: "event_type", values: NotificationType.literals },
     ],
   })
+}
 
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {

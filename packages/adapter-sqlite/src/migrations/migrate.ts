@@ -16,6 +16,7 @@ import { migration as operators } from "./0005_operators.ts"
 import { migration as acknowledgements } from "./0006_acknowledgements.ts"
 import { migration as timers } from "./0007_timers.ts"
 import { migration as expectations } from "./0008_expectations.ts"
+import { migration as acknowledgedIncidents } from "./0009_acknowledged_incidents.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -27,6 +28,7 @@ export const migrations: ReadonlyArray<Migration> = [
   acknowledgements,
   timers,
   expectations,
+  acknowledgedIncidents,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -126,6 +126,8 @@ export const callTable = {
   /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */
   incidents: {
     ...listing<P.IncidentListParameters, R.Incident>()("listIncidents"),
+    /** The same with acknowledgements, and with what withholds the firings of each. */
+    withHolds: listing<P.HeldIncidentListParameters, R.HeldIncident>()("listHeldIncidents"),
     /** One incident with its members, its timeline and its notifications. */
     get: call<[id: string], R.IncidentDetail>()("showIncident"),
     /**
@@ -143,6 +145,10 @@ export const callTable = {
   /** Notifications; latest changed first unless `sort` says otherwise. */
   outbox: {
     ...listing<P.OutboxListParameters, R.NotificationOutboxItem>()("listOutbox"),
+    /** The same with receivers, causes, and with what withholds each. */
+    withHolds: listing<P.HeldOutboxListParameters, R.HeldOutboxItem>()("listHeldOutbox"),
+    /** Sends a held notification now; nothing holds it again. */
+    release: rowAction("release"),
     /** Sends a failed notification again, under the same id. */
     replay: rowAction("replay"),
   },

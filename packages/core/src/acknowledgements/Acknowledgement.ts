@@ -41,6 +41,10 @@ export const acknowledgementOf = (incident: AckColumns): Acknowledgement | undef
     : { by: ack_by, note: ack_note, at: ack_at, until: ack_until, severity: ack_severity }
 }
 
+/** Whether an incident shows an acknowledgement: it is in force, or a timer is about to end it. */
+export const isAcknowledged = (incident: Pick<IncidentRecord, "ack_until" | "state">): boolean =>
+  incident.state === "open" && incident.ack_until !== undefined
+
 /** Whether an acknowledgement has run out and is not yet ended. */
 export const hasRunOut = (incident: AckColumns, now: Instant.Instant): boolean =>
   incident.ack_until !== undefined && incident.ack_until <= now

@@ -15,9 +15,9 @@ const Limit = Schema.String.check(
   }),
 ).pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })))
 
-export const flag = (description: string) =>
+const truth = (annotations: { readonly description?: string; readonly default?: "false" } = {}) =>
   Schema.Literals(["true", "false"])
-    .annotate({ expected: "true or false", description, default: "false" })
+    .annotate({ expected: "true or false", ...annotations })
     .pipe(
       Schema.decodeTo(
         Schema.Boolean,
@@ -26,8 +26,12 @@ export const flag = (description: string) =>
           encode: (value): "true" | "false" => (value ? "true" : "false"),
         }),
       ),
-      Schema.withDecodingDefaultKey(Effect.succeed("false" as const)),
     )
+
+export const flag = (description: string) =>
+  truth({ description, default: "false" }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("false" as const)),
+  )
 
 const Cursor = Schema.String.check(
   isPlainText({ min: 1, max: 512 }).annotate({
@@ -154,3 +158,17 @@ export const OutboxListParameters = Schema.Struct({
   ...paging,
 })
 export type OutboxListParameters = typeof OutboxListParameters.Type
+
+/** Query of GET /ops/v1/incidents. */
+export const HeldIncidentListParameters = Schema.Struct({
+  ...IncidentListParameters.fields,
+  acknowledged: filter(truth(), "Only incidents that are, or are not, acknowledged."),
+})
+export type HeldIncidentListParameters = typeof HeldIncidentListParameters.Type
+
+/** Query of GET /ops/v1/outbox. */
+export const HeldOutboxListParameters = Schema.Struct({
+  ...OutboxListParameters.fields,
+  held: filter(truth(), "Only notifications that were, or were not, found held when last examined."),
+})
+export type HeldOutboxListParameters = typeof HeldOutboxListParameters.Type

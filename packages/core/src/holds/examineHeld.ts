@@ -49,12 +49,13 @@ export const examineIncident = (
     if (holds.length > 0) for (const item of waiting) workspace.outbox.put(heldItem(item, holds, now))
     else {
       for (const item of waiting.slice(0, -1)) workspace.outbox.put(coalesced(item, now))
-      workspace.outbox.put(freed(last, incident, now))
+      workspace.outbox.put(freed(last, incident, "hold_ended", now))
     }
   }
 }
 
-const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
+/** A held firing whose place a later one takes. */
+export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
   ...item,
   state: move(OutboxTransitions, "pending", "coalesced"),
   next_attempt_at: undefined,
@@ -62,14 +63,15 @@ const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
   updated_at: now,
 })
 
-/** A firing whose holds have ended: due, with what its incident shows now. */
-const freed = (
+/** A firing that nothing holds any more: due, with what its incident shows now. */
+export const freed = (
   item: OutboxRecord,
   { severity, summary }: IncidentRecord,
+  trigger: "hold_ended" | "released",
   now: Instant.Instant,
 ): OutboxRecord => ({
   ...item,
-  state: move(OutboxTransitions, "pending", "hold_ended"),
+  state: move(OutboxTransitions, "pending", trigger),
   severity,
   summary,
   next_attempt_at: now,

@@ -8,6 +8,8 @@ import {
   type SortColumn,
   type SortValue,
 } from "../engine/lists/ListDefinitions.ts"
+import { isHeld } from "../holds/heldItems.ts"
+import { isAcknowledged } from "../acknowledgements/Acknowledgement.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 
 type Source<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
@@ -51,6 +53,7 @@ const sources: { readonly [L in ListName]: Source<L> } = {
       (row) =>
         wants(filter.state, row.state) &&
         wants(filter.severity, row.severity) &&
+        wants(filter.acknowledged, isAcknowledged(row)) &&
         hadMember(tables, row.id, filter),
     ),
   outbox: (tables, filter) =>
@@ -58,7 +61,8 @@ const sources: { readonly [L in ListName]: Source<L> } = {
       (row) =>
         wants(filter.state, row.state) &&
         wants(filter.notifier, row.notifier) &&
-        wants(filter.event_type, row.event_type),
+        wants(filter.event_type, row.event_type) &&
+        wants(filter.held, isHeld(row)),
     ),
   operators: (tables) => tables.operators.values(),
   blacklist: (tables) => Array.from(tables.keys.values()).filter((key) => key.state === "blocked"),

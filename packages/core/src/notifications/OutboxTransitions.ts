@@ -79,8 +79,17 @@ export const OutboxTransitions = [
   },
   {
     from: "pending",
+    trigger: "released",
+    condition: "an operator releases it: a held firing of an open incident",
+    to: "pending",
+    effects:
+      "due immediately with the incident's present severity and summary; age starts again; nothing holds it any more",
+  },
+  {
+    from: "pending",
     trigger: "coalesced",
-    condition: "a held firing, when a later one of the same incident and receiver is enqueued or becomes due",
+    condition:
+      "a held firing, when a later one of the same incident and receiver is enqueued, becomes due or is released",
     to: "discarded",
     effects: "none",
   },

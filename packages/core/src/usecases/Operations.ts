@@ -9,14 +9,18 @@ import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { STORY_CHANGES } from "../incidents/IncidentRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
+import { release, type ReleaseOutcome } from "../notifications/release.ts"
 import { replay, type ReplayOutcome } from "../notifications/replay.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { type IncidentStory, Storage, type StorageError } from "../ports/Storage.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { explain, type Explanation } from "./explain.ts"
+import { heldLists } from "./heldLists.ts"
+import type { HeldStory } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 /** One check of one agent. */
@@ -51,36 +55,50 @@ const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | Stat
   }),
 }
 
+const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | StateConflict> = {
+  no_such_item: new NotFound({
+    message: "no outbox item has this id; list held items with GET /ops/v1/outbox?held=true",
+  }),
+  not_held: new StateConflict({
+    message: "nothing holds this outbox item; list held items with GET /ops/v1/outbox?held=true",
+  }),
+}
+
 /** Operators' actions beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
 export class Operations extends Context.Service<
   Operations,
-  ReturnType<typeof acknowledging> & {
-    /**
-     * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
-     * too old.
-     */
-    readonly replay: (
-      id: OutboxId,
-    ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
-    /** Sends a test message now and returns the receiver's answer. */
-    readonly testNotifier: (kind: NotifierName) => Effect.Effect<TestReceipt, NotFound>
-    /** Releases a check frozen by a clock in the future. */
-    readonly resetClock: (
-      check: CheckName,
-    ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
-    /** Deletes one check; it leaves its incident. */
-    readonly removeCheck: (
-      check: CheckName,
-    ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
-    /**
-     * One incident with its worst members, latest changes and notifications, at most 200 of each.
-     */
-    readonly incident: (id: IncidentId) => Effect.Effect<IncidentStory, NotFound | StorageError>
-    /** Explains a check's state. */
-    readonly explain: (
-      check: CheckName,
-    ) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>
-  }
+  ReturnType<typeof acknowledging> &
+    Omit<ReturnType<typeof heldLists>, "withHolds"> & {
+      /**
+       * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
+       * too old.
+       */
+      readonly replay: (
+        id: OutboxId,
+      ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
+      /** Sends a held firing now. Fails if it does not exist or is not held. */
+      readonly release: (
+        id: OutboxId,
+      ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
+      /** Sends a test message now and returns the receiver's answer. */
+      readonly testNotifier: (kind: NotifierName) => Effect.Effect<TestReceipt, NotFound>
+      /** Releases a check frozen by a clock in the future. */
+      readonly resetClock: (
+        check: CheckName,
+      ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
+      /** Deletes one check; it leaves its incident. */
+      readonly removeCheck: (
+        check: CheckName,
+      ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
+      /**
+       * One incident with its worst members, latest changes and notifications, at most 200 of each.
+       */
+      readonly incident: (id: IncidentId) => Effect.Effect<HeldStory, NotFound | StorageError>
+      /** Explains a check's state. */
+      readonly explain: (
+        check: CheckName,
+      ) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>
+    }
 >()("@tocsin/core/usecases/Operations") {
   static readonly layer = Layer.effect(
     Operations,
@@ -89,7 +107,10 @@ export class Operations extends Context.Service<
       const commits = yield* Commits
       const receivers = yield* Receivers
       const rules = yield* RuleSettings
+      const { sha256 } = yield* Hashing
       const options = incidentOptions(yield* Ids, yield* PolicyInForce)
+
+      const lists = heldLists({ storage, commits, sha256, options })
 
       const onCheck = Effect.fnUntraced(function* (command: Command<CheckActionOutcome>) {
         const result = yield* commits.transact(command)
@@ -99,9 +120,15 @@ export class Operations extends Context.Service<
 
       return Operations.of({
         ...acknowledging(commits, rules),
+        incidents: lists.incidents,
+        outbox: lists.outbox,
         replay: Effect.fn("Operations.replay")(function* (id) {
           const outcome = yield* commits.transact(replay(id))
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
+        }),
+        release: Effect.fn("Operations.release")(function* (id) {
+          const outcome = yield* commits.transact(release(id))
+          return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
         }),
         testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {
           const notifier = receivers.current().get(kind)
@@ -114,8 +141,8 @@ export class Operations extends Context.Service<
         removeCheck: (check) => onCheck(removeCheck(check, options)),
         incident: Effect.fn("Operations.incident")(function* (id) {
           const story = yield* storage.incident(id, STORY)
-          if (story !== undefined) return story
-          return yield* noSuchIncident()
+          if (story === undefined) return yield* noSuchIncident()
+          return yield* lists.withHolds(story)
         }),
         explain: Effect.fn("Operations.explain")(function* (name) {
           const agent = yield* storage.agent(name.agent_id)

@@ -9,7 +9,13 @@ import type {
   StoredCheckResultEvent,
 } from "../contract/Resources.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
-import { type Acknowledgement, acknowledgementOf } from "../acknowledgements/Acknowledgement.ts"
+import type { OutboxId } from "../contract/Identifiers.ts"
+import type { HeldBy } from "../holds/readHolds.ts"
+import {
+  type Acknowledgement,
+  acknowledgementOf,
+  isAcknowledged,
+} from "../acknowledgements/Acknowledgement.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { HEARTBEAT } from "../incidents/MemberRecord.ts"
@@ -94,6 +100,22 @@ const shownAcknowledgement = (incident: IncidentRecord) => {
   return acknowledgement === undefined ? null : toAcknowledgement(acknowledgement)
 }
 
+/** An incident with what withholds its firings, as /ops/v1 shows it. */
+export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined) => ({
+  ...toIncident(record),
+  acknowledgement: isAcknowledged(record) ? shownAcknowledgement(record) : null,
+  held_by: held?.held_by ?? [],
+})
+
+/** A notification with what withholds it, as /ops/v1 shows it. */
+export const toHeldOutboxItem = (record: OutboxRecord, held: HeldBy | undefined) => ({
+  ...toOutboxItem(record),
+  receiver: record.receiver,
+  cause: record.cause ?? null,
+  held_by: held?.held_by ?? [],
+  held_until: held?.held_until ?? null,
+})
+
 /** What somebody did about an incident, as /ops/v1 shows it. */
 export const toAct = ({ ack_until, act, acted_at, actor, severity, text }: IncidentActRecord) => ({
   at: acted_at,
@@ -104,8 +126,22 @@ export const toAct = ({ ack_until, act, acted_at, actor, severity, text }: Incid
   ...(severity !== undefined && { severity }),
 })
 
+/** A story with what withholds its notifications now. */
+export interface HeldStory extends IncidentStory {
+  readonly held: HeldBy | undefined
+  readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
+}
+
 /** An incident with its members and changes, as /ops/v1 shows it. */
-export const toIncidentDetail = ({ acts, incident, members, changes, outbox }: IncidentStory) => ({
+export const toIncidentDetail = ({
+  acts,
+  incident,
+  members,
+  changes,
+  outbox,
+  held,
+  heldItems,
+}: HeldStory) => ({
   incident: toIncident(incident),
   members: members.map((member) => ({
     agent_id: member.agent_id,
@@ -127,7 +163,8 @@ export const toIncidentDetail = ({ acts, incident, members, changes, outbox }: I
   acts: acts.map(toAct),
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
-  deliveries: outbox.map(toOutboxItem),
+  held_by: held?.held_by ?? [],
+  deliveries: outbox.map((item) => toHeldOutboxItem(item, heldItems.get(item.id))),
 })
 
 /** The result of a test message, as /ops/v1 shows it. */

@@ -21,6 +21,9 @@ const incidentFilters = [
   { severity: "critical" as const },
   { agent_id: a },
   { agent_id: a, check_id: disk },
+  { acknowledged: true },
+  { acknowledged: true, agent_id: a },
+  { acknowledged: false },
 ]
 
 const incidents = incidentFilters.flatMap((filter) =>
@@ -33,6 +36,9 @@ const outboxFilters = [
   {},
   { state: "pending" as const },
   { notifier: "debug" as const, event_type: "firing" as const },
+  { held: true },
+  { held: true, event_type: "firing" as const },
+  { held: false },
 ]
 
 const outbox = outboxFilters.flatMap((filter) =>

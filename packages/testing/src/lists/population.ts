@@ -1,3 +1,4 @@
+import { type Acknowledgement, ackColumns } from "@tocsin/core/acknowledgements/Acknowledgement"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
@@ -38,11 +39,21 @@ const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) 
   return { ...event, agent_id, registration_id, received_at: start }
 })
 
+/** Also of resolved incidents, which an older version may leave. */
+const acknowledgement: Acknowledgement = {
+  by: "eva",
+  note: undefined,
+  at: start,
+  until: at(1_000),
+  severity: "critical",
+}
+
 const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, n) =>
   incidentRecord(`incident ${n}`, {
     severity: pick(["warning", "critical", "unknown"], n >> 1),
     opened_at: at((n * 5) % 4),
     ...(n % 2 === 0 ? {} : { state: "resolved" as const, resolved_at: at((n * 7) % 5) }),
+    ...(n % 3 === 0 && ackColumns(acknowledgement)),
   }),
 )
 
@@ -59,12 +70,14 @@ const NOTIFIERS = ["debug", "messenger", "webhook", "alert_router", "pager"] as 
 
 const outbox: ReadonlyArray<OutboxRecord> = Array.from({ length: 60 }, (_, n) => {
   const state = pick(["pending", "sending", "sent", "retry", "failed", "discarded"], n)
+  const isHeld = state === "pending" && n % 4 === 0
   return outboxRecord(`item ${n}`, `incident ${n % 36}`, {
     state,
     notifier: pick(NOTIFIERS, n >> 1),
     event_type: pick(["firing", "resolved"], n >> 2),
     incident_seq: n,
-    next_attempt_at: state === "pending" || state === "retry" ? start : undefined,
+    next_attempt_at: (state === "pending" && !isHeld) || state === "retry" ? start : undefined,
+    look_at: isHeld ? at(n) : undefined,
     leased_until: state === "sending" ? start : undefined,
     created_at: at((n * 5) % 7),
     updated_at: at(10 + ((n * 11) % 6)),

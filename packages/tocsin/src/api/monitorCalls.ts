@@ -113,6 +113,7 @@ const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   changeOperator: NO_SUCH_OPERATOR,
   rotateOperator: NO_SUCH_OPERATOR,
   replay: 'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
+  release: "no outbox item has this id; list held items with monitor.outbox.withHolds.list({ held: true })",
   acknowledge: NO_SUCH_INCIDENT,
   withdrawAcknowledgement: NO_SUCH_INCIDENT,
   noteIncident: NO_SUCH_INCIDENT,

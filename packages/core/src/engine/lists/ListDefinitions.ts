@@ -50,11 +50,15 @@ export interface ListFilters {
      */
     readonly agent_id?: AgentId | undefined
     readonly check_id?: CheckId | undefined
+    /** Whether somebody has acknowledged it. */
+    readonly acknowledged?: boolean | undefined
   }
   readonly outbox: {
     readonly state?: OutboxState | undefined
     readonly notifier?: NotifierKind | undefined
     readonly event_type?: NotificationType | undefined
+    /** Whether a hold was found on it when it was last examined. */
+    readonly held?: boolean | undefined
   }
   readonly blacklist: Record<never, never>
   readonly operators: Record<never, never>

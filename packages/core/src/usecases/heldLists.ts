@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import type { HeldIncidentListParameters, HeldOutboxListParameters } from "../contract/Parameters.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { readPage } from "../engine/lists/readPage.ts"
+import type { HoldOptions } from "../holds/gatherHolds.ts"
+import { heldIncidents, heldItems } from "../holds/readHolds.ts"
+import type { Hashing } from "../ports/Hashing.ts"
+import type { IncidentStory, Storage } from "../ports/Storage.ts"
+import { toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
+
+/** What {@link heldLists} reads from. */
+interface Sources {
+  readonly storage: Storage["Service"]
+  readonly commits: Pick<Commits["Service"], "transact">
+  readonly sha256: Hashing["Service"]["sha256"]
+  readonly options: HoldOptions
+}
+
+/** The lists of v1 with what holds each row, and the holds of one story (docs/rules.md#release). */
+export const heldLists = ({ commits: { transact }, options, sha256, storage }: Sources) => ({
+  incidents: Effect.fn("Operations.incidents")(function* (parameters: HeldIncidentListParameters) {
+    const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
+    const filter = { state, severity, agent_id, check_id, acknowledged }
+    const page = yield* readPage(storage, sha256, { list: "incidents", filter, sort, direction }, paging)
+    const open = page.items.filter((row) => row.state === "open").map(({ id }) => id)
+    const held = yield* transact(heldIncidents(open, options))
+    return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id))) }
+  }),
+  outbox: Effect.fn("Operations.outbox")(function* (parameters: HeldOutboxListParameters) {
+    const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
+    const filter = { state, notifier, event_type, held: isHeld }
+    const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)
+    const held = yield* transact(heldItems(page.items, options))
+    return { ...page, items: page.items.map((row) => toHeldOutboxItem(row, held.get(row.id))) }
+  }),
+  /** A story with what holds its firings now. */
+  withHolds: Effect.fnUntraced(function* (story: IncidentStory) {
+    const { incident, outbox } = story
+    const open = incident.state === "open" ? [incident.id] : []
+    const incidents = yield* transact(heldIncidents(open, options))
+    return {
+      ...story,
+      held: incidents.get(incident.id),
+      heldItems: yield* transact(heldItems(outbox, options)),
+    }
+  }),
+})

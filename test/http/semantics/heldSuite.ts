@@ -1,0 +1,111 @@
+import { assert } from "@effect/vitest"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Effect } from "effect"
+import { call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { type Item, itemsOf } from "../client/itemsOf.ts"
+import { acceptedAgent, event, push } from "../client/TestAgent.ts"
+import { onStorage } from "../onStorage.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+
+const debug: Notifier = {
+  kind: "debug",
+  send: () => Effect.succeed({ outcome: "delivered" }),
+  test: Effect.die("nobody tests here"),
+}
+const options = { notifiers: new Map([["debug" as const, debug]]) }
+
+const critical = { status: "critical", exit_code: 2, incident_key: "db" }
+const OUTBOX = "/ops/v1/outbox"
+const INCIDENTS = "/ops/v1/incidents"
+
+/** An acknowledged incident whose second member has a firing that waits. */
+const held = Effect.gen(function* () {
+  const agent = yield* acceptedAgent()
+  yield* push(agent, event({ ...critical, check_id: "disk", notifications_enabled: false }))
+  const [incident] = yield* itemsOf(INCIDENTS)
+  const id = String(incident?.["id"])
+  const answer = yield* operate("PUT", `${INCIDENTS}/${id}/acknowledgement`, { json: { note: "mine" } })
+  assert.strictEqual(answer.status, 200, answer.text)
+  yield* push(agent, event({ ...critical, check_id: "cpu" }))
+  const [item] = yield* itemsOf(`${OUTBOX}?held=true`)
+  return { id, agent, acknowledgement: answer.body as Item, item: item ?? assert.fail("nothing is held") }
+})
+
+/** What /ops/v1 shows of holds, and how a held notification is released (docs/rules.md#release). */
+export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario(
+    "lists show what withholds incidents and notifications, and until when",
+    () =>
+      Effect.gen(function* () {
+        const { acknowledgement, agent, id, item } = yield* held
+        assert.deepInclude(item, {
+          incident_id: id,
+          state: "pending",
+          next_attempt_at: null,
+          attempts: 0,
+          receiver: "debug",
+          notifier: "debug",
+          cause: "opened",
+          held_by: ["ack"],
+          held_until: acknowledgement["until"],
+        })
+        yield* push(agent, event({ status: "critical", exit_code: 2, check_id: "other" }))
+        const [incident] = yield* itemsOf(`${INCIDENTS}?acknowledged=true`)
+        assert.deepInclude(incident, { id, acknowledgement, held_by: ["ack"] })
+        const [other] = yield* itemsOf(`${INCIDENTS}?acknowledged=false`)
+        assert.deepInclude(other, { acknowledgement: null, held_by: [] })
+        const [free] = yield* itemsOf(`${OUTBOX}?held=false`)
+        assert.deepInclude(free, { incident_id: other?.["id"], held_by: [], held_until: null })
+
+        // Without these fields, and without these filters, the lists are those of v1.
+        const v1 = yield* itemsOf("/api/v1/incidents")
+        const plain = ({ acknowledgement: _, held_by: __, ...rest }: Item) => rest
+        assert.deepStrictEqual((yield* itemsOf(INCIDENTS)).map(plain), v1)
+        const shown = (yield* operate("GET", `${INCIDENTS}/${id}`)).body as Item
+        assert.deepStrictEqual(shown["held_by"], ["ack"])
+        assert.deepStrictEqual(shown["deliveries"], [item])
+      }),
+    options,
+  )
+
+  scenario(
+    "a released notification is sent though the incident is still acknowledged",
+    () =>
+      Effect.gen(function* () {
+        const { id, item } = yield* held
+        const path = `${OUTBOX}/${String(item["id"])}/release`
+        const { readToken } = yield* Tocsin
+        expectError(yield* call("POST", path, { token: readToken }), 403, "forbidden")
+        assert.deepStrictEqual((yield* operate("POST", path)).body, { count: 1 })
+        for (let sent = false; !sent; yield* Effect.sleep("5 millis")) {
+          const [now] = yield* itemsOf(`${OUTBOX}?state=sent`)
+          if (now === undefined) continue
+          assert.deepInclude(now, { id: item["id"], held_by: [], held_until: null, attempts: 1 })
+          sent = true
+        }
+        assert.deepInclude((yield* itemsOf(`${INCIDENTS}?acknowledged=true`))[0], { id, held_by: ["ack"] })
+        expectError(yield* operate("POST", path), 409, "conflict")
+      }),
+    options,
+  )
+
+  scenario(
+    "of two operators who release at the same time, one does",
+    () =>
+      Effect.gen(function* () {
+        const { item } = yield* held
+        const path = `${OUTBOX}/${String(item["id"])}/release`
+        const answers = yield* Effect.all([operate("POST", path), operate("POST", path)], {
+          concurrency: "unbounded",
+        })
+        assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
+        const unknown = `${OUTBOX}/0192a3b4-0000-7000-8000-000000000000/release`
+        expectError(yield* operate("POST", unknown), 404, "not_found")
+      }),
+    options,
+  )
+}
