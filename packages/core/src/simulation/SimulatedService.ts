@@ -1,4 +1,3 @@
-import { Duration } from "effect"
 import {
   acknowledge,
   type AcknowledgeInput,
@@ -14,42 +13,33 @@ import {
   type IncidentKey,
   KeyFingerprint,
   KeyHash,
-  type OutboxId,
   type RegistrationId,
 } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { HeartbeatRequest } from "../contract/Requests.ts"
-import { type Command, decideSync } from "../engine/workspace/Decision.ts"
-import { Workspace, type WorkspaceChanges } from "../engine/workspace/Workspace.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
-import { isHeld } from "../holds/heldItems.ts"
-import { heldItems } from "../holds/readHolds.ts"
 import { type IncidentOptions, incidentOptions, newId } from "../incidents/incidentOptions.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { openHeartbeatIncident, resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
 import { MemoryTables } from "../memory/MemoryTables.ts"
-import { persistChanges } from "../memory/persistChanges.ts"
-import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
-import { claimOutbox } from "../notifications/claimOutbox.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { settleAttempt } from "../notifications/settleAttempt.ts"
+import { compilePolicy } from "../policy/compilePolicy.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import { countingIds } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
 import { DueWork } from "./DueWork.ts"
+import { SimulatedCommits } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
-import type { HeldBy, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
+import type { SimulationListener, WithheldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
-import { registrationOf } from "./registrationOf.ts"
-import { takeIncident } from "./takeIncident.ts"
+import { type KnownAgent, registrationOf } from "./registrationOf.ts"
 
 /** Shared by all keys, so that the settings accept agents on sight. */
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
 /** The interval of housekeeping's work on what is due by time. */
 const TICK = 5_000_000n
-const CLAIMED_AT_ONCE = 500
-const LEASE = Duration.seconds(60)
 /** Due work is found as a whole. */
 const ALL = Number.MAX_SAFE_INTEGER
 
@@ -62,16 +52,13 @@ export class SimulatedService {
   changes = 0
   readonly #tables = new MemoryTables()
   readonly #due = new DueWork(this.#tables)
+  readonly #commits: SimulatedCommits
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
-  /** What has withheld each firing that waits. */
-  readonly #held = new Map<OutboxId, HeldBy>()
   readonly #rules: RuleOptions
   readonly #ports: SimulationPorts
-  readonly #listener: SimulationListener
-  readonly #policy: Policy
   readonly #options: IncidentOptions
   /** The next time of work on what is due. */
   #tickAt: Instant.Instant
@@ -85,15 +72,20 @@ export class SimulatedService {
   ) {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     this.#ports = ports
-    this.#listener = listener
-    this.#policy = compilePolicy(rules.policy, rules.notifiers)
-    this.#options = incidentOptions(this.#ids, { current: () => this.#policy })
+    const policy = compilePolicy(rules.policy, rules.notifiers)
+    this.#options = incidentOptions(this.#ids, { current: () => policy })
+    this.#commits = new SimulatedCommits(this.#tables, this.#due, { listener, policy: () => policy })
     this.#tickAt = start
   }
 
   /** How many agents were seen. */
   get agents(): number {
     return this.#keys.size
+  }
+
+  /** Registers an agent of which no heartbeat is known. */
+  register(agent: KnownAgent, at: Instant.Instant): void {
+    this.#heartbeat(registrationOf(agent), at)
   }
 
   /** Takes a heartbeat. */
@@ -110,14 +102,30 @@ export class SimulatedService {
 
   /** Takes results. An agent without a known heartbeat registers first. */
   results({ agent_id, events, received_at: at }: ResultsEntry): void {
-    if (!this.#keys.has(agent_id)) this.#heartbeat(registrationOf(agent_id), at)
+    if (!this.#keys.has(agent_id)) this.register({ agent_id, hostname: agent_id }, at)
     if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
     const { key_hash } = this.#keyOf(agent_id)
     const request = { agent_id, events }
     const rest = { incidents: this.#options, sha256: this.#ports.sha256, staleAfter: this.#rules.staleAfter }
-    const batch = this.#run(applyBatch({ request, key_hash, ...rest }), at)
+    const batch = this.#commits.run(applyBatch({ request, key_hash, ...rest }), at)
     if (batch.outcome !== "applied") throw new Error(`results of ${agent_id} were refused: ${batch.outcome}`)
     this.changes += batch.events.filter((outcome) => outcome === "changed").length
+  }
+
+  /** Opens the heartbeat incident of an agent that was found dead. */
+  died(agentId: AgentId, at: Instant.Instant): void {
+    this.#commits.run(onAgent(agentId, { isDead: false, decide: openHeartbeatIncident }, this.#options), at)
+  }
+
+  /** Resolves the heartbeat incident of an agent that returned, if its results have not. */
+  returned(agentId: AgentId, at: Instant.Instant): void {
+    this.#commits.run(onAgent(agentId, { isDead: true, decide: resolveHeartbeatIncident }, this.#options), at)
+  }
+
+  /** Drops what only other input would need, to stay small: the IDs of events, and stories. */
+  forget(): void {
+    const { incidentActs, incidentChanges, knownEvents, newestResults } = this.#tables
+    for (const rows of [incidentActs, incidentChanges, knownEvents, newestResults]) rows.clear()
   }
 
   /** Acknowledges the open incidents of a key, and returns what became of each. */
@@ -126,12 +134,15 @@ export class SimulatedService {
     given: Omit<AcknowledgeInput, "id">,
     at: Instant.Instant,
   ): ReadonlyArray<AcknowledgeResult> {
-    return this.#openIncidents(key).map((id) => this.#run(acknowledge({ id, ...given }), at))
+    return this.#openIncidents(key).map((id) => this.#commits.run(acknowledge({ id, ...given }), at))
   }
 
   /** Withdraws the acknowledgements of a key's open incidents, and returns how many. */
   withdraw(key: IncidentKey, by: string, at: Instant.Instant): number {
-    return this.#openIncidents(key).reduce((sum, id) => sum + (this.#run(withdraw(id, by), at) ?? 0), 0)
+    return this.#openIncidents(key).reduce(
+      (sum, id) => sum + (this.#commits.run(withdraw(id, by), at) ?? 0),
+      0,
+    )
   }
 
   /** Advances the clock, and does what becomes due until then. */
@@ -148,11 +159,7 @@ export class SimulatedService {
 
   /** Ends the simulation, and takes the open incidents. Returns the firings that are still held. */
   end(): ReadonlyArray<WithheldFiring> {
-    const held = Array.from(this.#held.keys()).flatMap(
-      (id) => this.#unsent(this.#tables.outbox.get(id)) ?? [],
-    )
-    for (const incident of Array.from(this.#tables.incidents.values())) this.#take(incident)
-    return held
+    return this.#commits.end()
   }
 
   #openIncidents(key: IncidentKey): ReadonlyArray<IncidentId> {
@@ -169,8 +176,10 @@ export class SimulatedService {
   #tick(at: Instant.Instant): void {
     if (this.#quietUntil !== undefined && this.#quietUntil <= at) this.#sweep(at)
     const { nextExamination, nextLook } = this.#due
-    if (nextExamination !== undefined && nextExamination <= at) this.#run(examineHeld(this.#options, ALL), at)
-    if (nextLook !== undefined && nextLook <= at) this.#run(lookAtDueIncidents(this.#options, ALL), at)
+    if (nextExamination !== undefined && nextExamination <= at)
+      this.#commits.run(examineHeld(this.#options, ALL), at)
+    if (nextLook !== undefined && nextLook <= at)
+      this.#commits.run(lookAtDueIncidents(this.#options, ALL), at)
   }
 
   #sweep(at: Instant.Instant): void {
@@ -186,11 +195,11 @@ export class SimulatedService {
     this.#quietUntil = oldest && Instant.plus(oldest, this.#rules.deadAfter)
     if (silent.length === 0) return
     const agents = silent.toSorted()
-    this.#run(sweepDeadAgents({ rules: this.#rules, incidents: this.#options, agents }), at)
+    this.#commits.run(sweepDeadAgents({ rules: this.#rules, incidents: this.#options, agents }), at)
   }
 
   #heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
-    const outcome = this.#run(
+    const outcome = this.#commits.run(
       heartbeat({
         request,
         key: this.#keyOf(request.agent_id),
@@ -214,81 +223,20 @@ export class SimulatedService {
     this.#keys.set(agentId, key)
     return key
   }
-
-  #run<A>(command: Command<A>, at: Instant.Instant): A {
-    const { reply, changes } = this.#transact(command, at)
-    if (this.#due.isClaimable) this.#deliver(at)
-    for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
-    return reply
-  }
-
-  #transact<A>(command: Command<A>, at: Instant.Instant) {
-    const workspace = new Workspace()
-    const reply = this.#decide(command, workspace, at)
-    const changes = workspace.changes()
-    persistChanges(this.#tables, changes)
-    // Known event IDs stay; nothing reads the rows.
-    this.#tables.history.clear()
-    this.#due.note(changes)
-    this.#noteUnsent(changes, at)
-    return { reply, changes }
-  }
-
-  #decide<A>(command: Command<A>, workspace: Workspace, at: Instant.Instant): A {
-    return decideSync(command(workspace, at), (request) => this.#due.load(workspace, request, at))
-  }
-
-  #deliver(at: Instant.Instant): void {
-    const notifiers = Array.from(this.#policy.receivers.keys())
-    const claim = claimOutbox({
-      notifiers,
-      limit: CLAIMED_AT_ONCE,
-      lease: LEASE,
-      random: 0,
-      holds: this.#options,
-    })
-    while (this.#due.isClaimable) {
-      for (const { claim: claimed, notification } of this.#transact(claim, at).reply) {
-        this.#listener.sent({ at, notification, heldBy: this.#held.get(claimed.id) ?? [] })
-        this.#held.delete(claimed.id)
-        this.#transact(settleAttempt(claimed, { outcome: "delivered" }, 0), at)
-      }
-    }
-  }
-
-  /** Notes the firings that are held now, and reports those that were discarded. */
-  #noteUnsent({ outbox }: WorkspaceChanges, at: Instant.Instant): void {
-    const held = outbox.flatMap(({ after }) => (after !== undefined && isHeld(after) ? [after] : []))
-    if (held.length > 0) this.#noteHeld(held, at)
-    for (const { after } of outbox) {
-      if (after?.state !== "discarded") continue
-      const unsent = this.#unsent(after)
-      if (unsent !== undefined) this.#listener.discarded(unsent)
-      this.#held.delete(after.id)
-    }
-  }
-
-  #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
-    const holds = this.#decide(heldItems(items, this.#options), new Workspace(), at)
-    for (const { id, look_at } of items) {
-      const { held_by = [], held_until = at } = holds.get(id) ?? {}
-      const known = this.#held.get(id) ?? []
-      this.#held.set(id, [...known, ...held_by.filter((by) => !known.includes(by))])
-      // The service examines it every 5 minutes in any case; here nothing changes unnoticed.
-      if (look_at !== undefined && look_at > at) this.#due.holdUntil(id, Instant.max(look_at, held_until))
-    }
-  }
-
-  #unsent(item: OutboxRecord | undefined): WithheldFiring | undefined {
-    const incident = item && this.#tables.incidents.get(item.incident_id)
-    return item && incident && { item, incident, heldBy: this.#held.get(item.id) ?? [] }
-  }
-
-  /** Moves an incident out of the tables: a resolved one is never read again. */
-  #take(incident: IncidentRecord): void {
-    this.#listener.ended(takeIncident(this.#tables, incident))
-  }
 }
+
+/** Opens or resolves the heartbeat incident of an agent that is known. */
+const onAgent = (
+  agentId: AgentId,
+  { decide, isDead }: { readonly isDead: boolean; readonly decide: typeof openHeartbeatIncident },
+  options: IncidentOptions,
+): Command<void> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { agents: [agentId] })
+    const agent = workspace.agents.get(agentId)
+    if (agent === undefined || (agent.heartbeat_incident_id !== undefined) !== isDead) return
+    workspace.putAgent(yield* decide(workspace, agent, now, options))
+  }
 
 const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros(tick + TICK)
 

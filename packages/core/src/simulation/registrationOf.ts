@@ -1,14 +1,15 @@
-import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { HeartbeatRequest } from "../contract/Requests.ts"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
 
-/** The heartbeat that registers an agent of which only results are known. */
-export const registrationOf = (agent_id: AgentId): HeartbeatRequest => ({
-  agent_id,
+/** What is known of an agent without its heartbeats. */
+export interface KnownAgent extends Pick<HeartbeatRequest, "agent_id" | "hostname" | "labels"> {}
+
+/** The heartbeat that registers such an agent. */
+export const registrationOf = (agent: KnownAgent): HeartbeatRequest => ({
+  ...agent,
   observed_at: LONG_AGO,
-  hostname: agent_id,
   features: { push: true, metrics: false },
 })

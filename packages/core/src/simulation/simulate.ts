@@ -4,6 +4,7 @@ import { defaultRules } from "../ports/RuleSettings.ts"
 import { toIncident } from "../usecases/toResources.ts"
 import { applyAct } from "./applyAct.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
+import { reasonOf } from "./unsentReason.ts"
 import { SimulatedService } from "./SimulatedService.ts"
 import type { EndedIncident, SentNotification, WithheldFiring } from "./SimulationListener.ts"
 import type {
@@ -127,19 +128,22 @@ const holdOf = ({ at, heldBy, notification }: SentNotification) => ({
   held_by: heldBy,
 })
 
-const unsentFiring = ({ heldBy, incident, item }: WithheldFiring, at: Instant): UnsentFiring => ({
-  at,
-  enqueued_at: item.created_at,
-  notifier: item.notifier,
-  receiver: item.receiver,
-  cause: item.cause ?? null,
-  severity: item.severity,
-  incident_id: incident.id,
-  incident_key: incident.incident_key,
-  reason: item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved",
-  held_for_seconds: secondsBetween(item.created_at, at),
-  held_by: heldBy,
-})
+const unsentFiring = (firing: WithheldFiring, at: Instant): UnsentFiring => {
+  const { heldBy, incident, item } = firing
+  return {
+    at,
+    enqueued_at: item.created_at,
+    notifier: item.notifier,
+    receiver: item.receiver,
+    cause: item.cause ?? null,
+    severity: item.severity,
+    incident_id: incident.id,
+    incident_key: incident.incident_key,
+    reason: reasonOf(firing),
+    held_for_seconds: secondsBetween(item.created_at, at),
+    held_by: heldBy,
+  }
+}
 
 const MICROS_PER_SECOND = 1_000_000
 

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { type PastEntry, PolicyTrial } from "@tocsin/core/simulation/PolicyTrial"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { Duration, Effect, Schema } from "effect"
+import { oneOf } from "../properties/arbitraries.ts"
+import { type Course, runService } from "./LiveService.ts"
+import { AGENTS, scriptWithActs, type Step } from "./Script.ts"
+
+const rules = {
+  notifiers: ["debug", "webhook"],
+  deadAfter: Duration.seconds(30),
+  staleAfter: Duration.seconds(10),
+}
+const ports = { sha256: (text: string) => createHash("sha256").update(text).digest("hex") }
+
+const POLICIES: ReadonlyArray<PolicyDocument> = [
+  {},
+  {
+    routes: [
+      {
+        after: Duration.seconds(20),
+        steps: [{ to: ["debug"] }, { after: Duration.seconds(45), to: ["webhook"] }],
+      },
+      { match: [{ field: "check_id", op: "=", value: "1" }], to: ["webhook"], remind: Duration.seconds(60) },
+    ],
+  },
+]
+
+const decodeStored = Schema.decodeUnknownSync(StoredCheckResultEvent)
+
+/** What a service's tables show of its past. */
+const pastOf = ({ history, stories }: Course): ReadonlyArray<PastEntry> => {
+  const results = history.toReversed().map((item): PastEntry => {
+    const { agent_id, received_at, ...event } = decodeStored(item)
+    return { entry: "results", agent_id, at: received_at, events: [{ ...event, observed_at: received_at }] }
+  })
+  const others = stories.flatMap(({ acts, incident }): ReadonlyArray<PastEntry> => {
+    const { incident_key, opened_at, opener_agent_id: agent_id, resolved_at } = incident
+    const died: ReadonlyArray<PastEntry> = incident_key.endsWith("/@heartbeat")
+      ? [
+          { entry: "died", agent_id, at: opened_at },
+          ...(resolved_at === undefined ? [] : [{ entry: "returned", agent_id, at: resolved_at } as const]),
+        ]
+      : []
+    return [
+      ...died,
+      ...acts.flatMap(({ ack_until: until, act, acted_at: at }): ReadonlyArray<PastEntry> => {
+        if (act === "acknowledged" && until !== undefined)
+          return [{ entry: "acknowledged", incident_key, until, at }]
+        return act === "withdrawn" ? [{ entry: "withdrawn", incident_key, at }] : []
+      }),
+    ]
+  })
+  return [...others, ...results].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1))
+}
+
+/** Requests of one moment would be one batch in the history; apart, each is its own. */
+const apart = (step: Step): ReadonlyArray<Step> =>
+  step.step === "results"
+    ? step.results.flatMap((result): ReadonlyArray<Step> => [
+        { step: "wait", millis: 1 },
+        { ...step, results: [result] },
+      ])
+    : [{ step: "wait", millis: 1 }, step]
+
+const countsOf = (receivers: Iterable<string>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const receiver of receivers) counts[receiver] = (counts[receiver] ?? 0) + 1
+  return counts
+}
+
+describe("a trial of a policy", () => {
+  it.effect.prop(
+    "counts the messages that a service with this policy has sent",
+    { steps: scriptWithActs, policy: oneOf(...POLICIES) },
+    ({ policy, steps }) =>
+      Effect.gen(function* () {
+        const course = yield* runService(steps.flatMap(apart), { ...rules, policy })
+        const start = Instant.fromMicros(0n)
+        const agents = AGENTS.map((agent_id) => ({ agent_id, hostname: agent_id }))
+        const options = { rules: { ...defaultRules, ...rules }, ports, agents, start, since: start }
+        const trial = new PolicyTrial({ policy, notifiers: rules.notifiers }, options)
+        const past = pastOf(course)
+        for (let from = 0; from < past.length; from += 7) trial.take(past.slice(from, from + 7))
+        const { messages, withheld } = trial.end(course.endedAt)
+        assert.deepStrictEqual(
+          Object.fromEntries(messages),
+          countsOf(course.notifications.map(({ notification }) => notification.receiver)),
+        )
+        const unsent = course.outbox.filter(({ state }) => state === "discarded" || state === "pending")
+        assert.deepStrictEqual(
+          withheld.reduce((sum, { firings, outcome }) => sum + (outcome === "sent" ? 0 : firings), 0),
+          unsent.length,
+        )
+      }),
+    { arbitrary: { runs: propertyRuns(40) } },
+  )
+
+  it("counts from a moment on, and keeps nothing but the present", () => {
+    const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)
+    const start = at(0)
+    const [agent_id = AGENTS[0]] = AGENTS
+    assert(agent_id !== undefined)
+    const trial = new PolicyTrial(
+      { policy: {}, notifiers: ["debug"] },
+      { rules: defaultRules, ports, agents: [{ agent_id, hostname: "db" }], start, since: at(100) },
+    )
+    trial.take([
+      { entry: "died", agent_id, at: at(50) },
+      { entry: "returned", agent_id, at: at(120) },
+      { entry: "died", agent_id, at: at(130) },
+    ])
+    assert.deepStrictEqual(Array.from(trial.end(at(200)).messages), [["debug", 2]])
+  })
+})
