@@ -1,5 +1,8 @@
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
+import type { Reply } from "./api/Calls.ts"
+import type { PolicyOption } from "./policy/givenPolicy.ts"
+import type { AnyCallCode } from "./TocsinError.ts"
 import type { NodeListener } from "./http/hostHandlers.ts"
 import type { IncidentNews } from "./incidents/IncidentChange.ts"
 
@@ -46,6 +49,17 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
    * limits slow clients.
    */
   readonly node: NodeListener
+
+  /**
+   * Puts another policy in force, as `createMonitor` takes it. Rejects with code `validation` and
+   * every problem by its path; the policy in force then stays.
+   *
+   * @example
+   * ```ts
+   * await monitor.setPolicy({ routes: [{ match: ["severity = critical"], to: ["pager"] }] })
+   * ```
+   */
+  readonly setPolicy: (policy: PolicyOption) => Reply<void, AnyCallCode | "validation">
 
   /**
    * Stops: refuses new calls, waits up to 5 s for calls and requests under way, up to 4 s more for

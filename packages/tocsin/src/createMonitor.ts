@@ -19,6 +19,7 @@ import * as Tocsin from "./layers/Tocsin.ts"
 import type { Monitor } from "./Monitor.ts"
 import { logLayer } from "./options/log.ts"
 import type { MonitorOptions } from "./options/MonitorOptions.ts"
+import { replacePolicy } from "./policy/givenPolicy.ts"
 import { readOptions, type ReadOptions } from "./options/readOptions.ts"
 import { TocsinError } from "./TocsinError.ts"
 
@@ -87,7 +88,7 @@ const startError = (cause: Cause.Cause<TocsinError | StorageError | PepperChange
 
 /** The monitor on running services. */
 export const assemble = (
-  { http }: ReadOptions,
+  { http, surroundings }: ReadOptions,
   services: Context.Context<MonitorServices>,
   scope: Scope.Closeable,
 ): Monitor => {
@@ -119,6 +120,7 @@ export const assemble = (
       BearerToken.roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
     ),
     ...monitorCalls(calls, services),
+    setPolicy: (policy) => calls.reply(replacePolicy(policy, surroundings, services, scope)),
     incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),
     onIncident: (callback) => {
       if (calls.isClosed) throw closed()

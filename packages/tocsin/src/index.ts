@@ -16,6 +16,7 @@ export { newEventId } from "./newEventId.ts"
 export type { Monitor } from "./Monitor.ts"
 export type { BeatOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
 export type { DurationOption, RateOption } from "./options/MonitorOptions.ts"
+export type { PolicyOption } from "./policy/givenPolicy.ts"
 export type { Log, LogEntry } from "./options/log.ts"
 
 export { isTocsinError, TocsinError } from "./TocsinError.ts"

@@ -1,4 +1,5 @@
 import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
+import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { StorageOption } from "../storages/storages.ts"
 import type { Log } from "./log.ts"
 
@@ -46,6 +47,12 @@ export interface MonitorOptions {
   readonly storage: StorageOption
   /** Who is notified of incidents. `[debug()]` unless given: one log line each. */
   readonly notifiers?: ReadonlyArray<NotifierOption> | undefined
+  /**
+   * Who is notified of what and when: the document of a policy file, as an object. Notifiers are
+   * receivers by their names; `receivers` defines further ones, whose secrets are in files or
+   * environment variables. Without it, every notifier is notified of everything.
+   */
+  readonly policy?: PolicyOption | undefined
   /**
    * Operators' tokens for `monitor.fetch` and `monitor.node`. Without any, the operators' part of
    * the HTTP API answers 401; the methods work.

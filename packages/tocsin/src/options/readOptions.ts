@@ -1,5 +1,6 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import * as HttpBeatReceiver from "@tocsin/adapter-notify/beat/HttpBeatReceiver"
+import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import {
   asGiven,
@@ -26,6 +27,12 @@ import type { BeatOptions, TocsinOptions } from "../layers/Tocsin.ts"
 import { debug, type NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import { notifierProblems, notifiersLayer } from "../notifiers/notifiersLayer.ts"
 import type { StorageChoice, StorageOption } from "../storages/storages.ts"
+import {
+  type PolicyOption,
+  type PolicySurroundings,
+  readGivenPolicy,
+  withReceivers,
+} from "../policy/givenPolicy.ts"
 import { TocsinError } from "../TocsinError.ts"
 import type { Log } from "./log.ts"
 import type {
@@ -39,6 +46,8 @@ import type {
 /** Valid options with their defaults. */
 export interface ReadOptions {
   readonly tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError>
+  /** For another policy while it runs. */
+  readonly surroundings: PolicySurroundings
   readonly http: HttpOptions
   readonly delivers: boolean
   readonly keepsHouse: boolean
@@ -111,6 +120,7 @@ const kept: Reader<DurationOption | false, Duration.Duration | "forever"> = (nam
 const options = group<MonitorOptions>()({
   storage,
   notifiers: asGiven<ReadonlyArray<NotifierOption>>(),
+  policy: asGiven<PolicyOption>(),
   uiTokens: tokens,
   readTokens: tokens,
   basePath: checked<string>(
@@ -153,16 +163,27 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const lease = read.deliveryLease ?? defaultDelivery.lease
   const rules = rulesOf(read)
   problems.push(...thresholdProblems({ ...defaultRules, ...rules }))
-  const notifiers = given?.notifiers ?? [debug()]
-  problems.push(...notifierProblems(notifiers, { denyPrivateTargets }))
+  const notifiers = given?.notifiers ?? (given?.policy?.receivers === undefined ? [debug()] : [])
+  const problemsOfNotifiers = notifierProblems(notifiers, { denyPrivateTargets })
+  problems.push(...problemsOfNotifiers)
+  const names = problemsOfNotifiers.length === 0 ? notifiers.map(({ name }) => name) : []
+  const policy = readGivenPolicy(given?.policy ?? {}, names)
+  if (problemsOfNotifiers.length === 0 && Result.isFailure(policy)) problems.push(...policy.failure)
   const beats = beatsOf(read.beat, denyPrivateTargets, complain)
-  if (read.storage === undefined || problems.length > 0) throw new TocsinError("options", problems.join("\n"))
+  if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
+    throw new TocsinError("options", problems.join("\n"))
+  const posting = { denyPrivateTargets, timeout: sendTimeout(lease) }
   return {
+    surroundings: { notifiers: names, posting },
     tocsin: {
       storage: read.storage.layer,
       clock: read.storage.clock,
-      notifiers: notifiersLayer(notifiers, { denyPrivateTargets, lease }),
-      rules,
+      notifiers: withReceivers(
+        notifiersLayer(notifiers, { denyPrivateTargets, lease }),
+        policy.success,
+        posting,
+      ),
+      rules: { ...rules, notifiers: names, policy: policy.success },
       retention: retentionOf(read.retention),
       delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
       storageTimeout: read.storageTimeout,

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import { type MemoryTables, outboxOf } from "@tocsin/core/memory/MemoryTables"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { type Duration, Effect } from "effect"
 import type { Settling } from "./Settling.ts"
@@ -48,9 +48,21 @@ export interface IdleWork {
   readonly tables: MemoryTables
   /** The storage over these tables. */
   readonly storage: Storage["Service"]
-  readonly notifiers: ReadonlyArray<NotifierName>
+  /** The receivers of the policy in force. */
+  readonly notifiers: () => ReadonlyArray<NotifierName>
   /** When a silent agent is dead; absent without housekeeping. */
   readonly deadAfter: Duration.Duration | undefined
+}
+
+/** When open incidents and held notifications are looked at next. */
+function* looksOf(tables: MemoryTables) {
+  for (const open of Object.values(tables.openIncidents)) {
+    for (const id of open.values()) {
+      const at = tables.incidents.get(id)?.next_look_at
+      if (at !== undefined) yield at
+      for (const { look_at } of outboxOf(tables, id)) if (look_at !== undefined) yield look_at
+    }
+  }
 }
 
 /**
@@ -61,10 +73,11 @@ export const nextDue = Effect.fnUntraced(function* (
   { tables, storage, notifiers, deadAfter }: IdleWork,
   now: Instant.Instant,
 ) {
-  const untilDue = yield* storage.untilNextDue(notifiers, now)
+  const untilDue = yield* storage.untilNextDue(notifiers(), now)
   const moments = untilDue === undefined ? [] : [Instant.plus(now, untilDue)]
   if (deadAfter !== undefined) {
     if (tables.removedRegistrations.size > 0) moments.push(now)
+    moments.push(...looksOf(tables))
     for (const id of yield* storage.silentAgents(now, Infinity)) {
       const agent = tables.agents.get(id)
       if (agent !== undefined) moments.push(Instant.plus(agent.last_seen_at, deadAfter))

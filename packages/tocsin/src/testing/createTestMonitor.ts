@@ -1,5 +1,6 @@
 import { countingIds, Ids } from "@tocsin/core/ports/Ids"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import * as Instant from "@tocsin/core/contract/Instant"
@@ -109,10 +110,11 @@ export const makeTestMonitor = async (
     logLayer(log),
   )
   await settling.settle()
+  const receivers = Context.get(services, Receivers)
   const idle: IdleWork = {
     tables,
     storage,
-    notifiers: Array.from(Context.get(services, Notifiers).keys()),
+    notifiers: () => Array.from(receivers.current().keys()),
     deadAfter: read.keepsHouse ? { ...defaultRules, ...read.tocsin.rules }.deadAfter : undefined,
   }
   const dueFrom = (now: Instant.Instant) => Effect.runSync(dueOf(idle, now))

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createMonitor, type CustomNotifier, memory, type PolicyOption, TocsinError } from "tocsin"
+import { createTestMonitor } from "tocsin/testing"
+import { enroll, resultOf, send } from "./requests.ts"
+
+/** Two notifiers of a program, and the checks that each was notified of, with the cause. */
+const recording = () => {
+  const sent: Array<string> = []
+  const notifier = (name: string): CustomNotifier => ({
+    name,
+    send: ({ cause, event_type, incident }) =>
+      void sent.push(`${name} ${event_type} ${cause ?? ""} ${incident.check_id}`.replaceAll("  ", " ")),
+  })
+  return { sent, notifiers: [notifier("chat"), notifier("pager")] }
+}
+
+const critical = (check_id: string) => resultOf("critical", { check_id })
+
+/** The problems with which a promise rejects. */
+const problemsOf = async (promise: Promise<unknown>): Promise<readonly [string, ReadonlyArray<string>]> => {
+  const error: unknown = await promise.then(
+    () => assert.fail("it was taken"),
+    (refused: unknown) => refused,
+  )
+  if (!(error instanceof TocsinError)) throw error
+  return [error.code, error.message.split("\n")]
+}
+
+describe("the policy of a monitor", () => {
+  it("routes to notifiers by their names", async () => {
+    const { notifiers, sent } = recording()
+    const policy: PolicyOption = {
+      routes: [
+        { match: ["check_id = disk"], to: ["pager"] },
+        { match: ["check_id = load"], steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] },
+        { match: ["check_id = quiet"], after: "10m", to: ["chat"] },
+      ],
+    }
+    await using monitor = await createTestMonitor({ notifiers, policy, deadAfter: "2 hours" })
+    await enroll(monitor, "a")
+    await send(monitor, "a", critical("disk"), critical("load"), critical("quiet"))
+    await monitor.settle()
+    assert.deepStrictEqual(sent.splice(0).toSorted(), ["chat firing opened load", "pager firing opened disk"])
+    await monitor.advance("11 minutes")
+    assert.deepStrictEqual(sent.splice(0), ["chat firing opened quiet"])
+    await monitor.advance("5 minutes")
+    assert.deepStrictEqual(sent.splice(0), ["pager firing escalation load"])
+  })
+
+  it("can be replaced, and stays where the new one is refused", async () => {
+    const { notifiers, sent } = recording()
+    await using monitor = await createTestMonitor({ notifiers, policy: { routes: [{ to: ["chat"] }] } })
+    await enroll(monitor, "a")
+    await send(monitor, "a", critical("one"))
+    await monitor.settle()
+    assert.deepStrictEqual(sent.splice(0), ["chat firing opened one"])
+
+    const before = await monitor.policy.get()
+    const refused = await problemsOf(
+      monitor.setPolicy({
+        receivers: { chat: { kind: "debug" }, mail: { kind: "webhook", url_env: "A", secret_env: "B" } },
+        routes: [{ to: ["nobody"] }],
+      }),
+    )
+    assert.deepStrictEqual(refused, [
+      "validation",
+      ["policy.routes[0].to[0] names no receiver; the receivers are chat, debug, mail, pager"],
+    ])
+    assert.deepStrictEqual(await problemsOf(monitor.setPolicy({ receivers: { chat: { kind: "debug" } } })), [
+      "validation",
+      ["policy.receivers.chat is the name of a notifier of this monitor"],
+    ])
+    assert.deepStrictEqual(
+      await problemsOf(
+        monitor.setPolicy({
+          receivers: { mail: { kind: "webhook", url_env: "NO_SUCH_VARIABLE", secret_file: "/no/such/file" } },
+        }),
+      ),
+      [
+        "validation",
+        [
+          "policy.receivers.mail.url_env names a variable that is not set",
+          "policy.receivers.mail.secret_file names a file that cannot be read: check its path and owner",
+        ],
+      ],
+    )
+    assert.deepStrictEqual(await monitor.policy.get(), before)
+
+    await monitor.setPolicy({ routes: [{ to: ["pager"] }] })
+    const after = await monitor.policy.get()
+    assert.notStrictEqual(after.hash, before.hash)
+    assert.deepStrictEqual(after.policy, { routes: [{ to: ["pager"] }] })
+    await send(monitor, "a", critical("two"))
+    await monitor.settle()
+    assert.deepStrictEqual(sent.splice(0), ["pager firing opened two"])
+
+    // A receiver that the policy defines works beside the program's own.
+    await monitor.setPolicy({ receivers: { console: { kind: "debug" } }, routes: [{ to: ["console"] }] })
+    await send(monitor, "a", critical("three"))
+    await monitor.settle()
+    const { items } = await monitor.outbox.list({ state: "sent" })
+    assert.deepStrictEqual(
+      items.map(({ notifier }) => notifier),
+      ["debug", "pager", "chat"],
+    )
+  })
+
+  it("is checked with all other options", async () => {
+    const policy = { windows: [{ name: "w", cron: "0 0 30 2 *", tz: "Nowhere", for: "1h", match: [] }] }
+    const refused = await problemsOf(createMonitor({ storage: memory(), policy, staleAfter: -1 as never }))
+    assert.deepStrictEqual(
+      [refused[0], refused[1].filter((line) => line.startsWith("policy"))],
+      [
+        "options",
+        [
+          "policy.windows[0].tz must be an IANA time zone, such as Europe/Berlin",
+          "policy.windows[0].match must hold a matcher with = or a glob with a literal character, on a field other than severity",
+        ],
+      ],
+    )
+    const secret = {
+      receivers: { mail: { kind: "webhook", url_env: "NO_SUCH_VARIABLE", secret_env: "B" } },
+    } as const
+    const unset = await problemsOf(createMonitor({ storage: memory(), policy: secret, log: false }))
+    assert.deepStrictEqual(unset, [
+      "options",
+      [
+        "policy.receivers.mail.url_env names a variable that is not set",
+        "policy.receivers.mail.secret_env names a variable that is not set",
+      ],
+    ])
+  })
+
+  it("has a schema, windows and a check of texts", async () => {
+    const policy: PolicyOption = {
+      windows: [{ name: "night", cron: "0 2 * * *", tz: "UTC", for: "1h", match: ["check_id = disk"] }],
+    }
+    await using monitor = await createTestMonitor({ policy })
+    const { items } = await monitor.windows.list()
+    assert.deepStrictEqual(
+      items.map(({ name, occurrences }) => [name, occurrences.length, occurrences[0]?.starts_at]),
+      [["night", 5, "2026-01-01T02:00:00.000Z"]],
+    )
+    assert.deepStrictEqual((await monitor.policy.check("routes: [{ to: [x] }]")).issues.length, 1)
+    assert.strictEqual((await monitor.policy.schema())["title"], "Tocsin policy")
+  })
+})
