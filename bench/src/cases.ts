@@ -65,7 +65,27 @@ export interface ScaleOutCase {
   readonly servers: number
 }
 
-export type BenchCase = ThroughputCase | LatencyCase | HalfLoadCase | IdleCase | SoakCase | ScaleOutCase
+/** Ten thousand incidents at once, under a policy and without one. */
+export interface StormCase {
+  readonly kind: "storm"
+  readonly name: string
+  readonly storage: StorageName
+  readonly incidents: number
+  /** The least part of the rate without a policy. */
+  readonly ofPlain: number
+  readonly mostMiB: number
+  /** The most of a core, in percent, that held notifications may take while nothing changes. */
+  readonly mostHeldPercent: number
+}
+
+export type BenchCase =
+  | ThroughputCase
+  | LatencyCase
+  | HalfLoadCase
+  | IdleCase
+  | SoakCase
+  | ScaleOutCase
+  | StormCase
 
 const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArray<StorageName>
 
@@ -139,6 +159,15 @@ export const allCases: ReadonlyArray<BenchCase> = [
     connections: RESULT_CONNECTIONS,
     mostMiB: 300,
     growth: 1.05,
+  })),
+  ...STORAGES.map((storage): StormCase => ({
+    kind: "storm",
+    name: `${storage}-storm`,
+    storage,
+    incidents: 10_000,
+    ofPlain: 0.9,
+    mostMiB: 400,
+    mostHeldPercent: 1,
   })),
   ...(["heartbeat", "unchanged"] as const).map((step): ScaleOutCase => ({
     kind: "scale-out",

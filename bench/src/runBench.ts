@@ -10,6 +10,7 @@ import { measureIdle } from "./measure/idle.ts"
 import { measureLatency } from "./measure/latency.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measureSoak } from "./measure/soak.ts"
+import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
 import type { Options } from "./options.ts"
 import { scratchPostgres } from "./postgres/scratchPostgres.ts"
@@ -32,6 +33,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureSoak(bench, one)
     case "scale-out":
       return measureScaleOut(bench, one)
+    case "storm":
+      return measureStorm(bench, one)
   }
 }
 

@@ -6,6 +6,8 @@ import { agentId } from "./Load.ts"
 import { Stamp } from "./Stamp.ts"
 
 const AT_ONCE = 8
+/** As many as in the cases of results. */
+const STORM_CONNECTIONS = 32
 
 const post = (port: number, path: string, token: string, body?: string) =>
   Effect.tryPromise({
@@ -40,3 +42,14 @@ export const enrol = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys:
   yield* post(port, "/agents/admission/accept-all", token)
   yield* each((key, index) => post(port, "/events", key, resultsBody(variables(index), "ok")))
 })
+
+/** Every check of every agent becomes critical, as fast as the server takes it. */
+export const storm = ({ port }: Tocsin, keys: ReadonlyArray<string>) =>
+  Effect.forEach(
+    keys,
+    (key, index) => post(port, "/events", key, resultsBody(variables(index), "critical")),
+    {
+      concurrency: STORM_CONNECTIONS,
+      discard: true,
+    },
+  )

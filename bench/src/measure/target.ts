@@ -74,7 +74,11 @@ export const newKeys = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, () => randomBytes(KEY_BYTES).toString("base64url"))
 
 /** Starts a server on an empty storage, without agents. */
-export const startServer = Effect.fnUntraced(function* (bench: Bench, storage: StorageName) {
+export const startServer = Effect.fnUntraced(function* (
+  bench: Bench,
+  storage: StorageName,
+  environment?: Readonly<Record<string, string>>,
+) {
   const folder = yield* bench.folder
   const postgres = storage === "postgres" ? yield* bench.postgres : undefined
   const databaseUrl = postgres === undefined ? undefined : yield* postgres.database
@@ -83,6 +87,7 @@ export const startServer = Effect.fnUntraced(function* (bench: Bench, storage: S
     folder,
     databaseUrl: storage === "memory" ? "memory:" : databaseUrl,
     profileFolder: bench.profileFolder,
+    environment,
   })
   return { server, postgres }
 })

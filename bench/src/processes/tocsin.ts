@@ -19,6 +19,8 @@ export interface TocsinOptions {
   readonly databaseUrl: string | undefined
   /** The folder for a CPU profile. */
   readonly profileFolder: string | undefined
+  /** Further settings. */
+  readonly environment?: Readonly<Record<string, string>> | undefined
 }
 
 /** A server that is ready. */
@@ -53,7 +55,10 @@ const nodeFlags = (main: string): ReadonlyArray<string> => {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as ReadonlyArray<string>) : []
 }
 
-const launch = ({ main, folder, databaseUrl, profileFolder }: TocsinOptions, port: number): ChildProcess => {
+const launch = (
+  { main, folder, databaseUrl, environment, profileFolder }: TocsinOptions,
+  port: number,
+): ChildProcess => {
   // The debug notifier writes a line per notification there: a pipe that is not read would hold the
   // server up.
   const log = openSync(join(folder, "server.log"), "a")
@@ -73,6 +78,7 @@ const launch = ({ main, folder, databaseUrl, profileFolder }: TocsinOptions, por
       SERVICE_REGISTRATION_RATE: "0",
       SERVICE_MAX_PENDING_AGENTS: "1000000",
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+      ...environment,
     },
     stdio: ["ignore", log, log],
   })
