@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { minus } from "@tocsin/core/contract/Instant"
-import { eventId, keyOf } from "@tocsin/testing/samples"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { eventId, heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
 import type { Process, Service } from "../service/Service.ts"
@@ -178,7 +180,7 @@ describe("a declared check that stops reporting", () => {
       const late = {
         ...event,
         event_id: eventId(1),
-        observed_at: minus(event.observed_at, Duration.hours(1)),
+        observed_at: Instant.minus(event.observed_at, Duration.hours(1)),
       }
       yield* Effect.orDie(front.ingest.events(keyOf(AGENT), { agent_id, events: [event, late] }))
       yield* incidents.areOpen("a/@stale")
@@ -316,6 +318,92 @@ describe("several processes", () => {
       yield* after("1 minute")
       assert.strictEqual(service.rows().incidents.size, 1)
       yield* webhook.has("firing unknown a/@stale")
+    }),
+  )
+})
+
+describe("a rule of the policy", () => {
+  const policyOf = (...freshness: ReadonlyArray<object>) =>
+    compilePolicy(Result.getOrThrow(readPolicy({ freshness }, ["webhook"])), ["webhook"])
+  const disks = { match: ["check_id glob disk*"], every: "1m", severity: "warning" }
+
+  it.effect("expects a check from its first result on, unless its agent declares it", () =>
+    Effect.gen(function* () {
+      const { agent, alive, disk, front, incidents, shown, webhook } = yield* open()
+      yield* front.policy.replace(policyOf(disks, { match: ["check_id = cpu"], every: "1h" }))
+      yield* alive(5)
+      yield* incidents.areOpen()
+      yield* disk.turns("ok")
+      yield* agent().reports({ check: "disk2", status: "ok" }, { check: "cpu", status: "ok" })
+      assert.isTrue((yield* shown()).every(({ expected_at }) => expected_at !== null))
+      yield* declare(front, [{ check_id: "disk", every: "1h" }])
+      yield* alive(4)
+      const [incident] = yield* openIncidents(front)
+      assert.deepInclude(incident, { check_id: CheckId.make("disk2"), severity: "warning" })
+      yield* agent().reports({ check: "disk2", status: "ok" })
+      yield* webhook.has("firing warning a/@stale", "resolved warning a/@stale")
+    }),
+  )
+
+  it.effect("that no longer matches after a reload expects nothing; the first that matches counts", () =>
+    Effect.gen(function* () {
+      const { after, alive, disk, front, incidents, service, shown } = yield* open()
+      yield* disk.turns("ok")
+      const named = { match: ["check_id = disk"], every: "1h" }
+      yield* front.policy.replace(policyOf(disks, named))
+      yield* after("10 seconds")
+      assert.strictEqual(expectationOf(service)?.terms.every_millis, 60_000)
+      yield* alive(4)
+      yield* incidents.areOpen("a/@stale")
+      yield* front.policy.replace(policyOf(named))
+      yield* after("10 seconds")
+      assert.strictEqual(expectationOf(service)?.terms.every_millis, 3_600_000)
+      yield* front.policy.replace(policyOf())
+      yield* after("10 seconds")
+      yield* incidents.areOpen()
+      assert.strictEqual(service.rows().expectations.size, 0)
+      assert.isNull((yield* shown())[0]?.expected_at)
+    }),
+  )
+
+  it.effect("takes over when a declaration is withdrawn", () =>
+    Effect.gen(function* () {
+      const { disk, front, service } = yield* open()
+      yield* front.policy.replace(policyOf(disks))
+      yield* disk.turns("ok")
+      yield* declare(front, [{ check_id: "disk", every: "1h" }])
+      assert.strictEqual(expectationOf(service)?.origin, "agent")
+      assert.deepStrictEqual(yield* declare(front, [], { complete: true }), { expected: 1, withdrawn: 1 })
+      assert.strictEqual(expectationOf(service)?.origin, "policy")
+      assert.deepStrictEqual(yield* declare(front, [], { complete: true }), { expected: 1, withdrawn: 0 })
+    }),
+  )
+
+  it.effect("follows the labels of the agent within minutes", () =>
+    Effect.gen(function* () {
+      const { after, disk, front, service } = yield* open()
+      yield* front.policy.replace(policyOf({ match: ["label:env = prod"], every: "5m" }))
+      yield* disk.turns("ok")
+      assert.isUndefined(expectationOf(service))
+      yield* after("1 second")
+      const heartbeat = heartbeatOf("a", { observed_at: yield* Instant.now, labels: { env: "prod" } })
+      yield* Effect.orDie(front.ingest.heartbeat(keyOf(AGENT), heartbeat))
+      yield* after("6 minutes")
+      assert.strictEqual(expectationOf(service)?.origin, "policy")
+    }),
+  )
+
+  it.effect("of a policy that ended with the process leaves no check overdue", () =>
+    Effect.gen(function* () {
+      const { after, alive, disk, front, incidents, isDownFor } = yield* open()
+      yield* front.policy.replace(policyOf(disks))
+      yield* disk.turns("ok")
+      yield* alive(4)
+      yield* incidents.areOpen("a/@stale")
+      // The new process begins with the policy of the settings, which has no rules.
+      yield* isDownFor("10 seconds")
+      yield* after("10 seconds")
+      yield* incidents.areOpen()
     }),
   )
 })

@@ -6,6 +6,7 @@ import type { CheckResultEvent, EventBatchRequest } from "../contract/Requests.t
 import { firstLine } from "../contract/Text.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { followPolicy } from "../freshness/followPolicy.ts"
 import { reported } from "../freshness/staleIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../incidents/IncidentRecord.ts"
@@ -73,9 +74,12 @@ export const applyEvent = (
   return check.stale_incident_id === undefined ? outcome : endingStaleness(context, event, outcome)
 }
 
-/** The outcome of an event of a check that may be overdue, which it ends (docs/rules.md#freshness). */
+/**
+ * The outcome of the first event of a check, or of one of an overdue check: from then on the check
+ * is in time, and expected if a rule of the policy says so (docs/rules.md#freshness).
+ */
 function* endingStaleness(
-  { agent, incidents, now, workspace }: BatchContext,
+  { agent, incidents, input, now, workspace }: BatchContext,
   { check_id }: CheckResultEvent,
   decided: EventOutcome | Decision<EventOutcome>,
 ): Decision<EventOutcome> {
@@ -83,6 +87,12 @@ function* endingStaleness(
   if (outcome === "known_event") return outcome
   const { agent_id, registration_id } = agent
   yield* reported(workspace, incidents, { agent_id, registration_id, check_id }, now)
+  const policy = input.incidents.policy()
+  if (policy.freshness.count > 0)
+    yield* followPolicy({ policy, staleAfter: input.staleAfter, now })(workspace, incidents, {
+      agent,
+      check_id,
+    })
   return outcome
 }
 

@@ -13,6 +13,13 @@ export const ExpectationTransitions = [
     effects: "the first look is at its due time",
   },
   {
+    from: "absent",
+    trigger: "matched",
+    condition: "it has reported, and a rule of the policy in force matches it",
+    to: "expected",
+    effects: "the first look is at its due time",
+  },
+  {
     from: "expected",
     trigger: "declared",
     condition: "its agent declares other terms; equal terms change nothing",
@@ -41,6 +48,34 @@ export const ExpectationTransitions = [
     condition: "its agent declares other terms",
     to: "overdue",
     effects: "the member takes the declared severity",
+  },
+  {
+    from: "expected",
+    trigger: "matched",
+    condition: "another rule of the policy matches it, or the same with other terms; no declaration",
+    to: "expected",
+    effects: "the due time is counted anew from now",
+  },
+  {
+    from: "overdue",
+    trigger: "matched",
+    condition: "another rule of the policy matches it, or the same with other terms; no declaration",
+    to: "overdue",
+    effects: "the member takes the severity of the rule",
+  },
+  {
+    from: "expected",
+    trigger: "unmatched",
+    condition: "no rule of the policy matches it any more; no declaration",
+    to: "absent",
+    effects: "nothing else changes",
+  },
+  {
+    from: "overdue",
+    trigger: "unmatched",
+    condition: "no rule of the policy matches it any more; no declaration",
+    to: "absent",
+    effects: "the check leaves the incident",
   },
   {
     from: "overdue",

@@ -1,17 +1,13 @@
+import type { Duration } from "effect"
 import { recognise } from "../admission/agentKeys.ts"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { AgentId, CheckId, KeyHash } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
-import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import { dueTime, lookAfter } from "./dueTime.ts"
-import { type ExpectationRecord, stateOf, type Terms } from "./ExpectationRecord.ts"
-import { ExpectationTransitions } from "./ExpectationTransitions.ts"
-import { leaveStale } from "./staleIncident.ts"
+import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
+import type { Terms } from "./ExpectationRecord.ts"
+import { followPolicy } from "./followPolicy.ts"
 
 /** The checks that an agent declares, and its key. */
 export interface Declaration {
@@ -22,6 +18,7 @@ export interface Declaration {
   /** Whether to withdraw the agent's other checks. */
   readonly isComplete: boolean
   readonly incidents: IncidentOptions
+  readonly staleAfter: Duration.Duration
 }
 
 /** The result of a declaration; a refused one changes nothing. */
@@ -41,71 +38,20 @@ export const declareExpectations = (input: Declaration): Command<DeclarationOutc
     const expectations = { agent_id, check_ids: Array.from(declared) }
     yield* ensure(workspace, { expectations, expectationsOfAgents: [agent_id] })
     const before = workspace.expectations.group(registration_id)
-    const withdrawn = input.isComplete ? before.filter(({ check_id }) => !declared.has(check_id)) : []
-    const overdue = withdrawn.filter(({ incident_id }) => incident_id !== undefined)
-    yield* ensure(workspace, { checks: { agent_id, check_ids: overdue.map(({ check_id }) => check_id) } })
+    const withdrawn = input.isComplete
+      ? before.filter(({ check_id, origin }) => origin === "agent" && !declared.has(check_id))
+      : []
+    yield* ensure(workspace, { checks: { agent_id, check_ids: withdrawn.map(({ check_id }) => check_id) } })
     const incidents = new Incidents(workspace, now, input.incidents)
-    for (const check of input.checks)
-      yield* declare(workspace, incidents, { ...check, agent: found.agent, now })
-    for (const expectation of withdrawn) yield* withdraw(workspace, incidents, expectation)
+    for (const { check_id, terms } of input.checks) {
+      const ref = { agent_id, registration_id, check_id }
+      yield* expectCheck(workspace, incidents, { ref, origin: "agent", terms, now })
+    }
+    const follow = followPolicy({ policy: input.incidents.policy(), staleAfter: input.staleAfter, now })
+    for (const expectation of withdrawn) {
+      yield* withdrawExpectation(workspace, incidents, expectation)
+      yield* follow(workspace, incidents, { agent: found.agent, check_id: expectation.check_id })
+    }
     const expected = workspace.expectations.group(registration_id).length
     return { outcome: "declared", expected, withdrawn: withdrawn.length }
   }
-
-interface DeclaredCheck {
-  readonly agent: AgentRecord
-  readonly check_id: CheckId
-  readonly terms: Terms
-  readonly now: Instant
-}
-
-function* declare(
-  workspace: Workspace,
-  incidents: Incidents,
-  { agent, check_id, now, terms }: DeclaredCheck,
-): Decision<void> {
-  const { agent_id, registration_id } = agent
-  const ref = { agent_id, registration_id, check_id }
-  const before = workspace.expectations.get(ref)
-  if (before !== undefined && isEqual(before.terms, terms)) return
-  const incident_id = before?.incident_id
-  const due = dueTime({ expected_from: now, terms }, workspace.checks.get(ref)?.received_at)
-  move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), "declared")
-  workspace.expectations.put({
-    ...ref,
-    origin: "agent",
-    terms,
-    expected_from: now,
-    incident_id,
-    look_at: incident_id === undefined ? lookAfter(due) : undefined,
-  })
-  if (incident_id === undefined || before?.terms.severity === terms.severity) return
-  const { notifications_enabled: notify, severity } = terms
-  const member = { agent_id, check_id, incident_id }
-  yield* ensure(workspace, { incidents: [incident_id], members: [member] })
-  const summary = workspace.members.get(member)?.summary
-  yield* incidents.change(incident_id, { member: { agent_id, check_id, severity, summary }, notify })
-}
-
-function* withdraw(
-  workspace: Workspace,
-  incidents: Incidents,
-  expectation: ExpectationRecord,
-): Decision<void> {
-  const notify = expectation.terms.notifications_enabled
-  move(ExpectationTransitions, stateOf(expectation), "withdrawn")
-  yield* leaveStale(workspace, incidents, expectation, { by: "event", notify })
-  workspace.expectations.delete(expectation)
-}
-
-const TERMS = [
-  "every_millis",
-  "after_millis",
-  "cron",
-  "tz",
-  "grace_millis",
-  "severity",
-  "notifications_enabled",
-] as const satisfies ReadonlyArray<keyof Terms>
-
-const isEqual = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

@@ -10,9 +10,11 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { outageEnd } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
+import { byAgent } from "./byAgent.ts"
 import type { ExpectationRecord } from "./ExpectationRecord.ts"
 import { ExpectationTransitions } from "./ExpectationTransitions.ts"
 import { lookAfter } from "./dueTime.ts"
+import { followPolicy } from "./followPolicy.ts"
 import { judgeExpectation } from "./judgeExpectation.ts"
 import { becomeOverdue } from "./staleIncident.ts"
 
@@ -36,12 +38,16 @@ export const lookAtExpectations = (input: LookInput): Command<void> =>
     if (agent === undefined) return
     yield* ensure(workspace, { expectations: { agent_id, check_ids } })
     const incidents = new Incidents(workspace, now, input.incidents)
+    const { staleAfter } = rules
+    const follow = followPolicy({ policy: input.incidents.policy(), staleAfter, now })
     for (const check_id of check_ids) {
       const ref = { agent_id, check_id, registration_id: agent.registration_id }
       const expectation = workspace.expectations.get(ref)
       if (expectation?.look_at === undefined || expectation.look_at > now) continue
+      yield* follow(workspace, incidents, { agent, check_id })
+      // Another one is looked at in its own time.
+      if (workspace.expectations.get(ref) !== expectation) continue
       const check = workspace.checks.get(ref)
-      const { staleAfter } = rules
       const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
       const judged = judgeExpectation(facts, now)
       if (judged.verdict === "overdue") yield* becomeOverdue(workspace, incidents, expectation, judged.due)
@@ -79,9 +85,17 @@ export const lookAtDueExpectations = Effect.fnUntraced(function* (
       const mark = yield* storage.mark
       const outage = mark && outageEnd(mark, now, rules)
       yield* Effect.forEach(
-        checksByAgent(due),
-        ([agentId, checkIds]) =>
-          commits.transact(lookAtExpectations({ agentId, checkIds, outageEnd: outage, rules, incidents })),
+        byAgent(due),
+        ([agentId, rows]) =>
+          commits.transact(
+            lookAtExpectations({
+              agentId,
+              checkIds: rows.map(({ check_id }) => check_id),
+              outageEnd: outage,
+              rules,
+              incidents,
+            }),
+          ),
         { concurrency: AT_A_TIME, discard: true },
       )
     }
@@ -89,15 +103,3 @@ export const lookAtDueExpectations = Effect.fnUntraced(function* (
     after = due.at(-1)
   }
 })
-
-const checksByAgent = (
-  due: ReadonlyArray<ExpectationRecord>,
-): ReadonlyMap<AgentId, ReadonlyArray<CheckId>> => {
-  const byAgent = new Map<AgentId, Array<CheckId>>()
-  for (const { agent_id, check_id } of due) {
-    const checks = byAgent.get(agent_id)
-    if (checks === undefined) byAgent.set(agent_id, [check_id])
-    else checks.push(check_id)
-  }
-  return byAgent
-}

@@ -45,7 +45,10 @@ export const takeDeclarations = ({ bodies, hashing, heartbeats, incidents, rules
     const permission = heartbeats.take(key_hash, yield* Instant.now)
     if (!permission.allowed) return yield* tooManyDeclarations(permission.retryAfterSeconds)
     const isComplete = request.complete
-    const result = yield* transact(declareExpectations({ agent_id, key_hash, checks, isComplete, incidents }))
+    const { staleAfter } = rules
+    const result = yield* transact(
+      declareExpectations({ agent_id, key_hash, checks, isComplete, incidents, staleAfter }),
+    )
     bodies.note(key_hash, result.outcome === "declared")
     return yield* declarationReply(result)
   })

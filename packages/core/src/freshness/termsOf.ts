@@ -46,7 +46,7 @@ const afterProblems = ({ after }: GivenTerms, staleAfter: Duration.Duration): Re
 }
 
 /** Terms without {@link termsProblems}, with their defaults. Raises an `after` that is too short. */
-const completeTerms = (
+export const completeTerms = (
   given: GivenTerms & Pick<Terms, "notifications_enabled">,
   staleAfter: Duration.Duration,
 ): Terms => {

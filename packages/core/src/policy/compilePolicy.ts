@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import type { NotifierName } from "../contract/Status.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { MatchedFacts } from "../silences/Matcher.ts"
+import { compileMatchers, type MatchedFacts } from "../silences/Matcher.ts"
 import type { Freshness, PolicyDocument, Receiver, Window } from "./PolicyDocument.ts"
 import { compileRoutes, type Routing } from "./routing.ts"
 import { parseSchedule, type Schedule } from "./Schedule.ts"
@@ -19,6 +19,15 @@ export interface PolicyWindow extends Window {
   readonly schedule: Schedule
 }
 
+/** The rules that state which checks must report. */
+export interface FreshnessRules {
+  readonly count: number
+  /** Whether a rule compares hostnames or labels, which agents change. */
+  readonly readsAgents: boolean
+  /** The first rule of the document that matches a check; absent if none does. */
+  readonly ruleOf: (facts: Partial<MatchedFacts>) => Freshness | undefined
+}
+
 /** A policy as decisions use it, compiled once. */
 export interface Policy {
   readonly document: PolicyDocument
@@ -29,8 +38,7 @@ export interface Policy {
   readonly hasTimers: boolean
   readonly route: (facts: MatchedFacts) => Routing
   readonly windows: ReadonlyArray<PolicyWindow>
-  /** In the order of the document: the first that matches a check applies. */
-  readonly freshness: ReadonlyArray<Freshness>
+  readonly freshness: FreshnessRules
 }
 
 /** Notifiers outside a policy: those of the settings, or of the host program. */
@@ -56,7 +64,18 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
     hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
     route: compileRoutes(routes, Array.from(receivers.keys())),
     windows: windows.map(compileWindow),
-    freshness,
+    freshness: compileFreshness(freshness),
+  }
+}
+
+const compileFreshness = (rules: ReadonlyArray<Freshness>): FreshnessRules => {
+  const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
+  return {
+    count: rules.length,
+    readsAgents: rules.some(({ match }) =>
+      match.some(({ field }) => field === "hostname" || field.startsWith("label:")),
+    ),
+    ruleOf: (facts) => compiled.find(({ matches }) => matches(facts))?.rule,
   }
 }
 

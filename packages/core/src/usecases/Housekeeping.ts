@@ -3,6 +3,7 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
 import { lookAtDueExpectations } from "../freshness/lookAtExpectations.ts"
+import { lookUnderRules } from "../freshness/lookUnderRules.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
@@ -168,6 +169,11 @@ const chores = Effect.gen(function* () {
       name: "looking at open incidents under another policy",
       pause: idlePause(LOOK_EVERY),
       piece: lookUnderPolicy(storage, commits, { policy, incidents, limit: LOOKS }),
+    },
+    {
+      name: "looking at checks under another policy",
+      pause: idlePause(LOOK_EVERY),
+      piece: lookUnderRules(storage, commits, { policy, incidents, rules, limit: PIECE }),
     },
     ...retentionChores(storage, commits, retention, incidents),
     {

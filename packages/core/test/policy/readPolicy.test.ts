@@ -182,7 +182,7 @@ describe("a policy", () => {
       [
         "freshness.0 must have every or cron, one of them",
         "freshness.1 must have every or cron, one of them",
-        "freshness.1.tz is missing",
+        "freshness.1.tz must be given with cron",
       ],
     ],
     [

@@ -3,6 +3,7 @@ import { Command } from "effect/cli"
 import { serve as runServer } from "../serve.ts"
 import { agents } from "./agents.ts"
 import { backup } from "./backup.ts"
+import { checks } from "./checks.ts"
 import { copy } from "./copy.ts"
 import { doctor } from "./doctor.ts"
 import { incidents } from "./incidents.ts"
@@ -34,7 +35,7 @@ export const tocsin = Command.make("tocsin").pipe(
   ]),
   Command.withSubcommands([
     { group: "The service", commands: [serve, doctor, migrate] },
-    { group: "Agents, incidents and notifications", commands: [agents, incidents, outbox, summary] },
+    { group: "Agents, incidents and notifications", commands: [agents, checks, incidents, outbox, summary] },
     { group: "Operators", commands: [operators] },
     { group: "Policy and simulation", commands: [policy, windows, simulate] },
     { group: "Backup", commands: [backup, copy] },

@@ -1,0 +1,82 @@
+import type { CheckRef } from "../checks/CheckRecord.ts"
+import type { Instant } from "../contract/Instant.ts"
+import { move } from "../engine/TransitionTable.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
+import { dueTime, lookAfter } from "./dueTime.ts"
+import { type ExpectationRecord, stateOf, type Terms } from "./ExpectationRecord.ts"
+import { ExpectationTransitions } from "./ExpectationTransitions.ts"
+import { leaveStale } from "./staleIncident.ts"
+
+/** What is expected of a check from now on. */
+export interface Expected {
+  readonly ref: CheckRef
+  readonly origin: ExpectationRecord["origin"]
+  readonly terms: Terms
+  readonly now: Instant
+}
+
+/**
+ * Expects a check under these terms, unless it is already. Other terms leave an overdue check in its
+ * incident, with their severity. Needs the check and its expectation.
+ */
+export function* expectCheck(
+  workspace: Workspace,
+  incidents: Incidents,
+  { now, origin, ref, terms }: Expected,
+): Decision<void> {
+  const { agent_id, check_id, registration_id } = ref
+  const before = workspace.expectations.get(ref)
+  if (before?.origin === origin && isEqual(before.terms, terms)) return
+  const incident_id = before?.incident_id
+  const due = dueTime({ expected_from: now, terms }, workspace.checks.get(ref)?.received_at)
+  const trigger = origin === "agent" ? "declared" : "matched"
+  move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
+  workspace.expectations.put({
+    agent_id,
+    check_id,
+    registration_id,
+    origin,
+    terms,
+    expected_from: now,
+    incident_id,
+    look_at: incident_id === undefined ? lookAfter(due) : undefined,
+  })
+  if (incident_id === undefined || before?.terms.severity === terms.severity) return
+  const { notifications_enabled: notify, severity } = terms
+  const member = { agent_id, check_id, incident_id }
+  yield* ensure(workspace, { incidents: [incident_id], members: [member] })
+  const summary = workspace.members.get(member)?.summary
+  yield* incidents.change(incident_id, { member: { agent_id, check_id, severity, summary }, notify })
+}
+
+/** Expects a check no longer; it leaves the incident of overdue checks. Needs an overdue check's row. */
+export function* withdrawExpectation(
+  workspace: Workspace,
+  incidents: Incidents,
+  expectation: ExpectationRecord,
+): Decision<void> {
+  const notify = expectation.terms.notifications_enabled
+  move(
+    ExpectationTransitions,
+    stateOf(expectation),
+    expectation.origin === "agent" ? "withdrawn" : "unmatched",
+  )
+  yield* leaveStale(workspace, incidents, expectation, { by: "event", notify })
+  workspace.expectations.delete(expectation)
+}
+
+const TERMS = [
+  "every_millis",
+  "after_millis",
+  "cron",
+  "tz",
+  "grace_millis",
+  "severity",
+  "notifications_enabled",
+] as const satisfies ReadonlyArray<keyof Terms>
+
+/** Whether terms are the same. */
+export const isEqual = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

@@ -1,0 +1,67 @@
+import type { Duration } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckId } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import { expectCheck, isEqual, withdrawExpectation } from "./changeExpectation.ts"
+import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
+import { completeTerms } from "./termsOf.ts"
+
+/** The policy, and the setting that completes its terms. */
+export interface InForce {
+  readonly policy: Policy
+  readonly staleAfter: Duration.Duration
+}
+
+type Matched = Pick<AgentRecord, "agent_id" | "hostname" | "labels">
+
+/** What the policy expects of a check that has reported; absent if no rule matches it. */
+const termsByPolicy = (
+  { policy, staleAfter }: InForce,
+  { agent_id, hostname, labels = {} }: Matched,
+  check_id: CheckId,
+): Terms | undefined => {
+  const rule = policy.freshness.ruleOf({ agent_id, check_id, hostname, labels })
+  return rule && completeTerms({ ...rule, notifications_enabled: true }, staleAfter)
+}
+
+/** Whether a check that has reported is expected as the policy, or its agent, wants it. */
+export const followsPolicy = (
+  inForce: InForce,
+  agent: Matched,
+  {
+    check_id,
+    expectation,
+  }: {
+    readonly check_id: CheckId
+    readonly expectation: ExpectationRecord | undefined
+  },
+): boolean => {
+  if (expectation?.origin === "agent") return true
+  const terms = termsByPolicy(inForce, agent, check_id)
+  if (terms === undefined || expectation === undefined) return terms === expectation
+  return isEqual(terms, expectation.terms)
+}
+
+/**
+ * Makes the expectation of a check follow the policy once it has reported, unless its agent declares
+ * it (docs/rules.md#freshness). Needs the check and its expectation.
+ */
+export const followPolicy = (inForce: InForce & { readonly now: Instant }) =>
+  function* (
+    workspace: Workspace,
+    incidents: Incidents,
+    { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
+  ): Decision<void> {
+    const { agent_id, registration_id } = agent
+    const ref = { agent_id, registration_id, check_id }
+    const expectation = workspace.expectations.get(ref)
+    if (expectation?.origin === "agent" || workspace.checks.get(ref) === undefined) return
+    const terms = termsByPolicy(inForce, agent, check_id)
+    if (terms !== undefined)
+      yield* expectCheck(workspace, incidents, { ref, origin: "policy", terms, now: inForce.now })
+    else if (expectation !== undefined) yield* withdrawExpectation(workspace, incidents, expectation)
+  }

@@ -1,0 +1,112 @@
+import { Duration, Effect } from "effect"
+import type { CheckRef } from "../checks/CheckRecord.ts"
+import type { AgentId, CheckId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { byAgent } from "./byAgent.ts"
+import { followPolicy, followsPolicy } from "./followPolicy.ts"
+
+const CHECKS: ListQuery<"checks"> = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" }
+const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
+
+// Labels and hostnames change with heartbeats, which look at no rule.
+const AGAIN_AFTER = Duration.minutes(5)
+
+interface LookOptions {
+  readonly policy: PolicyInForce["Service"]
+  readonly incidents: IncidentOptions
+  readonly rules: RuleOptions
+  /** Checks per piece. */
+  readonly limit: number
+}
+
+/** Makes the expectations of an agent's checks follow the policy in force. */
+const lookAtChecks = (
+  agent_id: AgentId,
+  check_ids: ReadonlyArray<CheckId>,
+  { incidents: options, rules }: LookOptions,
+): Command<void> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+    const agent = workspace.agents.get(agent_id)
+    if (agent === undefined) return
+    yield* ensure(workspace, { expectations: { agent_id, check_ids } })
+    const incidents = new Incidents(workspace, now, options)
+    const follow = followPolicy({ policy: options.policy(), staleAfter: rules.staleAfter, now })
+    for (const check_id of check_ids) yield* follow(workspace, incidents, { agent, check_id })
+  }
+
+/** The checks whose expectations do not follow a policy, by agent. */
+const findStraying = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  checks: ReadonlyArray<CheckRef>,
+  inForce: { readonly policy: Policy; readonly staleAfter: Duration.Duration },
+) {
+  const expectations = yield* storage.expectations(checks)
+  const byName = new Map(expectations.map((row) => [`${row.registration_id}/${row.check_id}`, row]))
+  const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
+  for (const [agentId, ofAgent] of byAgent(checks)) {
+    const agent = yield* storage.agent(agentId)
+    const ids = ofAgent.flatMap(({ check_id, registration_id }) => {
+      const expectation = byName.get(`${registration_id}/${check_id}`)
+      const isRight = agent === undefined || followsPolicy(inForce, agent, { check_id, expectation })
+      return isRight ? [] : check_id
+    })
+    if (ids.length > 0) straying.set(agentId, ids)
+  }
+  return straying
+})
+
+/**
+ * One piece of making all expectations follow the policy that has come into force; returns whether
+ * there is more. It starts over every few minutes while rules compare what agents say of
+ * themselves. Safe with several replicas.
+ */
+export const lookUnderRules = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  options: LookOptions,
+): Effect.Effect<boolean, StorageError> => {
+  const { limit, policy: inForce, rules } = options
+  let done: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
+  let pass: { readonly policy: Policy; readonly from: Position } | undefined
+  const isDone = Effect.fnUntraced(function* (policy: Policy, now: Instant.Instant) {
+    if (done !== undefined) {
+      const isOld = policy.freshness.readsAgents && now >= Instant.plus(done.at, AGAIN_AFTER)
+      return done.policy === policy && !isOld
+    }
+    // At the start: the rules of a former policy may have left overdue checks, and none else matter.
+    if (policy.freshness.count > 0 || pass !== undefined) return false
+    const [overdue] = yield* storage.page({ ...OVERDUE, from: undefined, isBackward: false, limit: 1 })
+    if (overdue === undefined) done = { policy, at: now }
+    return overdue === undefined
+  })
+  return Effect.gen(function* () {
+    const policy = inForce.current()
+    const now = yield* Instant.now
+    if (yield* isDone(policy, now)) return false
+    const from = pass?.policy === policy ? pass.from : undefined
+    const found = yield* storage.page({ ...CHECKS, from, isBackward: false, limit })
+    const straying = yield* findStraying(storage, found, { policy, staleAfter: rules.staleAfter })
+    for (const [agentId, checkIds] of straying)
+      yield* commits.transact(lookAtChecks(agentId, checkIds, options))
+    const last = found.at(-1)
+    if (last === undefined || found.length < limit) {
+      done = { policy, at: now }
+      pass = undefined
+      return false
+    }
+    const columns = orderColumns(CHECKS.list, CHECKS.sort)
+    pass = { policy, from: { values: columns.map((column) => column.of(last)), isInclusive: false } }
+    return true
+  })
+}

@@ -1,0 +1,52 @@
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { ExpectedCheckState } from "@tocsin/core/freshness/expectedChecks"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { Column } from "../output/makeTable.ts"
+import { ageText } from "../output/texts.ts"
+import { itemsOf, writeList } from "../output/writeList.ts"
+import * as flags from "./flags.ts"
+import { useCases } from "./UseCases.ts"
+
+const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<ExpectedCheckState>> => [
+  { title: "AGENT", cell: ({ agent_id }) => agent_id },
+  { title: "CHECK", cell: ({ check_id }) => check_id },
+  { title: "STATUS", cell: ({ status }) => status ?? "never reported", isState: true },
+  {
+    title: "OBSERVED",
+    cell: ({ last_observed_at }) => (last_observed_at === null ? "" : ageText(last_observed_at, now)),
+    align: "right",
+  },
+  {
+    title: "EXPECTED",
+    cell: ({ expected_at }) => (expected_at === null ? "" : ageText(expected_at, now)),
+    align: "right",
+  },
+  { title: "OVERDUE", cell: ({ is_stale }) => (is_stale ? "overdue" : "") },
+  { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
+]
+
+/** `tocsin checks` */
+export const checks = Command.make(
+  "checks",
+  {
+    stale: flags.flag("stale", "Only overdue checks, those included that never reported"),
+    agentId: Flag.String("agent-id").pipe(
+      Flag.withDescription("Only checks of this agent"),
+      Flag.withSchema(AgentId),
+      Flag.optional,
+    ),
+    ...flags.list,
+  },
+  Effect.fnUntraced(function* ({ agentId, stale: is_stale, ...given }) {
+    const queries = yield* Queries
+    const agent_id = Option.getOrUndefined(agentId)
+    const items = itemsOf((page) => queries.expectedChecks({ agent_id, is_stale, ...page }))
+    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "checks" }, given)
+  }, Effect.provide(useCases)),
+).pipe(
+  Command.withDescription("List checks with the time by which each must report"),
+  Command.withExamples([{ command: "tocsin checks --stale" }]),
+)
