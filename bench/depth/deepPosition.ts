@@ -19,6 +19,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   incidents: "incident",
   outbox: "outbox",
   operators: "operator",
+  audit: "audit",
 }
 
 const condition = (name: string, value: unknown): string => {

@@ -28,6 +28,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
   operators: [{}],
+  audit: [{}],
   checks: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
   overdue: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
   history: maybe([LARGE_AGENT]).flatMap((agent_id) =>

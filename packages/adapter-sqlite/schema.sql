@@ -9,6 +9,7 @@
 -- 7 timers breaking sha256:181a716ab2de381bf39acd6d1c6a7033b57447ac40b7d66d2b17f609a5fc42e7
 -- 8 expectations compatible sha256:c3759a9d766cd211741ee0d340eca5c4aa932202158fe8c29c2f3c0949e244f6
 -- 9 acknowledged_incidents compatible sha256:1301201050431d00a16f8966dd0437124ed4d66ef009eee44364bb14e24a4560
+-- 10 audit compatible sha256:d6c0bcbc773d6e596a806a1fa0e1ea1df36ed04016f2949380c9b2f14ab2a047
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -95,6 +96,33 @@ CREATE TABLE alert (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX alert_due ON alert (claimable_order);
+
+CREATE TABLE audit (
+  id TEXT NOT NULL PRIMARY KEY,
+  recorded_at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  via TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subjects TEXT NOT NULL,
+  parameters TEXT,
+  request_id TEXT
+) STRICT;
+
+CREATE INDEX audit_by_action ON audit (action, recorded_at, id);
+
+CREATE INDEX audit_by_actor ON audit (actor, recorded_at, id);
+
+CREATE INDEX audit_by_actor_and_action ON audit (actor, action, recorded_at, id);
+
+CREATE INDEX audit_by_time ON audit (recorded_at, id);
+
+CREATE TABLE audit_subject (
+  subject_id TEXT NOT NULL,
+  audit_id TEXT NOT NULL,
+  PRIMARY KEY (subject_id, audit_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX audit_subject_by_row ON audit_subject (audit_id);
 
 CREATE TABLE check_event (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

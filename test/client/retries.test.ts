@@ -210,6 +210,7 @@ const calls: Readonly<
   "outbox.replay": [false, (client) => client.outbox.replay(ID)],
   "notifiers.test": [false, (client) => client.notifiers.test("debug")],
   me: [true, (client) => client.me()],
+  "audit.list": [true, (client) => client.audit.list(page)],
   "operators.list": [true, (client) => client.operators.list(page)],
   "operators.create": [false, (client) => client.operators.create({ name: "ann", role: "read" })],
   "operators.change": [false, (client) => client.operators.change("ann", { role: "admin" })],

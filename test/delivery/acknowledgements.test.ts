@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { AcknowledgeRequest } from "@tocsin/core/contract/Acknowledgements"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/operators/CurrentOperator"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect } from "effect"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
+
+/** Lets someone act. */
+const as = <A, E>(name: string, act: Effect.Effect<A, E>) =>
+  Effect.provideService(act, CurrentOperator, libraryOperator(name))
 
 /** A timeline whose only open incident can be acknowledged. */
 const open = Effect.gen(function* () {
@@ -19,8 +24,8 @@ const open = Effect.gen(function* () {
     ...timeline,
     id,
     acknowledge: (request: AcknowledgeRequest = {}) =>
-      done(Effect.suspend(() => process.operations.acknowledge(id(), { ...request, by: "eva" }))),
-    withdraw: done(Effect.suspend(() => process.operations.withdraw(id(), { by: "eva" }))),
+      done(Effect.suspend(() => as("eva", process.operations.acknowledge(id(), request)))),
+    withdraw: done(Effect.suspend(() => as("eva", process.operations.withdraw(id())))),
     story: Effect.orDie(Effect.suspend(() => process.operations.incident(id()))),
   }
 })
@@ -162,7 +167,7 @@ describe("an acknowledgement", () => {
       assert.deepInclude(yield* acknowledge({ until, note: "away" }), { until, note: "away", by: "eva" })
       const refusals = [{ for: Duration.days(8) }, { until: now }, { until, for: Duration.hours(1) }]
       for (const request of refusals) {
-        const refused = yield* Effect.flip(process.operations.acknowledge(id(), { ...request, by: "eva" }))
+        const refused = yield* Effect.flip(process.operations.acknowledge(id(), request))
         assert.strictEqual(refused._tag, "ValidationError")
       }
     }),
@@ -175,13 +180,13 @@ describe("an acknowledgement", () => {
       const incident = id()
       const refusalOf = (severity?: "warning") =>
         Effect.map(
-          Effect.flip(process.operations.acknowledge(incident, { by: "eva", ...(severity && { severity }) })),
+          Effect.flip(process.operations.acknowledge(incident, { ...(severity && { severity }) })),
           ({ _tag }) => _tag,
         )
       assert.strictEqual(yield* refusalOf("warning"), "StateConflict")
       yield* disk.turns("ok")
       assert.strictEqual(yield* refusalOf(), "StateConflict")
-      const { items } = yield* process.operations.acknowledgeAll({ ids: [incident], by: "eva" })
+      const { items } = yield* process.operations.acknowledgeAll({ ids: [incident] })
       assert.deepStrictEqual(items, [{ id: incident, outcome: "resolved" }])
     }),
   )
@@ -190,7 +195,7 @@ describe("an acknowledgement", () => {
     Effect.gen(function* () {
       const { disk, id, process, story } = yield* open
       yield* disk.turns("critical")
-      const acknowledge = (by: string) => process.operations.acknowledge(id(), { by })
+      const acknowledge = (by: string) => as(by, process.operations.acknowledge(id(), {}))
       yield* Effect.all([acknowledge("eva"), acknowledge("max")], { concurrency: 2 })
       const { acts, incident } = yield* story
       assert.sameMembers(
@@ -208,9 +213,9 @@ describe("a note", () => {
       const { disk, id, process } = yield* open
       yield* disk.turns("critical")
       const incident = id()
-      yield* process.operations.note(incident, { by: "eva", text: "disk ordered" })
+      yield* as("eva", process.operations.note(incident, { text: "disk ordered" }))
       yield* disk.turns("ok")
-      yield* process.operations.note(incident, { by: "max", text: "disk replaced" })
+      yield* as("max", process.operations.note(incident, { text: "disk replaced" }))
       const { acts } = yield* process.operations.incident(incident)
       assert.deepStrictEqual(
         acts.map(({ actor, text }) => `${actor}: ${text}`),

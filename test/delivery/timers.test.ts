@@ -5,6 +5,7 @@ import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
+import { signedBy } from "@tocsin/testing/signedBy"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
 import { deferred, delivered } from "../service/Receivers.ts"
@@ -45,13 +46,15 @@ const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>
   const acknowledges = (minutes: number, by: Process = process) =>
     Effect.flatMap(Instant.now, (now) =>
       by.commits.transact(
-        acknowledge({
-          id: incident().id,
-          by: "eva",
-          note: undefined,
-          until: Instant.plus(now, Duration.minutes(minutes)),
-          severity: undefined,
-        }),
+        acknowledge(
+          {
+            id: incident().id,
+            note: undefined,
+            until: Instant.plus(now, Duration.minutes(minutes)),
+            severity: undefined,
+          },
+          signedBy("eva"),
+        ),
       ),
     )
   return { service, process, open, after, turns, messages, incident, acknowledges }
@@ -114,7 +117,7 @@ describe("a later step", () => {
       yield* acknowledges(120)
       yield* after("30 minutes")
       assert.strictEqual(messages().length, 1)
-      yield* process.commits.transact(withdraw(incident().id, "eva"))
+      yield* process.commits.transact(withdraw(incident().id, signedBy("eva")))
       yield* after("15 seconds")
       assert.deepStrictEqual(messages().slice(1), ["35 min: pager escalation critical"])
     }),

@@ -27,6 +27,7 @@ import { policySuite } from "./requests/policySuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
 import { throttlingSuite } from "./requests/throttlingSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
+import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
@@ -71,6 +72,7 @@ const suites: Suites = {
   walk: walkSuite,
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,
+  audit: auditSuite,
   delivery: deliverySuite,
   summary: summarySuite,
   "slow clients": slowClientSuite,

@@ -9,6 +9,7 @@ import { secretSuite } from "./failures/secretSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
+import { auditSuite } from "./semantics/auditSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -26,6 +27,7 @@ export const storageHttpSuite = <Place, E>(
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
     operatorSuite(subject)
+    auditSuite(subject)
     acknowledgementSuite(subject)
     heldSuite(subject)
     forgedCursorSuite(subject)

@@ -7,6 +7,7 @@ import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { sweepSilentAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { purge } from "@tocsin/testing/expireAll"
+import { signedBy } from "@tocsin/testing/signedBy"
 import { Effect, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { Rows } from "../service/Rows.ts"
@@ -84,10 +85,10 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
       case "restart":
         return Effect.as(restart(action.preseeded), undefined)
       case "reset_clock":
-        return Effect.as(commits.transact(resetClock(action.check)), undefined)
+        return Effect.as(commits.transact(resetClock(action.check, signedBy("ann"))), undefined)
       case "remove_check": {
         const incidents = incidentOptions(ids, policy)
-        return Effect.as(commits.transact(removeCheck(action.check, incidents)), undefined)
+        return Effect.as(commits.transact(removeCheck(action.check, incidents, signedBy("ann"))), undefined)
       }
       case "deliver":
         return Effect.as(commits.transact(deliver(action.item, action.trigger)), undefined)

@@ -12,12 +12,14 @@ import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
+import { signedBy } from "@tocsin/testing/signedBy"
 
 const SHARED = incidentIdOf("shared")
 const options: IncidentOptions = {
   policy: () => compilePolicy({}, []),
   newIncidentId: () => SHARED,
   newOutboxId: () => outboxIdOf("none"),
+  newAuditId: signedBy("ann").newAuditId,
 }
 const REF = { kind: "named", incident_key: IncidentKey.make("shared") } as const
 const AGENTS = { big: agentRecord("big"), other: agentRecord("other") }
@@ -70,7 +72,11 @@ const looksFor = (sizes: Sizes, command: Command<unknown>): number => {
   return looksOf(tables, command)
 }
 
-const removeBig = remove(AGENTS.big.agent_id, { ...options, blacklistIdOf: () => blacklistIdOf("big") })
+const removeBig = remove(
+  AGENTS.big.agent_id,
+  { ...options, blacklistIdOf: () => blacklistIdOf("big") },
+  signedBy("ann"),
+)
 
 const recover =
   (count: number): Command<void> =>

@@ -1,3 +1,4 @@
+import { CurrentOperator, libraryOperator } from "@tocsin/core/operators/CurrentOperator"
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
@@ -68,12 +69,14 @@ export const runService = Effect.fnUntraced(function* (
       .filter(({ incident_key, state }) => incident_key === key && state === "open")
       .map(({ id }) => id)
     const by = "anna"
+    const as = <A, E>(acting: Effect.Effect<A, E>) =>
+      Effect.provideService(acting, CurrentOperator, libraryOperator(by))
     if (step.step === "acknowledge") {
       if (ids.length > 0) yield* note({ incident_key: key, acknowledge: { by, for: `${step.seconds}s` } })
-      const request = { by, for: Duration.seconds(step.seconds) }
-      for (const id of ids) yield* operations.acknowledge(id, request)
+      const request = { for: Duration.seconds(step.seconds) }
+      for (const id of ids) yield* as(operations.acknowledge(id, request))
     } else {
-      const withdrawn = yield* Effect.forEach(ids, (id) => operations.withdraw(id, { by }))
+      const withdrawn = yield* Effect.forEach(ids, (id) => as(operations.withdraw(id)))
       if (withdrawn.some(({ count }) => count > 0)) yield* note({ incident_key: key, withdraw: { by } })
     }
   })

@@ -56,7 +56,7 @@ describe("the tables of the memory storage", () => {
         yield* transact(storage, settleAttempt(item.claim, { outcome: "refused", error: "gone" }, 0))
       yield* TestClock.adjust(Duration.days(1))
       const before = yield* Instant.now
-      for (const rule of ["deleted_agents", "history", "outbox", "incidents"] as const)
+      for (const rule of ["deleted_agents", "history", "outbox", "incidents", "audit"] as const)
         yield* expireAll(storage, { rule, before, limit: 2 })
       const left = Object.entries(tables).filter(
         ([, table]) => (table instanceof Map || table instanceof Set) && table.size > 0,

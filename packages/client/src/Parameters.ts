@@ -40,6 +40,9 @@ export interface HeldIncidentListParameters extends Query<"listHeldIncidents"> {
 /** The same, of notifications that a hold was found on when last examined, or of others only. */
 export interface HeldOutboxListParameters extends Query<"listHeldOutbox"> {}
 
+/** Filters and paging of the audit. `from` is included, `to` is not. */
+export interface AuditListParameters extends Query<"listAudit"> {}
+
 /** Which agents are accepted. */
 export interface AcceptAllParameters extends Query<"acceptAll"> {}
 

@@ -136,6 +136,9 @@ export interface Me extends Answer<"me"> {}
 /** A named operator; `last_used_at` is updated at most once a minute. */
 export interface Operator extends Answer<"changeOperator"> {}
 
+/** A change that someone made: who, by which way, and what it concerned. */
+export interface AuditEntry extends Item<"listAudit"> {}
+
 /** A new operator. `role` is `read`, `respond` or `admin`; it never expires without `expires_at`. */
 export interface NewOperator extends Body<"createOperator"> {}
 

@@ -42,6 +42,7 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
     incidents: kept(settings.SERVICE_RETENTION_INCIDENTS),
     outbox: kept(settings.SERVICE_RETENTION_OUTBOX),
     pending: kept(settings.SERVICE_RETENTION_PENDING),
+    audit: kept(settings.SERVICE_RETENTION_AUDIT),
   }
 }
 

@@ -12,6 +12,7 @@ import { keyHashOf } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventId, eventOf, send } from "./samples.ts"
+import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
@@ -25,7 +26,7 @@ type Together = ReadonlyArray<"remove" | ReadonlyArray<CheckResultEvent>>
 
 const commandOf = ({ incidents }: Replica, part: Together[number]): Command<unknown> =>
   part === "remove"
-    ? removeCheck({ agent_id: a, check_id: disk }, incidents)
+    ? removeCheck({ agent_id: a, check_id: disk }, incidents, signedBy("ann"))
     : applyBatch({
         request: { agent_id: a, events: part },
         key_hash: keyHashOf("a"),
@@ -104,7 +105,7 @@ export const checkRemovalSuite = <Place>(subject: StorageUnderTest<Place>): void
         yield* send(replica, "a", [eventOf(9, { check_id: "cpu" })])
         const removed = yield* transact(
           replica.storage,
-          removeCheck({ agent_id: a, check_id: disk }, replica.incidents),
+          removeCheck({ agent_id: a, check_id: disk }, replica.incidents, signedBy("ann")),
         )
         assert.deepStrictEqual(removed, { outcome: "done", count: 1 })
         assert.isUndefined(yield* replica.storage.check(a, disk))

@@ -8,6 +8,7 @@ import { observe } from "./observe.ts"
 import { after, claimable, ids, openWith } from "./outboxItems.ts"
 import { incidentIdOf, outboxIdOf } from "./records.ts"
 import type { Replica } from "./Replica.ts"
+import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
@@ -16,13 +17,10 @@ const HELD = { next_attempt_at: undefined, look_at: after(60) }
 const acknowledged = (replica: Replica, incident: string) =>
   transact(
     replica.storage,
-    acknowledge({
-      id: incidentIdOf(incident),
-      by: "eva",
-      note: undefined,
-      until: after(3_600),
-      severity: undefined,
-    }),
+    acknowledge(
+      { id: incidentIdOf(incident), note: undefined, until: after(3_600), severity: undefined },
+      signedBy("eva"),
+    ),
   )
 
 const claim = (replica: Replica, limit: number) =>
@@ -97,8 +95,8 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           { id: outboxIdOf("acknowledged"), isHeld: true, isDue: false },
         ])
         assert.strictEqual(yield* examine(replica), 0)
-        assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), "eva")), 1)
-        assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), "eva")), 0)
+        assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), signedBy("eva"))), 1)
+        assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), signedBy("eva"))), 0)
         assert.strictEqual(yield* examine(replica), 1)
         assert.deepStrictEqual(yield* claim(replica, 1), ids("acknowledged"))
       }),
@@ -116,7 +114,7 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         yield* TestClock.adjust("59 minutes")
         yield* examine(replica)
         assert.deepStrictEqual(yield* claim(replica, 10), [])
-        yield* transact(replica.storage, withdraw(incidentIdOf("a"), "eva"))
+        yield* transact(replica.storage, withdraw(incidentIdOf("a"), signedBy("eva")))
         assert.strictEqual(yield* examine(replica), 2)
         assert.deepStrictEqual(yield* claim(replica, 10), ids("second"))
         const { backlog } = yield* replica.storage.metricCounts

@@ -23,6 +23,7 @@ import {
 import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
+import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
@@ -146,7 +147,9 @@ const describeReplays = <Place>(subject: StorageUnderTest<Place>): void => {
         }
       })
       const replayed = (n: number) =>
-        Effect.forEach(names, (name) => transact(replica(n).storage, replay(outboxIdOf(name))))
+        Effect.forEach(names, (name) =>
+          transact(replica(n).storage, replay(outboxIdOf(name), signedBy("ann"))),
+        )
       const [outcomes] = yield* Effect.all(
         [
           replayed(0),

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { recordAudit } from "@tocsin/core/audit/recordAudit"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
@@ -8,6 +9,7 @@ import { agentRecord, incidentRecord, keyHashOf, memberRecord, outboxRecord } fr
 import { openReplica, type Replica } from "./Replica.ts"
 import { LISTS, rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, send } from "./samples.ts"
+import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const a = AgentId.make("a")
@@ -23,6 +25,7 @@ const changeAllAndThrow: Command<never> = function* (workspace, now) {
   workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
   workspace.outbox.put(outboxRecord("x", "x"))
   const { registration_id } = agentRecord("a")
+  recordAudit(workspace, now, signedBy("ann"), "agent.deleted", [a], {})
   workspace.store({ ...eventOf(9), agent_id: a, registration_id, received_at: now })
   yield { membersOfAgents: [a] }
   throw failure

@@ -12,6 +12,7 @@ const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   outbox: { list: "outbox", filter: {}, sort: "updated_at", direction: "desc" },
   blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
   operators: { list: "operators", filter: {}, sort: "name", direction: "asc" },
+  audit: { list: "audit", filter: {}, sort: "recorded_at", direction: "desc" },
 }
 
 /** More than any test stores. */
@@ -27,6 +28,7 @@ export const LISTS: ReadonlyArray<ListName> = [
   "outbox",
   "blacklist",
   "operators",
+  "audit",
 ]
 
 /** All rows of a list that a filter leaves, in the list's usual order. */

@@ -1,5 +1,7 @@
 import { describe } from "@effect/vitest"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
+import { auditStorySuite } from "./model/auditStorySuite.ts"
+import { auditSuite } from "./auditSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { committedSuite } from "./committedSuite.ts"
@@ -75,6 +77,8 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     timerSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
+    auditSuite(subject)
+    auditStorySuite(subject)
     livenessSuite(subject)
     checkRemovalSuite(subject)
     purgeSuite(subject)

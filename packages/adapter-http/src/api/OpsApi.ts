@@ -17,6 +17,7 @@ import {
   RateLimited,
 } from "./ApiErrors.ts"
 import { AgentAuthentication, OperatorAuthentication } from "./Authentication.ts"
+import { listAudit } from "./AuditApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import * as resources from "./opsResources.ts"
@@ -197,6 +198,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
   .add(listExpectedChecks, replay, release, listHeldOutbox, testNotifier)
   .add(resetClock, removeCheck, explain)
   .add(listHeldIncidents, showIncident)
+  .add(listAudit)
   // The last one is the first that a request meets.
   .middleware(ValidParameters)
   .middleware(IgnoredBody)

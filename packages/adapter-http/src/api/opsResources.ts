@@ -1,4 +1,5 @@
 import { Acknowledgement, IncidentAct } from "@tocsin/core/contract/Acknowledgements"
+import { AuditEntry } from "@tocsin/core/contract/Audit"
 import { Agent, CheckState, Incident, StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
 import { HeldIncident, HeldOutboxItem } from "@tocsin/core/contract/HeldResources"
 import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
@@ -29,6 +30,9 @@ export const CheckQuery = Schema.Struct({
 export const OperatorPath = Schema.Struct({
   name: OperatorName.annotateKey({ description: "The name of an operator." }),
 })
+
+/** One page of the audit. */
+export const AuditPage = pageOf(AuditEntry, "AuditPage")
 
 /** One page of operators. */
 export const OperatorPage = pageOf(Operator, "OperatorPage")

@@ -91,7 +91,7 @@ const opsDocumentation: Documentation = {
     { name: "Checks", description: "Release, delete and explain checks." },
     { name: "Incidents", description: "Incidents in full." },
     { name: "Policy", description: "Receivers, routes and maintenance windows." },
-    { name: "Operators", description: "Named operators and their tokens." },
+    { name: "Operators", description: "Named operators, their tokens, and who changed what." },
   ],
   responses: {
     NotFound: "No object has that name or id.",

@@ -166,6 +166,16 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  listAudit: lastPage({
+    id: story.OUTBOX_ID,
+    at: "2026-03-01T08:30:00.000Z",
+    actor: "ann",
+    via: "api",
+    action: "agent.accepted",
+    subjects: [{ kind: "agent", id: "web-1" }],
+    parameters: {},
+    request_id: "0195514a-1c40-7a00-8000-000000000001",
+  }),
   listOperators: lastPage(operator),
   createOperator: {
     request: { usual: { summary: "Someone on call", value: { name: "ann", role: "respond" } } },

@@ -8,7 +8,6 @@ import {
   CreateOperatorRequest,
   RotateOperatorRequest,
 } from "@tocsin/core/contract/Operators"
-import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -82,24 +81,21 @@ export const incidentActs = HttpApiBuilder.group(
   "incidentActs",
   Effect.fnUntraced(function* (handlers) {
     const useCases = answering(incidentActUseCases(yield* Operations))
-    const by = Effect.map(CurrentOperator, ({ name }) => name)
     return handlers
       .handleRaw("acknowledge", ({ params, request }) =>
-        Effect.flatMap(Effect.all([readBody(request, AcknowledgeRequest), by]), ([payload, name]) =>
-          useCases.acknowledge({ params, payload, by: name }),
+        Effect.flatMap(readBody(request, AcknowledgeRequest), (payload) =>
+          useCases.acknowledge({ params, payload }),
         ),
       )
-      .handle("withdrawAcknowledgement", ({ params }) =>
-        Effect.flatMap(by, (name) => useCases.withdrawAcknowledgement({ params, by: name })),
-      )
+      .handle("withdrawAcknowledgement", useCases.withdrawAcknowledgement)
       .handleRaw("acknowledgeAll", ({ request }) =>
-        Effect.flatMap(Effect.all([readBody(request, AcknowledgeAllRequest), by]), ([payload, name]) =>
-          useCases.acknowledgeAll({ payload, by: name }),
+        Effect.flatMap(readBody(request, AcknowledgeAllRequest), (payload) =>
+          useCases.acknowledgeAll({ payload }),
         ),
       )
       .handleRaw("noteIncident", ({ params, request }) =>
-        Effect.flatMap(Effect.all([readBody(request, NoteRequest), by]), ([payload, name]) =>
-          useCases.noteIncident({ params, payload, by: name }),
+        Effect.flatMap(readBody(request, NoteRequest), (payload) =>
+          useCases.noteIncident({ params, payload }),
         ),
       )
   }),

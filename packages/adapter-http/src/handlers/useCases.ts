@@ -1,5 +1,4 @@
 import type { Admission } from "@tocsin/core/usecases/Admission"
-import type { By } from "@tocsin/core/usecases/acknowledging"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Policies } from "@tocsin/core/usecases/Policies"
@@ -20,17 +19,6 @@ type UseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constrai
   ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
 }
 type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query" | "payload">>
-
-/** The same for endpoints by which people act, whose use cases learn who does. */
-type ActUseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constraint>>> = {
-  readonly [Name in keyof Endpoints]: (
-    request: Pick<
-      Endpoints[Name]["~Request"],
-      Extract<keyof Endpoints[Name]["~Request"], "params" | "payload">
-    > &
-      By,
-  ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
-}
 
 /** The use case of each operators' endpoint of /api/v1. */
 export const operatorUseCases = (admission: Admission["Service"], queries: Queries["Service"]) =>
@@ -57,6 +45,7 @@ export const operatorUseCases = (admission: Admission["Service"], queries: Queri
 export const operationUseCases = (operations: Operations["Service"], queries: Queries["Service"]) =>
   ({
     listExpectedChecks: ({ query }) => queries.expectedChecks(query),
+    listAudit: ({ query }) => queries.audit(query),
     replay: ({ params }) => operations.replay(params.id),
     release: ({ params }) => operations.release(params.id),
     listHeldOutbox: ({ query }) => operations.outbox(query),
@@ -78,16 +67,16 @@ export const namedOperatorUseCases = (operators: Operators["Service"]) =>
     rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
     removeOperator: ({ params }) => operators.remove(params.name),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["operators"]["endpoints"]>
+
 /** The use case of each endpoint of /ops/v1 by which people act on incidents. */
 export const incidentActUseCases = (operations: Operations["Service"]) =>
   ({
-    acknowledge: ({ by, params, payload }) =>
-      Effect.map(operations.acknowledge(params.id, { ...payload, by }), toAcknowledgement),
-    withdrawAcknowledgement: ({ by, params }) => operations.withdraw(params.id, { by }),
-    acknowledgeAll: ({ by, payload }) => operations.acknowledgeAll({ ...payload, by }),
-    noteIncident: ({ by, params, payload }) =>
-      Effect.map(operations.note(params.id, { ...payload, by }), toAct),
-  }) satisfies ActUseCases<(typeof OpsApi)["groups"]["incidentActs"]["endpoints"]>
+    acknowledge: ({ params, payload }) =>
+      Effect.map(operations.acknowledge(params.id, payload), toAcknowledgement),
+    withdrawAcknowledgement: ({ params }) => operations.withdraw(params.id),
+    acknowledgeAll: ({ payload }) => operations.acknowledgeAll(payload),
+    noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toAct),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["incidentActs"]["endpoints"]>
 
 /** The use case of each endpoint for the policy. */
 export const policyUseCases = (policies: Policies["Service"]) =>

@@ -1,6 +1,6 @@
 import * as BearerToken from "@tocsin/core/admission/BearerToken"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { ActingOperator } from "@tocsin/core/operators/CurrentOperator"
+import type { OperatorIdentity } from "@tocsin/core/operators/CurrentOperator"
 import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
 import { includesRole, type Role } from "@tocsin/core/contract/Role"
 import { Redacted, Result } from "effect"
@@ -74,7 +74,7 @@ export const refusalOf = (held: Role, needed: Role, method: string): Failure<"fo
 
 /** A token of the settings, or one to look up among those of named operators. */
 export type Presented =
-  | { readonly kind: "of_settings"; readonly operator: ActingOperator }
+  | { readonly kind: "of_settings"; readonly operator: OperatorIdentity }
   | { readonly kind: "of_operator"; readonly token: Redacted.Redacted }
 
 /** What a header Authorization gives access to (docs/rules.md#tokens). */

@@ -12,6 +12,7 @@ import { HttpServerRequest } from "effect/http"
 import { RequiredRole } from "../api/RequiredRole.ts"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "../api/Authentication.ts"
 import { fail, type Failure, toApiError } from "../response/failures.ts"
+import { RequestId } from "./RequestId.ts"
 import * as Access from "./access.ts"
 import { requestAddress } from "./clientAddress.ts"
 
@@ -101,7 +102,11 @@ export const layer = (tokens: Access.ServiceTokens) => {
           const role = Context.getOrElse(endpoint.annotations, RequiredRole, () => "admin" as const)
           const refusal = Access.refusalOf(operator.role, role, method)
           if (refusal !== undefined) return yield* fail(refusal)
-          return yield* Effect.provideService(httpEffect, CurrentOperator, operator)
+          return yield* Effect.provideService(httpEffect, CurrentOperator, {
+            ...operator,
+            via: "api",
+            request_id: yield* RequestId,
+          })
         }),
       })),
     ),

@@ -5,12 +5,15 @@ import {
   orderColumns,
   type SortColumn,
   type PageRequest,
+  type Position,
 } from "@tocsin/core/engine/lists/ListDefinitions"
+import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../reads/read.ts"
 import { agentTable } from "../tables/AgentTable.ts"
 import { decodeKey, keyTable } from "../tables/AgentKeyTable.ts"
+import { auditTable } from "../tables/AuditTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
 import { expectationTable } from "../tables/ExpectationTable.ts"
 import { historyTable } from "../tables/HistoryTable.ts"
@@ -31,6 +34,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   incidents: incidentTable,
   outbox: outboxTable,
   operators: operatorTable,
+  audit: auditTable,
   // The list selects blocked keys only.
   blacklist: { ...keyTable, decode: (row) => decodeKey(row) as BlockedKeyRecord },
 }
@@ -58,6 +62,9 @@ interface Reading {
   /** Placeholders of the position to start from, one a column. */
   readonly from: ReadonlyArray<string> | undefined
   readonly isInclusive: boolean
+  /** The position to end at, and whether a row there belongs to the page. */
+  readonly until: ReadonlyArray<string> | undefined
+  readonly endsInclusive: boolean
 }
 
 type Source = Selection & Pick<Table<unknown>, "name" | "alias" | "columns">
@@ -75,29 +82,41 @@ export const pageStatement = <L extends ListName>(request: PageRequest<L>): Page
 }
 
 const readingOf = <L extends ListName>(
-  { list, sort, direction, isBackward, from }: PageRequest<L>,
+  request: PageRequest<L>,
   { alias, expressions, first, fixed }: Source,
   parameters: Parameters,
 ): Reading => {
+  const { list, sort, direction, isBackward } = request
+  const { start, end } = pageBounds(request)
   const isFirst = (column: string) => Number(column === first?.name)
   const varying = Array.from(orderColumns(list, sort).entries())
     .filter(([, { name }]) => !fixed?.has(name))
     .toSorted(([, a], [, b]) => isFirst(b.name) - isFirst(a.name))
+  const at = (position: Position | undefined) =>
+    position && varying.map(([index, column]) => parameters.add(position.values[index], sqlType(column)))
   return {
     columns: varying.map(([, { name }]) => expressions?.[name] ?? `${alias}.${name}`),
     isDescending: (direction === "desc") !== isBackward,
-    from: from && varying.map(([index, column]) => parameters.add(from.values[index], sqlType(column))),
-    isInclusive: from?.isInclusive ?? false,
+    from: at(start),
+    isInclusive: start?.isInclusive ?? false,
+    until: at(end),
+    endsInclusive: end?.isInclusive ?? false,
   }
 }
 
 const sqlType = ({ type }: SortColumn<never>): "text" | "int8" => (type === "text" ? "text" : "int8")
 
-/** The rows beyond a position, by row comparison: one range of an index over these columns. */
-const beyond = ({ columns, from, isDescending, isInclusive }: Reading): ReadonlyArray<string> => {
-  if (from === undefined) return []
-  const operator = `${isDescending ? "<" : ">"}${isInclusive ? "=" : ""}`
-  return [`(${columns.join(", ")}) ${operator} (${from.join(", ")})`]
+/** The rows between the positions, by row comparison: one range of an index over these columns. */
+const between = (reading: Reading): ReadonlyArray<string> => {
+  const { columns, from, until, isDescending, isInclusive, endsInclusive } = reading
+  const compare = (position: ReadonlyArray<string> | undefined, operator: string, orEqual: boolean) =>
+    position === undefined
+      ? []
+      : [`(${columns.join(", ")}) ${operator}${orEqual ? "=" : ""} (${position.join(", ")})`]
+  return [
+    ...compare(from, isDescending ? "<" : ">", isInclusive),
+    ...compare(until, isDescending ? ">" : "<", endsInclusive),
+  ]
 }
 
 /** The condition on {@link Selection.first}. */
@@ -118,7 +137,7 @@ const where = (conditions: ReadonlyArray<string>): string =>
 const plain = (source: Source, reading: Reading, limit: string): string => {
   const { alias, columns, conditions = [], from, name } = source
   return `SELECT ${columns} FROM ${from ?? `${name} AS ${alias}`}
-    ${where([...conditions, ...ofFirst(source, reading), ...beyond(reading)])} ${inOrder(reading, limit)}`
+    ${where([...conditions, ...ofFirst(source, reading), ...between(reading)])} ${inOrder(reading, limit)}`
 }
 
 const spread = ({ alias, columns, name, ...source }: Source, reading: Reading, limit: string): string => {
@@ -127,6 +146,6 @@ const spread = ({ alias, columns, name, ...source }: Source, reading: Reading, l
   const isOf = leading.map((column) => `${alias}.${column.name} = of_${column.name}.${column.name}`)
   return `SELECT ${columns} FROM ${sets.join(" CROSS JOIN ")} CROSS JOIN LATERAL (
       SELECT ${alias}.* FROM ${name} AS ${alias}
-      ${where([...(source.conditions ?? []), ...isOf, ...beyond(reading)])} ${inOrder(reading, limit)}
+      ${where([...(source.conditions ?? []), ...isOf, ...between(reading)])} ${inOrder(reading, limit)}
     ) AS ${alias} ${inOrder(reading, limit)}`
 }

@@ -193,6 +193,18 @@ const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, paramet
   }
 }
 
+/** Rows of one subject are looked up one by one, so only they are sorted. */
+const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
+  const conditions = [
+    ...(actor === undefined ? [] : [`u.actor = ${parameters.add(actor, "text")}`]),
+    ...(action === undefined ? [] : [`u.action = ${parameters.add(action, "text")}`]),
+  ]
+  if (subject === undefined) return { conditions }
+  const from = `audit_subject AS s
+    CROSS JOIN LATERAL (SELECT * FROM audit WHERE id = s.audit_id OFFSET 0) AS u`
+  return { from, conditions: [`s.subject_id = ${parameters.add(subject, "text")}`, ...conditions] }
+}
+
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {
   agents: () => ({}),
@@ -202,5 +214,6 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   incidents,
   outbox,
   operators: () => ({}),
+  audit,
   blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),
 }

@@ -57,6 +57,7 @@ const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
     history: (piece) => history(pg, piece, held),
     outbox: ({ after = "", limit }) => Effect.map(read<OutboxRow>(pg, findOutbox, [after, limit]), toOutbox),
     incidents: (piece) => incidents(pg, piece),
+    audit: ({ before, limit }) => read(pg, findOldAudit, [before, limit]),
   },
   setAside: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
   remove: (rows, keys, limit) =>
@@ -145,6 +146,13 @@ const idsOf = (pg: Pg, statement: PgStatement, agents: ReadonlyArray<AgentId>) =
     read<Pick<OldResult, "agent_id">>(pg, statement, [agents]),
     (rows): ReadonlySet<AgentId> => new Set(rows.map((row) => row.agent_id)),
   )
+
+/** Finds the oldest rows of the audit recorded before `$1`. */
+const findOldAudit: PgStatement = {
+  name: "find_old_audit",
+  text: `SELECT id AS key FROM audit WHERE recorded_at < $1
+         ORDER BY recorded_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+}
 
 /** Whether a notification of an incident has not ended. */
 const hasOpenNotification = (incidentId: string): string =>
@@ -267,4 +275,6 @@ const removals: Readonly<Record<RemovedRows, string>> = {
   acts: by("incident_id", "incident_act"),
   alerts: by("incident_id", "alert"),
   incidents: by("id", "incident"),
+  audit_subjects: by("audit_id", "audit_subject"),
+  audit: by("id", "audit"),
 }

@@ -1,3 +1,4 @@
+import { subjectRowsOf } from "@tocsin/core/audit/AuditRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
@@ -7,6 +8,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
 import { keyTable } from "../tables/AgentKeyTable.ts"
+import { auditSubjectTable, auditTable } from "../tables/AuditTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
 import { expectationTable } from "../tables/ExpectationTable.ts"
 import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
@@ -107,6 +109,8 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
     ...rowWrites(alertTable, alerts, "upserted"),
     ...rowWrites(markTable, changes.marks, "inserted"),
     ...rowWrites(operatorTable, changes.operators, "inserted"),
+    each(auditTable.insert, changes.audit),
+    each(auditSubjectTable.insert, subjectRowsOf(changes.audit)),
     // A check that was removed may have been reported again since.
     { statement: deleteHistoryOfChecks, rows: changes.removedChecks, writes: "any" },
     each(insertHistory, changes.history),

@@ -1,3 +1,4 @@
+import * as Instant from "@tocsin/core/contract/Instant"
 import { assert, layer } from "@effect/vitest"
 import {
   IncidentState,
@@ -46,6 +47,16 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
   operators: [{}],
+  audit: maybe(["ann"]).flatMap((actor) =>
+    maybe(["agent.accepted" as const]).flatMap((action) =>
+      maybe([Instant.fromMicros(4_000n)]).map((from) => ({
+        actor,
+        action,
+        from,
+        to: from && Instant.fromMicros(6_000n),
+      })),
+    ),
+  ),
   checks: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
   overdue: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
   history: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>
@@ -74,6 +85,7 @@ const MIDDLE: Readonly<Record<string, SortValue>> = {
   resolved_order: 5_000n,
   created_at: 5_000n,
   updated_at: 5_000n,
+  recorded_at: 5_000n,
   blocked_at: 5_000n,
   blacklist_id: "8",
   id: "8",
@@ -143,6 +155,7 @@ layer(populated, { timeout: "60 seconds" })("a page is read by an index", (it) =
   each("history")
   each("incidents")
   each("outbox")
+  each("audit")
 
   it.effect("incidents of an agent or a check: reads those, and sorts them", () =>
     Effect.forEach(

@@ -8,6 +8,7 @@ import {
   type PageRequest,
   type Position,
 } from "@tocsin/core/engine/lists/ListDefinitions"
+import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { TableShape } from "@tocsin/core/ports/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -33,6 +34,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   incidents: listed(storedTables.incident),
   outbox: listed(storedTables.outbox),
   operators: listed(storedTables.operator),
+  audit: listed(storedTables.audit),
   // The list selects blocked keys only, which have all columns.
   blacklist: listed(storedTables.agent_key) as Listed<BlockedKeyRecord>,
 }
@@ -104,15 +106,17 @@ export const pageStatement = <L extends ListName>(
   const selection = selections[request.list](request.filter, occurring)
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
+  const { start, end } = pageBounds(request)
   const results = Array.from(
     new Set([...tables[request.list].columns, ...columns]),
     (column) => `r.${column}`,
   ).join(", ")
   const arms = armsOf(selection, order).flatMap((fixed) => {
-    const beyond = beyondPosition(request.from, fixed, order)
-    if (beyond === undefined) return []
+    const beyond = beyondPosition(start, fixed, order)
+    const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending })
+    if (beyond === undefined || before === undefined) return []
     const equal = fixed.map(({ column, value }) => ({ sql: `r.${column} = ?`, values: [value] }))
-    return [selectWhere(results, selection.from, [...selection.conditions, ...equal, ...beyond])]
+    return [selectWhere(results, selection.from, [...selection.conditions, ...equal, ...beyond, ...before])]
   })
   if (arms.length === 0) return undefined
   const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)

@@ -122,6 +122,18 @@ const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, { notif
   })
 }
 
+/** Rows of one subject are looked up one by one, and only these are sorted. */
+const audit: Select<"audit"> = ({ action, actor, subject }) => {
+  const parts = { fixed: [...fixed("actor", actor), ...fixed("action", action)] }
+  if (subject === undefined) return plain("audit AS r", parts)
+  const from = {
+    sql: `(SELECT audit_id FROM audit_subject WHERE subject_id = ?) AS s
+    CROSS JOIN audit AS r ON r.id = s.audit_id`,
+    values: [subject],
+  }
+  return plain("", { ...parts, from })
+}
+
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {
   agents: () => plain("agent AS r"),
@@ -135,5 +147,6 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   incidents,
   outbox,
   operators: () => plain("operator AS r"),
+  audit,
   blacklist: () => plain("agent_key AS r", { conditions: [{ sql: "r.state = 'blocked'", values: [] }] }),
 }

@@ -17,6 +17,7 @@ import { migration as acknowledgements } from "./0006_acknowledgements.ts"
 import { migration as timers } from "./0007_timers.ts"
 import { migration as expectations } from "./0008_expectations.ts"
 import { migration as acknowledgedIncidents } from "./0009_acknowledged_incidents.ts"
+import { migration as audit } from "./0010_audit.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -29,6 +30,7 @@ export const migrations: ReadonlyArray<Migration> = [
   timers,
   expectations,
   acknowledgedIncidents,
+  audit,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

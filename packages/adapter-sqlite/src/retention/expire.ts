@@ -42,6 +42,9 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
   const incidents = connection.query<IncidentFacts>(
     `SELECT id, opened_at, resolved_at, ${isHeld("incident.id")} FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
   )
+  const audit = connection.query<[id: string]>(
+    "SELECT id FROM audit WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?",
+  )
   return {
     deleted_agents: ({ limit }) => agents.all(limit).map(([key]) => ({ key })),
     history: ({ before, limit }) =>
@@ -54,6 +57,7 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
         incident:
           incident === null ? undefined : { resolved_at: resolved_at ?? undefined, isHeld: held === 1n },
       })),
+    audit: ({ before, limit }) => audit.all(before, limit).map(([key]) => ({ key })),
     incidents: ({ after = "", limit }) =>
       incidents.all(after, limit).map(([key, opened_at, resolved_at, held]) => ({
         key,
@@ -94,6 +98,8 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     acts: by("incident_id", "incident_act"),
     alerts: by("incident_id", "alert"),
     incidents: by("id", "incident"),
+    audit_subjects: by("audit_id", "audit_subject"),
+    audit: by("id", "audit"),
   }
   return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
 }

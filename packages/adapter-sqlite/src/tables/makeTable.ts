@@ -104,9 +104,11 @@ const makeWrites = <Row extends object>(connection: SqliteConnection, shape: Any
   const parts = partsOf<Row>(shape)
   const { name, others, isKey, keyOf, valuesOf } = parts
   const assignments = others.map((column) => `${column.name} = excluded.${column.name}`).join(", ")
+  // A row that is its key and no more cannot differ from one of that key.
+  const onConflict = assignments === "" ? "DO NOTHING" : `DO UPDATE SET ${assignments}`
   const upsert = connection.query(
     `INSERT INTO ${parts.into} VALUES ${parts.places}
-    ON CONFLICT (${shape.key.join(", ")}) DO UPDATE SET ${assignments}`,
+    ON CONFLICT (${shape.key.join(", ")}) ${onConflict}`,
   )
   const remove = connection.query(`DELETE FROM ${name} ${isKey}`)
   const update = makeUpdate(connection, parts)

@@ -1,6 +1,7 @@
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable } from "./AgentKeyTable.ts"
 import { makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
+import { makeAuditTable } from "./AuditTable.ts"
 import { makeCheckTable } from "./CheckTable.ts"
 import { makeExpectationTable } from "./ExpectationTable.ts"
 import { makeHistoryTable } from "./HistoryTable.ts"
@@ -30,6 +31,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   alerts: makeAlertTable(connection),
   marks: makeMarkTable(connection),
   operators: makeOperatorTable(connection),
+  audit: makeAuditTable(connection),
   established: makeEstablishedTable(connection),
 })
 

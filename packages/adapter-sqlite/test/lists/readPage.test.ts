@@ -38,6 +38,13 @@ const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
   outbox: { state: "retry", notifier: "webhook", event_type: "firing", held: true },
   blacklist: {},
   operators: {},
+  audit: {
+    actor: "ann",
+    action: "agent.accepted",
+    subject: "web-1",
+    from: Instant.fromMicros(1n),
+    to: Instant.fromMicros(9n),
+  },
 }
 
 /** Every set of filters of a list. */
@@ -90,8 +97,11 @@ describe("plans of list pages", () => {
         for (const isBackward of [false, true]) {
           const plan = planOf(connection, { ...query, from: positionIn(query), isBackward, limit: 100 })
           const first = planOf(connection, { ...query, from: undefined, isBackward, limit: 100 })
-          // Only the incidents of one agent or check are found by their members and sorted.
-          const isSorted = (list === "incidents" && isByMember(query.filter)) || isOwnIndex(query.filter)
+          // Only incidents of one agent or check, and audit rows of one subject, are found by these and sorted.
+          const isSorted =
+            (list === "incidents" && isByMember(query.filter)) ||
+            "subject" in query.filter ||
+            isOwnIndex(query.filter)
           const name = JSON.stringify(query, (_, value) => (typeof value === "bigint" ? `${value}` : value))
           assert.isAbove(plan.length, 0, name)
           if (isSorted) {

@@ -36,6 +36,10 @@ export type Answer<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Succe
 /** An item of the pages that it answers with. */
 export type Item<Name extends EndpointName> =
   Answer<Name> extends { readonly items: ReadonlyArray<infer Element> } ? Element : never
+/** The endpoints whose calls may change something. */
+export type WritingEndpoint = {
+  [Name in EndpointName]: Endpoints[Name]["method"] extends "GET" ? never : Name
+}[EndpointName]
 /** The errors that it answers with. */
 export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoints[Name]>
 
@@ -81,10 +85,13 @@ export interface EndpointCodec {
   readonly read: (...input: ReadonlyArray<unknown>) => Result.Result<DecodedRequest, ValidationError>
   /** Turns a decoded answer into plain data. */
   readonly write: (answer: unknown) => unknown
+  /** Whether a call of it may change something. */
+  readonly isWrite: boolean
 }
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 interface AnyEndpoint {
+  readonly method: string
   readonly path: string
   readonly params: Codec | undefined
   readonly query: Codec | undefined
@@ -146,6 +153,7 @@ const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
     inputs: Number(endpoint.payload.size > 0) + Number((endpoint.params ?? endpoint.query) !== undefined),
     read: readerOf(endpoint),
     write: Schema.encodeUnknownSync(success ?? Schema.Void),
+    isWrite: endpoint.method !== "GET",
   }
 }
 

@@ -1,3 +1,5 @@
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Severity } from "../contract/Status.ts"
@@ -17,10 +19,9 @@ import {
 } from "./Acknowledgement.ts"
 import { AcknowledgementTransitions } from "./AcknowledgementTransitions.ts"
 
-/** Who acknowledges which incident, and until when. */
+/** Which incident to acknowledge, and until when. */
 export interface AcknowledgeInput {
   readonly id: IncidentId
-  readonly by: string
   readonly note: string | undefined
   readonly until: Instant.Instant
   /** The severity that is meant; any if it is not named. */
@@ -35,13 +36,10 @@ export type AcknowledgeResult =
   | { readonly outcome: "another_severity"; readonly severity: Severity }
 
 /** Acknowledges an open incident, or replaces its acknowledgement (docs/rules.md#acknowledgements). */
-export const acknowledge = ({
-  by,
-  id,
-  note,
-  severity,
-  until,
-}: AcknowledgeInput): Command<AcknowledgeResult> =>
+export const acknowledge = (
+  { id, note, severity, until }: AcknowledgeInput,
+  by: Signature,
+): Command<AcknowledgeResult> =>
   function* (workspace, now) {
     yield* ensure(workspace, { incidents: [id] })
     const incident = workspace.incidents.get(id)
@@ -49,17 +47,28 @@ export const acknowledge = ({
     if (incident.state !== "open") return { outcome: "resolved" }
     if (severity !== undefined && severity !== incident.severity)
       return { outcome: "another_severity", severity: incident.severity }
-    const acknowledgement: Acknowledgement = { by, note, at: now, until, severity: incident.severity }
+    const acknowledgement: Acknowledgement = {
+      by: by.actor,
+      note,
+      at: now,
+      until,
+      severity: incident.severity,
+    }
     move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
     const act: Act = {
       act: "acknowledged",
-      actor: by,
+      actor: by.actor,
       text: note,
       ack_until: until,
       severity: incident.severity,
     }
     const next_look_at = Instant.min(until, incident.next_look_at ?? until)
     recordAct(workspace, { ...incident, ...ackColumns(acknowledgement), next_look_at }, act, now)
+    recordAudit(workspace, now, by, "incident.acknowledged", [id], {
+      until: Instant.format(until),
+      severity: incident.severity,
+      note,
+    })
     // Another one may end sooner, or hold less.
     lookSoon(workspace, id, now)
     return { outcome: "acknowledged", acknowledgement }
@@ -69,7 +78,7 @@ const standingOf = (incident: IncidentRecord): "none" | "acknowledged" =>
   acknowledgementOf(incident) === undefined ? "none" : "acknowledged"
 
 /** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */
-export const withdraw = (id: IncidentId, by: string): Command<number | undefined> =>
+export const withdraw = (id: IncidentId, by: Signature): Command<number | undefined> =>
   function* (workspace, now) {
     yield* ensure(workspace, { incidents: [id] })
     const incident = workspace.incidents.get(id)
@@ -78,25 +87,24 @@ export const withdraw = (id: IncidentId, by: string): Command<number | undefined
     move(AcknowledgementTransitions, "acknowledged", "withdrawn")
     const act: Act = {
       act: "withdrawn",
-      actor: by,
+      actor: by.actor,
       text: undefined,
       ack_until: undefined,
       severity: undefined,
     }
     recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }, act, now)
+    recordAudit(workspace, now, by, "incident.acknowledgement_withdrawn", [id], {})
     lookSoon(workspace, id, now)
     return 1
   }
 
 /** Adds a note to the story of an incident, open or resolved; nothing if there is no such incident. */
-export const note = (
-  id: IncidentId,
-  { by, text }: { readonly by: string; readonly text: string },
-): Command<IncidentActRecord | undefined> =>
+export const note = (id: IncidentId, text: string, by: Signature): Command<IncidentActRecord | undefined> =>
   function* (workspace, now) {
     yield* ensure(workspace, { incidents: [id] })
     const incident = workspace.incidents.get(id)
     if (incident === undefined) return undefined
-    const act: Act = { act: "noted", actor: by, text, ack_until: undefined, severity: undefined }
+    const act: Act = { act: "noted", actor: by.actor, text, ack_until: undefined, severity: undefined }
+    recordAudit(workspace, now, by, "incident.noted", [id], { text })
     return recordAct(workspace, incident, act, now)
   }

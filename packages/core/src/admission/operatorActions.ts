@@ -2,6 +2,8 @@ import type { AgentId, BlacklistId, KeyHash } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -21,41 +23,47 @@ export interface OperatorOptions extends IncidentOptions {
   readonly blacklistIdOf: (keyHash: KeyHash) => BlacklistId
 }
 
-const onOne = (
-  agentId: AgentId,
-  act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
-) =>
+/** What an action does to an agent; it returns whether it did anything. */
+type Act = (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<boolean>
+
+/** An action as the audit states it. */
+interface Signed {
+  readonly action: "agent.accepted" | "agent.blocked" | "agent.deleted"
+  readonly by: Signature
+}
+
+const onOne = (agentId: AgentId, { action, by }: Signed, act: Act) =>
   function* (workspace: Workspace, now: Instant.Instant): Decision<ActionOutcome> {
     yield* ensure(workspace, { agents: [agentId] })
     const agent = workspace.agents.get(agentId)
     if (agent === undefined) return { outcome: "no_such_agent" }
-    return { outcome: "done", count: yield* act(workspace, agent, now) }
+    if (!(yield* act(workspace, agent, now))) return { outcome: "done", count: 0 }
+    recordAudit(workspace, now, by, action, [agentId], {})
+    return { outcome: "done", count: 1 }
   }
 
 /**
- * One bounded piece of a bulk action. Agents deleted meanwhile, or ignored by `act`, count 0. Skips
- * agents that another transaction locks.
+ * One bounded piece of a bulk action. Agents deleted meanwhile, or ignored by `act`, do not count.
+ * Skips agents that another transaction locks.
  */
-const onEach = (
-  agentIds: ReadonlyArray<AgentId>,
-  act: (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<number>,
-): Command<WorkOnMany> =>
+const onEach = (agentIds: ReadonlyArray<AgentId>, { action, by }: Signed, act: Act): Command<WorkOnMany> =>
   function* (workspace, now) {
-    let count = 0
+    const changed: Array<AgentId> = []
     const held = yield* passHeldAgents(workspace, agentIds)
     const agents = agentIds
       .filter((id) => workspace.agents.isLoaded(id))
       .flatMap((id) => workspace.agents.get(id) ?? [])
     yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
-    for (const agent of agents) count += yield* act(workspace, agent, now)
-    return { count, held }
+    for (const agent of agents) if (yield* act(workspace, agent, now)) changed.push(agent.agent_id)
+    recordAudit(workspace, now, by, action, changed, {})
+    return { count: changed.length, held }
   }
 
-function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<number> {
+function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<boolean> {
   const key = yield* pendingKeyOf(workspace, agent)
-  if (key === undefined) return 0
+  if (key === undefined) return false
   yield* acceptKey(workspace, agent, key, "accepted")
-  return 1
+  return true
 }
 
 function* blockKey(
@@ -93,13 +101,13 @@ function* blockOne(
   agent: AgentRecord,
   now: Instant.Instant,
   options: OperatorOptions,
-): Decision<number> {
+): Decision<boolean> {
   const keyHash = agent.pending_key_hash ?? agent.accepted_key_hash
   if (keyHash === undefined) throw new Error(`agent ${agent.agent_id} has no usable key`)
   yield* blockKey(workspace, agent, keyHash, now, options)
   if (keyHash === agent.accepted_key_hash || agent.accepted_key_hash === undefined) {
     yield* removeAgent(workspace, agent, now, options)
-    return 1
+    return true
   }
   yield* ensure(workspace, { keys: [agent.accepted_key_hash] })
   const accepted = workspace.keys.get(agent.accepted_key_hash)
@@ -108,55 +116,71 @@ function* blockOne(
     pending_key_hash: undefined,
     key_fingerprint: accepted?.key_fingerprint ?? agent.key_fingerprint,
   })
-  return 1
+  return true
 }
 
 /** Accepts an agent's pending key; count 0 if none is pending. */
-export const accept = (agentId: AgentId): Command<ActionOutcome> => onOne(agentId, acceptPending)
+export const accept = (agentId: AgentId, by: Signature): Command<ActionOutcome> =>
+  onOne(agentId, { action: "agent.accepted", by }, acceptPending)
 
 /** Blocks one key of an agent. Not idempotent (docs/rules.md#accept-block-remove). */
-export const block = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
-  onOne(agentId, (workspace, agent, now) => blockOne(workspace, agent, now, options))
+export const block = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
+  onOne(agentId, { action: "agent.blocked", by }, (workspace, agent, now) =>
+    blockOne(workspace, agent, now, options),
+  )
 
 /** Deletes an agent with its keys, checks and history. */
-export const remove = (agentId: AgentId, options: OperatorOptions): Command<ActionOutcome> =>
-  onOne(agentId, function* (workspace, agent, now) {
+export const remove = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
+  onOne(agentId, { action: "agent.deleted", by }, function* (workspace, agent, now) {
     yield* removeAgent(workspace, agent, now, options)
-    return 1
+    return true
   })
 
 /** Accepts the pending keys of these agents; replacement keys only with `includeRotation`. */
-export const acceptEach = (agentIds: ReadonlyArray<AgentId>, includeRotation: boolean): Command<WorkOnMany> =>
-  onEach(agentIds, function* (workspace, agent) {
-    return includeRotation || agent.admission_state === "pending" ? yield* acceptPending(workspace, agent) : 0
+export const acceptEach = (
+  agentIds: ReadonlyArray<AgentId>,
+  { by, includeRotation }: { readonly by: Signature; readonly includeRotation: boolean },
+): Command<WorkOnMany> =>
+  onEach(agentIds, { action: "agent.accepted", by }, function* (workspace, agent) {
+    return includeRotation || agent.admission_state === "pending"
+      ? yield* acceptPending(workspace, agent)
+      : false
   })
 
 /** Blocks the pending keys of these agents, replacement keys included. */
-export const blockEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<WorkOnMany> =>
-  onEach(agentIds, function* (workspace, agent, now) {
-    return agent.pending_key_hash === undefined ? 0 : yield* blockOne(workspace, agent, now, options)
+export const blockEach = (
+  agentIds: ReadonlyArray<AgentId>,
+  options: OperatorOptions,
+  by: Signature,
+): Command<WorkOnMany> =>
+  onEach(agentIds, { action: "agent.blocked", by }, function* (workspace, agent, now) {
+    return agent.pending_key_hash === undefined ? false : yield* blockOne(workspace, agent, now, options)
   })
 
 /** Removes the pending agents among these; accepted agents keep their replacement keys. */
-export const removeEach = (agentIds: ReadonlyArray<AgentId>, options: OperatorOptions): Command<WorkOnMany> =>
-  onEach(agentIds, function* (workspace, agent, now) {
-    if (agent.admission_state !== "pending") return 0
+export const removeEach = (
+  agentIds: ReadonlyArray<AgentId>,
+  options: OperatorOptions,
+  by: Signature,
+): Command<WorkOnMany> =>
+  onEach(agentIds, { action: "agent.deleted", by }, function* (workspace, agent, now) {
+    if (agent.admission_state !== "pending") return false
     yield* removeAgent(workspace, agent, now, options)
-    return 1
+    return true
   })
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
-export const unblock = (ids: ReadonlyArray<BlacklistId>): Command<number> =>
-  function* (workspace) {
+export const unblock = (ids: ReadonlyArray<BlacklistId>, by: Signature): Command<number> =>
+  function* (workspace, now) {
     yield* ensure(workspace, { blacklist: ids })
-    let count = 0
-    for (const id of ids) {
+    const unblocked = ids.filter((id) => {
       const row = workspace.blacklist.get(id)
-      if (row === undefined) continue
+      if (row === undefined) return false
       move(AgentKeyTransitions, "blocked", "unblocked")
       workspace.keys.delete(row.key_hash)
       workspace.blacklist.delete(id)
-      count += 1
-    }
-    return count
+      return true
+    })
+    recordAudit(workspace, now, by, "key.unblocked", unblocked, {})
+    return unblocked.length
   }

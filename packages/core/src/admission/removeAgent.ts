@@ -1,4 +1,7 @@
 import { type Duration, Effect } from "effect"
+import { auditedCheck } from "../audit/AuditRecord.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
@@ -92,7 +95,7 @@ const failingChecks = (agentId: AgentId): Command<ReadonlyArray<MemberRef>> =>
 const withdrawChecks = (
   agentId: AgentId,
   refs: ReadonlyArray<MemberRef>,
-  options: IncidentOptions,
+  { incidents: options, by }: Pick<Withdrawal, "incidents" | "by">,
 ): Command<void> =>
   function* (workspace, now) {
     const check_ids = refs.map(({ check_id }) => check_id)
@@ -113,6 +116,8 @@ const withdrawChecks = (
       agent = uncount(agent, check.status)
     }
     workspace.putAgent(agent)
+    const deleted = checks.map(({ check }) => auditedCheck(check))
+    recordAudit(workspace, now, by, "check.deleted", deleted, {})
   }
 
 interface Withdrawal {
@@ -120,6 +125,7 @@ interface Withdrawal {
   /** Whether the agent is about to be deleted. */
   readonly isLeaving: (agent: AgentRecord) => boolean
   readonly incidents: IncidentOptions
+  readonly by: Signature
   /** Checks per transaction. */
   readonly piece: number
 }
@@ -134,12 +140,12 @@ const failingCount = ({ checks_warning, checks_unknown, checks_critical }: Agent
 export const withdrawFailing = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   commits: Commits["Service"],
-  { agentId, isLeaving, incidents, piece }: Withdrawal,
+  { agentId, isLeaving, piece, ...options }: Withdrawal,
 ) {
   const agent = yield* storage.agent(agentId)
   if (agent === undefined || !isLeaving(agent) || failingCount(agent) <= piece) return
   const refs = yield* commits.transact(failingChecks(agentId))
   for (let at = 0; at < refs.length; at += piece) {
-    yield* commits.transact(withdrawChecks(agentId, refs.slice(at, at + piece), incidents))
+    yield* commits.transact(withdrawChecks(agentId, refs.slice(at, at + piece), options))
   }
 })

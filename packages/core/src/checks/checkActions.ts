@@ -1,4 +1,7 @@
 import { type AgentRecord, uncount } from "../admission/AgentRecord.ts"
+import { auditedCheck } from "../audit/AuditRecord.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -23,13 +26,14 @@ export type CheckActionOutcome =
  * Releases a check frozen by an agent's clock in the future: results count again from the arrival
  * of the last applied one. Count 0 if the clock was not ahead (docs/rules.md#clocks-in-the-future).
  */
-export const resetClock = (ref: CheckName): Command<CheckActionOutcome> =>
-  function* (workspace) {
+export const resetClock = (ref: CheckName, by: Signature): Command<CheckActionOutcome> =>
+  function* (workspace, now) {
     const { agent, check } = yield* find(workspace, ref)
     if (agent === undefined) return { outcome: "no_such_agent" }
     if (check === undefined) return { outcome: "no_such_check" }
     if (check.last_observed_at <= check.received_at) return { outcome: "done", count: 0 }
     workspace.checks.put({ ...check, last_observed_at: check.received_at })
+    recordAudit(workspace, now, by, "check.clock_reset", [auditedCheck(ref)], {})
     return { outcome: "done", count: 1 }
   }
 
@@ -37,7 +41,11 @@ export const resetClock = (ref: CheckName): Command<CheckActionOutcome> =>
  * Deletes a check that its agent no longer runs, with its history, and no longer expects it. It
  * leaves its incidents like a check of a deleted agent (docs/rules.md#deleting-an-agent).
  */
-export const removeCheck = (ref: CheckName, options: IncidentOptions): Command<CheckActionOutcome> =>
+export const removeCheck = (
+  ref: CheckName,
+  options: IncidentOptions,
+  by: Signature,
+): Command<CheckActionOutcome> =>
   function* (workspace, now) {
     const { agent, check } = yield* find(workspace, ref)
     if (agent === undefined) return { outcome: "no_such_agent" }
@@ -48,6 +56,7 @@ export const removeCheck = (ref: CheckName, options: IncidentOptions): Command<C
     const incidents = new Incidents(workspace, now, options)
     if (expectation !== undefined) yield* removeExpectation(workspace, incidents, expectation)
     if (check !== undefined) yield* removeReported(workspace, incidents, { agent, check })
+    recordAudit(workspace, now, by, "check.deleted", [auditedCheck(ref)], {})
     return { outcome: "done", count: 1 }
   }
 

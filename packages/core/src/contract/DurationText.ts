@@ -12,7 +12,7 @@ const parseDuration = (text: string): Duration.Duration | undefined => {
 }
 
 /** Writes a duration in the largest unit that divides it. */
-const formatDuration = (duration: Duration.Duration): string => {
+export const formatDuration = (duration: Duration.Duration): string => {
   const millis = Duration.toMillis(duration)
   for (const unit of ["d", "h", "m", "s"] as const) {
     if (millis % UNITS[unit] === 0 && (millis > 0 || unit === "s")) return `${millis / UNITS[unit]}${unit}`

@@ -44,13 +44,14 @@ const forward = {
   limit: Limit.pipe(Schema.withDecodingDefaultKey(Effect.succeed(DEFAULT_LIMIT))),
 }
 
-const paging = {
+/** The parameters of every list with a way back. */
+export const paging = {
   ...forward,
   back: flag("Whether cursor is a prev_cursor, so that the page before is returned."),
 }
 
 /** A filter that an absent parameter leaves open. */
-const filter = <S extends Schema.Top>(schema: S, description: string) =>
+export const filter = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema).annotateKey({ description })
 
 const agentFilter = { agent_id: filter(AgentId, "Only what belongs to this agent.") }

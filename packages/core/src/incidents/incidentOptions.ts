@@ -1,3 +1,4 @@
+import type { AuditId } from "../contract/Audit.ts"
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -10,6 +11,7 @@ export interface IncidentOptions {
   readonly policy: () => Policy
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
+  readonly newAuditId: (now: Instant) => AuditId
 }
 
 /** A source of new IDs of one brand. */
@@ -26,4 +28,5 @@ export const incidentOptions = (
   policy: policy.current,
   newIncidentId: newId<IncidentId>(ids),
   newOutboxId: newId<OutboxId>(ids),
+  newAuditId: newId<AuditId>(ids),
 })

@@ -1,4 +1,6 @@
 import type { AgentKeyRecord, AgentRecord } from "../admission/AgentRecord.ts"
+import type { AuditRecord } from "../audit/AuditRecord.ts"
+import type { AuditId } from "../contract/Audit.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type {
   AgentId,
@@ -59,6 +61,8 @@ export class MemoryTables {
   readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
   mark: MarkRecord | undefined
   readonly operators = new Map<OperatorName, OperatorRecord>()
+  /** In the order in which they were recorded. */
+  readonly audit = new Map<AuditId, AuditRecord>()
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations = new Set<string>()
   pendingAgents = 0

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../audit/AuditRecord.ts"
 import type { CheckRef } from "../checks/CheckRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
@@ -27,6 +28,7 @@ const noRows = () => ({
   incidentActs: Array.of<IncidentActRecord>(),
   alerts: Array.of<AlertRecord>(),
   incidents: Array.of<IncidentRecord>(),
+  audit: Array.of<AuditRecord>(),
 })
 
 /** Rows that a piece of retention removes. */
@@ -67,6 +69,7 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
   }
   for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, row.severity)
   for (const row of expired.incidents) tables.incidents.delete(row.id)
+  for (const row of expired.audit) tables.audit.delete(row.id)
 }
 
 const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
@@ -75,6 +78,7 @@ const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
   // Looks leave out rows that stay, so it does not matter where a piece starts.
   outbox: (piece) => first(oldOutbox(tables, piece), piece.limit),
   incidents: (piece) => first(oldIncidents(tables, piece), piece.limit),
+  audit: (piece) => first(oldAudit(tables, piece), piece.limit),
 })
 
 /** Collects the rows to remove. */
@@ -98,6 +102,9 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     acts: noting(expired.incidentActs, (keys) => rowsIn(tables.incidentActs, keys)),
     alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
     incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
+    // The subjects of a row are part of it here.
+    audit_subjects: () => 0,
+    audit: noting(expired.audit, (keys) => rowsAt<string, AuditRecord>(tables.audit, keys)),
   }
   return (rows, keys, limit) => removals[rows](keys, limit)
 }
@@ -164,6 +171,10 @@ function* oldIncidents(
     const row = { ...incident, key: incident.id, isHeld: isHeld(tables, incident.id) }
     if (RetentionRules.incidents.judge(row, before) === "expired") yield row
   }
+}
+
+function* oldAudit(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["audit"]> {
+  for (const { id, recorded_at } of tables.audit.values()) if (recorded_at < before) yield { key: id }
 }
 
 const isHeld = (tables: MemoryTables, id: IncidentId): boolean => outboxOf(tables, id).some(isWaiting)

@@ -37,6 +37,7 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     if (after !== undefined) tables.operators.set(after.name, after)
     else if (before !== undefined) tables.operators.delete(before.name)
   }
+  for (const row of changes.audit) tables.audit.set(row.id, row)
   for (const change of changes.incidentChanges) {
     const story = tables.incidentChanges.get(change.incident_id)
     if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])

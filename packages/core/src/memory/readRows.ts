@@ -65,6 +65,15 @@ const sources: { readonly [L in ListName]: Source<L> } = {
         wants(filter.held, isHeld(row)),
     ),
   operators: (tables) => tables.operators.values(),
+  audit: (tables, filter) =>
+    Array.from(tables.audit.values()).filter(
+      (row) =>
+        wants(filter.actor, row.actor) &&
+        wants(filter.action, row.action) &&
+        (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)) &&
+        (filter.from === undefined || row.recorded_at >= filter.from) &&
+        (filter.to === undefined || row.recorded_at < filter.to),
+    ),
   blacklist: (tables) => Array.from(tables.keys.values()).filter((key) => key.state === "blocked"),
 }
 

@@ -1,3 +1,5 @@
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -11,7 +13,7 @@ export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
  * Sends a held firing now, and never holds it again (docs/rules.md#release). Earlier held firings of
  * its incident and receiver state no more than it does, and are discarded.
  */
-export const release = (id: OutboxId): Command<ReleaseOutcome> =>
+export const release = (id: OutboxId, by: Signature): Command<ReleaseOutcome> =>
   function* (workspace, now) {
     yield* ensure(workspace, { outboxItems: [id] })
     const found = workspace.outbox.get(id)
@@ -24,5 +26,6 @@ export const release = (id: OutboxId): Command<ReleaseOutcome> =>
       if (isEarlier && canBeHeld(item)) workspace.outbox.put(coalesced(item, now))
     }
     workspace.outbox.put({ ...freed(found, incident, "released", now), released_at: now })
+    recordAudit(workspace, now, by, "notification.released", [id], {})
     return "released"
   }

@@ -1,3 +1,5 @@
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
@@ -16,7 +18,7 @@ export type ReplayOutcome =
  * Returns a dead letter to the outbox: same ID, attempts 0, age counted from now
  * (docs/rules.md#dead-letters).
  */
-export const replay = (id: OutboxId): Command<ReplayOutcome> =>
+export const replay = (id: OutboxId, by: Signature): Command<ReplayOutcome> =>
   function* (workspace, now) {
     yield* ensure(workspace, { outboxItems: [id] })
     const found = workspace.outbox.get(id)
@@ -35,5 +37,6 @@ export const replay = (id: OutboxId): Command<ReplayOutcome> =>
       counts_from: now,
       updated_at: now,
     })
+    recordAudit(workspace, now, by, "notification.replayed", [id], {})
     return "replayed"
   }

@@ -1,9 +1,10 @@
 import { Context } from "effect"
+import type { AuditVia } from "../contract/Audit.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { Role } from "../contract/Role.ts"
 
-/** Who acts, and what they may do. */
-export interface ActingOperator {
+/** Whose token a request has, and what they may do. */
+export interface OperatorIdentity {
   /** The name of an operator, or `token-` and eight digits for a token of the settings. */
   readonly name: string
   readonly role: Role
@@ -11,7 +12,23 @@ export interface ActingOperator {
   readonly expires_at: Instant | undefined
 }
 
+/** Who acts, and in which way. */
+export interface ActingOperator extends OperatorIdentity {
+  readonly via: AuditVia
+  /** Of the request; absent elsewhere. */
+  readonly request_id: string | undefined
+}
+
+/** A program that calls the library, by the name that it gives. */
+export const libraryOperator = (name = "library"): ActingOperator => ({
+  name,
+  role: "admin",
+  expires_at: undefined,
+  via: "library",
+  request_id: undefined,
+})
+
 /** The operator of the present request. A program that calls the library acts as `library`. */
 export const CurrentOperator = Context.Reference<ActingOperator>("@tocsin/core/operators/CurrentOperator", {
-  defaultValue: () => ({ name: "library", role: "admin", expires_at: undefined }),
+  defaultValue: libraryOperator,
 })

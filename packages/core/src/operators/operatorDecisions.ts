@@ -1,7 +1,10 @@
 import { Duration } from "effect"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { KeyHash } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { OperatorName } from "../contract/Operators.ts"
+import { formatDuration } from "../contract/DurationText.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { isValidToken, type OperatorRecord } from "./OperatorRecord.ts"
@@ -13,7 +16,6 @@ export interface NewOperator {
   readonly role: Role
   readonly expires_at: Instant.Instant | undefined
   readonly token_hash: KeyHash
-  readonly created_by: string
 }
 
 /** What changes about an operator; absent fields stay. */
@@ -33,7 +35,7 @@ export interface NewToken {
 const USE_NOTED_EVERY = Duration.minutes(1)
 
 /** Creates an operator; `undefined` if the name is in use. */
-export const createOperator = (created: NewOperator): Command<OperatorRecord | undefined> =>
+export const createOperator = (created: NewOperator, by: Signature): Command<OperatorRecord | undefined> =>
   function* (workspace, now) {
     yield* ensure(workspace, { operators: [created.name] })
     if (workspace.operators.get(created.name) !== undefined) return undefined
@@ -42,47 +44,69 @@ export const createOperator = (created: NewOperator): Command<OperatorRecord | u
       former_token_hash: undefined,
       former_valid_until: undefined,
       created_at: now,
+      created_by: by.actor,
       last_used_at: undefined,
     }
     workspace.operators.put(operator)
+    const { name, role, expires_at } = operator
+    recordAudit(workspace, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
     return operator
   }
 
-const changing = (
+const shownTime = (time: Instant.Instant | undefined) => time && Instant.format(time)
+
+/** Changes the role or the expiry; `undefined` if there is no such operator. */
+export const changeOperator = (
   name: OperatorName,
-  change: (operator: OperatorRecord, now: Instant.Instant) => OperatorRecord,
+  changes: OperatorChanges,
+  by: Signature,
 ): Command<OperatorRecord | undefined> =>
   function* (workspace, now) {
     yield* ensure(workspace, { operators: [name] })
     const operator = workspace.operators.get(name)
     if (operator === undefined) return undefined
-    const changed = change(operator, now)
+    const changed = { ...operator, ...changes }
+    const hasNewRole = changed.role !== operator.role
+    const hasNewExpiry = changed.expires_at !== operator.expires_at
+    if (!hasNewRole && !hasNewExpiry) return operator
     workspace.operators.put(changed)
+    recordAudit(workspace, now, by, "operator.changed", [name], {
+      role: hasNewRole ? changed.role : undefined,
+      // Null states that it no longer expires.
+      expires_at: hasNewExpiry ? (shownTime(changed.expires_at) ?? null) : undefined,
+    })
     return changed
   }
 
-/** Changes the role or the expiry; `undefined` if there is no such operator. */
-export const changeOperator = (name: OperatorName, changes: OperatorChanges) =>
-  changing(name, (operator) => ({ ...operator, ...changes }))
-
 /** Replaces the token. A token that was already replaced before ends at once. */
-export const rotateToken = (name: OperatorName, { token_hash, grace }: NewToken) =>
-  changing(name, (operator, now) => {
+export const rotateToken = (
+  name: OperatorName,
+  { token_hash, grace }: NewToken,
+  by: Signature,
+): Command<OperatorRecord | undefined> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { operators: [name] })
+    const operator = workspace.operators.get(name)
+    if (operator === undefined) return undefined
     const hasGrace = Duration.isPositive(grace)
-    return {
+    const changed = {
       ...operator,
       token_hash,
       former_token_hash: hasGrace ? operator.token_hash : undefined,
       former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
     }
-  })
+    workspace.operators.put(changed)
+    recordAudit(workspace, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
+    return changed
+  }
 
 /** Removes an operator. Returns how many there were. */
-export const removeOperator = (name: OperatorName): Command<number> =>
-  function* (workspace) {
+export const removeOperator = (name: OperatorName, by: Signature): Command<number> =>
+  function* (workspace, now) {
     yield* ensure(workspace, { operators: [name] })
     if (workspace.operators.get(name) === undefined) return 0
     workspace.operators.delete(name)
+    recordAudit(workspace, now, by, "operator.removed", [name], {})
     return 1
   }
 

@@ -9,7 +9,7 @@ import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
-import type { OperatorRecord } from "../operators/OperatorRecord.ts"
+import { audit, audit_subject, operator } from "./OperatorTables.ts"
 import type { EstablishedName } from "./Storage.ts"
 import {
   boolean,
@@ -187,22 +187,6 @@ const mark: TableShape<MarkRecord> = {
   columns: { name: text, marked_at: instant, outage_ended_at: orUndefined(instant) },
 }
 
-const operator: TableShape<OperatorRecord> = {
-  name: "operator",
-  key: ["name"],
-  columns: {
-    name: text,
-    role: text,
-    token_hash: text,
-    former_token_hash: orUndefined(text),
-    former_valid_until: orUndefined(instant),
-    created_at: instant,
-    created_by: text,
-    expires_at: orUndefined(instant),
-    last_used_at: orUndefined(instant),
-  },
-}
-
 const removed_registration: TableShape<RemovedRegistration> = {
   name: "removed_registration",
   key: ["registration_id"],
@@ -234,6 +218,8 @@ export const storedTables = {
   outbox,
   alert,
   operator,
+  audit,
+  audit_subject,
   removed_registration,
 }
 

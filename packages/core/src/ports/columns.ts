@@ -10,6 +10,9 @@ export const boolean = { type: "boolean" } as const
 export const json = { type: "json" } as const
 export const uuids = { type: "uuids" } as const
 
+/** A column that is `undefined` in records where it is NULL. */
 export const orUndefined = <C extends Column>(column: C) => ({ ...column, whenNull: "undefined" as const })
+/** A column that records lack where it is NULL. */
 export const orAbsent = <C extends Column>(column: C) => ({ ...column, whenNull: "absent" as const })
+/** A column that every heartbeat or unchanged result may change. */
 export const moving = <C extends Column>(column: C) => ({ ...column, moves: true as const })

@@ -19,6 +19,8 @@ export interface RetentionFacts {
     /** Whether one of its notifications has not ended, or another transaction locks it. */
     readonly isHeld: boolean
   }
+  /** A row that is older than the bound. */
+  readonly audit: { readonly key: string }
 }
 
 /** The rules, in the order in which they run. */
@@ -37,6 +39,8 @@ export type RemovedRows =
   | "acts"
   | "alerts"
   | "incidents"
+  | "audit_subjects"
+  | "audit"
 
 /** The verdict on a row. `too_young` means that all rows after it are too young. */
 export type Verdict = "expired" | "stays" | "too_young"
@@ -109,5 +113,13 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     removes: ["members", "changes", "acts", "alerts", "incidents"],
     setsAside: false,
     judge: judgeIncident,
+  },
+  audit: {
+    subject: "a row of the audit",
+    expires: "recorded before the bound",
+    stays: "nothing",
+    removes: ["audit_subjects", "audit"],
+    setsAside: false,
+    judge: () => "expired",
   },
 }

@@ -4,6 +4,7 @@ import type { NotifierName } from "../contract/Status.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { KnownAgent } from "./registrationOf.ts"
+import { simulatedSignature } from "./simulatedSignature.ts"
 import { SimulatedService } from "./SimulatedService.ts"
 import type { HeldBy, SentNotification, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
@@ -105,7 +106,7 @@ export class PolicyTrial {
 }
 
 /** Nobody reads who acted. */
-const SOMEBODY = "operator"
+const SOMEBODY = simulatedSignature()
 
 class Tally implements SimulationListener {
   readonly #since: Instant.Instant

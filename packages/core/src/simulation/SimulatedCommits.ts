@@ -63,6 +63,7 @@ export class SimulatedCommits {
     persistChanges(this.#tables, changes)
     // Known event IDs stay; nothing reads the rows.
     this.#tables.history.clear()
+    this.#tables.audit.clear()
     this.#due.note(changes)
     this.#noteUnsent(changes, at)
     return { reply, changes }

@@ -1,11 +1,7 @@
-import {
-  acknowledge,
-  type AcknowledgeInput,
-  type AcknowledgeResult,
-  withdraw,
-} from "../acknowledgements/acknowledge.ts"
+import { acknowledge, type AcknowledgeInput, withdraw } from "../acknowledgements/acknowledge.ts"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { heartbeat } from "../admission/heartbeat.ts"
+import type { Signature } from "../audit/Signature.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import {
   type AgentId,
@@ -131,14 +127,14 @@ export class SimulatedService {
   /** Acknowledges the open incidents of a key, and returns what became of each. */
   acknowledge(
     key: IncidentKey,
-    given: Omit<AcknowledgeInput, "id">,
+    { by, ...given }: Omit<AcknowledgeInput, "id"> & { readonly by: Signature },
     at: Instant.Instant,
-  ): ReadonlyArray<AcknowledgeResult> {
-    return this.#openIncidents(key).map((id) => this.#commits.run(acknowledge({ id, ...given }), at))
+  ) {
+    return this.#openIncidents(key).map((id) => this.#commits.run(acknowledge({ id, ...given }, by), at))
   }
 
   /** Withdraws the acknowledgements of a key's open incidents, and returns how many. */
-  withdraw(key: IncidentKey, by: string, at: Instant.Instant): number {
+  withdraw(key: IncidentKey, by: Signature, at: Instant.Instant): number {
     return this.#openIncidents(key).reduce(
       (sum, id) => sum + (this.#commits.run(withdraw(id, by), at) ?? 0),
       0,

@@ -4,9 +4,7 @@ import { format } from "../contract/Instant.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { ActEntry } from "./readActs.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
-
-/** Who acts in a line that names nobody. */
-const SOMEBODY = "operator"
+import { simulatedSignature } from "./simulatedSignature.ts"
 
 /** Does what a line states. Fails with the reason if it is impossible. */
 export const applyAct = (
@@ -17,15 +15,19 @@ export const applyAct = (
   const { incident_key: key, received_at: at } = act
   const when = format(at)
   if ("withdraw" in act) {
-    if (service.withdraw(key, act.withdraw.by ?? SOMEBODY, at) > 0) return Result.void
+    if (service.withdraw(key, simulatedSignature(act.withdraw.by), at) > 0) return Result.void
     return Result.fail(
       `no open incident of ${key} is acknowledged at ${when}: withdraw what a line before acknowledges`,
     )
   }
-  const { by = SOMEBODY, note, severity, ...end } = act.acknowledge
+  const { by: name, note, severity, ...end } = act.acknowledge
   const until = acknowledgedUntil(end, rules, at)
   if (Result.isFailure(until)) return Result.fail(until.failure)
-  const results = service.acknowledge(key, { by, note, severity, until: until.success }, at)
+  const results = service.acknowledge(
+    key,
+    { by: simulatedSignature(name), note, severity, until: until.success },
+    at,
+  )
   if (results.length === 0)
     return Result.fail(`no incident of ${key} is open at ${when}: acknowledge it while it is open`)
   for (const result of results) {

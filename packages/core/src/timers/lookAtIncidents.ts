@@ -1,6 +1,8 @@
 import { Duration } from "effect"
 import { acknowledgementInForce, hasRunOut, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
 import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import { type Signature, systemSignature } from "../audit/Signature.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
@@ -10,7 +12,6 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { examineIncident } from "../holds/examineHeld.ts"
 import { gatherHolds, type Holds } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
-import { SYSTEM } from "../incidents/IncidentActRecord.ts"
 import { recordAct } from "../incidents/recordAct.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -26,27 +27,30 @@ export const lookAtDueIncidents = (options: IncidentOptions, limit: number): Com
     yield { dueIncidents: { limit } }
     const { dueIncidents } = workspace.found
     const isDue = ({ next_look_at }: IncidentRecord) => next_look_at !== undefined && next_look_at <= now
-    yield* lookAt(workspace, dueIncidents, isDue, enqueueOptions(options, now))
+    yield* lookAt(workspace, dueIncidents, isDue, lookOptions(options, now))
     return dueIncidents.length
   }
 
 /** Looks at these incidents whether they are due or not, because the policy has changed. */
 export const lookAtIncidents = (options: IncidentOptions, ids: ReadonlyArray<IncidentId>): Command<void> =>
   function* (workspace, now) {
-    yield* lookAt(workspace, ids, () => true, enqueueOptions(options, now))
+    yield* lookAt(workspace, ids, () => true, lookOptions(options, now))
   }
 
-const enqueueOptions = ({ newOutboxId, policy }: IncidentOptions, now: Instant.Instant): EnqueueOptions => ({
-  policy: policy(),
-  newOutboxId,
-  now,
-})
+interface LookOptions extends EnqueueOptions {
+  readonly by: Signature
+}
+
+const lookOptions = (
+  { newAuditId, newOutboxId, policy }: IncidentOptions,
+  now: Instant.Instant,
+): LookOptions => ({ policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) })
 
 function* lookAt(
   workspace: Workspace,
   ids: ReadonlyArray<IncidentId>,
   isWanted: (incident: IncidentRecord) => boolean,
-  options: EnqueueOptions,
+  options: LookOptions,
 ): Decision<void> {
   if (ids.length === 0) return
   yield* ensure(workspace, { incidents: ids })
@@ -65,7 +69,7 @@ function* lookAt(
 }
 
 /** Does what is due, and sets the time of the next look. */
-const look = (workspace: Workspace, before: IncidentRecord, holds: Holds, options: EnqueueOptions): void => {
+const look = (workspace: Workspace, before: IncidentRecord, holds: Holds, options: LookOptions): void => {
   const { now } = options
   const hasAckRunOut = hasRunOut(before, now)
   const { firings, nextLookAt } = timersOf(
@@ -79,7 +83,7 @@ const look = (workspace: Workspace, before: IncidentRecord, holds: Holds, option
     now,
   )
   const incident = {
-    ...(hasAckRunOut ? endAcknowledgement(workspace, before, now) : before),
+    ...(hasAckRunOut ? endAcknowledgement(workspace, before, options) : before),
     next_look_at: nextLookAt,
   }
   if (hasAckRunOut || before.next_look_at !== nextLookAt) workspace.incidents.put(incident)
@@ -107,17 +111,18 @@ const withheldUntil = (
 const endAcknowledgement = (
   workspace: Workspace,
   incident: IncidentRecord,
-  now: Instant.Instant,
+  { by, now }: LookOptions,
 ): IncidentRecord => {
   move(AcknowledgementTransitions, "acknowledged", "ran_out")
   const act = {
     act: "ran_out",
-    actor: SYSTEM,
+    actor: by.actor,
     text: undefined,
     ack_until: undefined,
     severity: undefined,
   } as const
   const { seq } = recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED }, act, now)
+  recordAudit(workspace, now, by, "incident.acknowledgement_expired", [incident.id], {})
   return { ...incident, ...NOT_ACKNOWLEDGED, acts: seq }
 }
 

@@ -6,9 +6,10 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { finishHeld, type ManyAgents, type WorkOnMany } from "../admission/heldAgents.ts"
 import * as actions from "../admission/operatorActions.ts"
 import { withdrawFailing } from "../admission/removeAgent.ts"
+import { currentSignature, type Signature } from "../audit/Signature.ts"
 import { type AgentId, BlacklistId } from "../contract/Identifiers.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
-import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
@@ -67,72 +68,97 @@ export class Admission extends Context.Service<
       const commits = yield* Commits
       const hashing = yield* Hashing
       const instruments = yield* CurrentInstruments
+      const ids = yield* Ids
       const options: actions.OperatorOptions = {
-        ...incidentOptions(yield* Ids, yield* PolicyInForce),
+        ...incidentOptions(ids, yield* PolicyInForce),
         blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
       }
 
-      const one = Effect.fnUntraced(function* (command: Command<actions.ActionOutcome>) {
-        const result = yield* commits.transact(command)
+      const signature = currentSignature(ids)
+
+      const one = Effect.fnUntraced(function* (command: (by: Signature) => Command<actions.ActionOutcome>) {
+        const result = yield* commits.transact(command(yield* signature))
         return result.outcome === "done" ? { count: result.count } : yield* agentNotFound()
       })
 
       const withdrawMany = (agentId: AgentId, isLeaving: (agent: AgentRecord) => boolean) =>
-        withdrawFailing(storage, commits, { agentId, isLeaving, incidents: options, piece: PIECE })
+        Effect.flatMap(signature, (by) =>
+          withdrawFailing(storage, commits, { agentId, isLeaving, incidents: options, by, piece: PIECE }),
+        )
 
-      const onAllPending = Effect.fnUntraced(function* (
+      const all = (
         name: ManyAgents,
-        piece: (agentIds: ReadonlyArray<AgentId>) => Command<WorkOnMany>,
-      ) {
-        let count = 0
-        const held: Array<AgentId> = []
-        let after: AgentId | undefined
-        do {
-          const agentIds: ReadonlyArray<AgentId> = yield* storage.agentsWithPendingKey(after, PIECE)
-          if (agentIds.length > 0) {
-            const result = yield* commits.transact(piece(agentIds))
-            count += result.count
-            held.push(...result.held)
-          }
-          after = agentIds.at(-1)
-        } while (after !== undefined)
-        const finish = finishHeld(commits, { name, piece, limit: PIECE }, held)
-        count += yield* Effect.provideService(finish, CurrentInstruments, instruments)
-        return { count }
-      })
+        piece: (by: Signature, agentIds: ReadonlyArray<AgentId>) => Command<WorkOnMany>,
+      ) =>
+        Effect.flatMap(signature, (by) =>
+          onAllPending({ commits, instruments, storage }, name, (agentIds) => piece(by, agentIds)),
+        )
 
       const unblock = Effect.fnUntraced(function* (keyId: string) {
         // Any 64 characters are a valid key_id (docs/rules.md#lists); one that is not an ID of ours
         // matches no row.
         return isBlacklistId(keyId)
-          ? { count: yield* commits.transact(actions.unblock([keyId])) }
+          ? { count: yield* commits.transact(actions.unblock([keyId], yield* signature)) }
           : { count: 0 }
       })
 
       return Admission.of({
-        accept: (agentId) => one(actions.accept(agentId)),
+        accept: (agentId) => one((by) => actions.accept(agentId, by)),
         block: (agentId) =>
           Effect.andThen(
             withdrawMany(agentId, (agent) => !hasBothKeys(agent)),
-            one(actions.block(agentId, options)),
+            one((by) => actions.block(agentId, options, by)),
           ),
         remove: (agentId) =>
           Effect.andThen(
             withdrawMany(agentId, () => true),
-            one(actions.remove(agentId, options)),
+            one((by) => actions.remove(agentId, options, by)),
           ),
         acceptAll: ({ includeRotation }) =>
-          onAllPending("accept_all", (ids) => actions.acceptEach(ids, includeRotation)),
-        blockAll: onAllPending("block_all", (ids) => actions.blockEach(ids, options)),
-        removeAll: onAllPending("remove_all", (ids) => actions.removeEach(ids, options)),
+          all("accept_all", (by, agents) => actions.acceptEach(agents, { by, includeRotation })),
+        blockAll: all("block_all", (by, agents) => actions.blockEach(agents, options, by)),
+        removeAll: all("remove_all", (by, agents) => actions.removeEach(agents, options, by)),
         unblock,
-        unblockAll: unblockAll(storage, commits),
+        unblockAll: Effect.flatMap(signature, (by) => unblockAll(storage, commits, by)),
       })
     }),
   )
 }
 
-const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"], commits: Commits["Service"]) {
+interface Places {
+  readonly storage: Storage["Service"]
+  readonly commits: Commits["Service"]
+  readonly instruments: Instruments
+}
+
+/** Does something to all agents with a pending key, piece by piece. */
+const onAllPending = Effect.fnUntraced(function* (
+  { commits, instruments, storage }: Places,
+  name: ManyAgents,
+  piece: (agentIds: ReadonlyArray<AgentId>) => Command<WorkOnMany>,
+) {
+  let count = 0
+  const held: Array<AgentId> = []
+  let after: AgentId | undefined
+  do {
+    const agentIds: ReadonlyArray<AgentId> = yield* storage.agentsWithPendingKey(after, PIECE)
+    if (agentIds.length > 0) {
+      const result = yield* commits.transact(piece(agentIds))
+      count += result.count
+      held.push(...result.held)
+    }
+    after = agentIds.at(-1)
+  } while (after !== undefined)
+  const finish = finishHeld(commits, { name, piece, limit: PIECE }, held)
+  count += yield* Effect.provideService(finish, CurrentInstruments, instruments)
+  return { count }
+})
+
+const unblockAll = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  by: Signature,
+) {
   let count = 0
   for (;;) {
     const rows = yield* firstRows(
@@ -141,6 +167,11 @@ const unblockAll = Effect.fnUntraced(function* (storage: Storage["Service"], com
       PIECE,
     )
     if (rows.length === 0) return { count }
-    count += yield* commits.transact(actions.unblock(rows.map((row) => row.blacklist_id)))
+    count += yield* commits.transact(
+      actions.unblock(
+        rows.map((row) => row.blacklist_id),
+        by,
+      ),
+    )
   }
 })

@@ -25,6 +25,7 @@ export interface RetentionOptions {
   readonly incidents: Duration.Duration | undefined
   readonly outbox: Duration.Duration | undefined
   readonly pending: Duration.Duration | undefined
+  readonly audit: Duration.Duration | undefined
 }
 
 /** The defaults of docs/rules.md#retention. */
@@ -33,6 +34,7 @@ export const defaultRetention: RetentionOptions = {
   incidents: Duration.days(365),
   outbox: Duration.days(30),
   pending: Duration.days(7),
+  audit: Duration.days(400),
 }
 
 /** {@link RetentionOptions}; the defaults unless provided. */
@@ -109,7 +111,7 @@ const retentionChores = (
     pause: idlePause(PURGE_EVERY),
     piece: expiry(storage, "deleted_agents", Duration.zero),
   },
-  ...(["history", "outbox", "incidents"] as const).flatMap((rule) => {
+  ...(["history", "outbox", "incidents", "audit"] as const).flatMap((rule) => {
     const time = retention[rule]
     if (time === undefined) return []
     return {

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import { currentSignature, type Signature } from "../audit/Signature.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
@@ -108,26 +109,28 @@ export class Operations extends Context.Service<
       const receivers = yield* Receivers
       const rules = yield* RuleSettings
       const { sha256 } = yield* Hashing
-      const options = incidentOptions(yield* Ids, yield* PolicyInForce)
+      const ids = yield* Ids
+      const options = incidentOptions(ids, yield* PolicyInForce)
+      const signature = currentSignature(ids)
 
       const lists = heldLists({ storage, commits, sha256, options })
 
-      const onCheck = Effect.fnUntraced(function* (command: Command<CheckActionOutcome>) {
-        const result = yield* commits.transact(command)
+      const onCheck = Effect.fnUntraced(function* (command: (by: Signature) => Command<CheckActionOutcome>) {
+        const result = yield* commits.transact(command(yield* signature))
         if (result.outcome === "done") return { count: result.count }
         return yield* result.outcome === "no_such_agent" ? agentNotFound() : noSuchCheck()
       })
 
       return Operations.of({
-        ...acknowledging(commits, rules),
+        ...acknowledging(commits, rules, signature),
         incidents: lists.incidents,
         outbox: lists.outbox,
         replay: Effect.fn("Operations.replay")(function* (id) {
-          const outcome = yield* commits.transact(replay(id))
+          const outcome = yield* commits.transact(replay(id, yield* signature))
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
         }),
         release: Effect.fn("Operations.release")(function* (id) {
-          const outcome = yield* commits.transact(release(id))
+          const outcome = yield* commits.transact(release(id, yield* signature))
           return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
         }),
         testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {
@@ -137,8 +140,8 @@ export class Operations extends Context.Service<
             message: `the notifier ${kind} is not configured; see tocsin serve --help for its settings`,
           })
         }),
-        resetClock: (check) => onCheck(resetClock(check)),
-        removeCheck: (check) => onCheck(removeCheck(check, options)),
+        resetClock: (check) => onCheck((by) => resetClock(check, by)),
+        removeCheck: (check) => onCheck((by) => removeCheck(check, options, by)),
         incident: Effect.fn("Operations.incident")(function* (id) {
           const story = yield* storage.incident(id, STORY)
           if (story === undefined) return yield* noSuchIncident()

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { currentSignature } from "../audit/Signature.ts"
 import type { ValidationError } from "../contract/Errors.ts"
 import * as Instant from "../contract/Instant.ts"
 import type {
@@ -13,7 +14,7 @@ import type {
 import type { ActionCountResponse } from "../contract/Responses.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
-import { type ActingOperator, CurrentOperator } from "../operators/CurrentOperator.ts"
+import { CurrentOperator, type OperatorIdentity } from "../operators/CurrentOperator.ts"
 import * as decisions from "../operators/operatorDecisions.ts"
 import { isValidToken, type OperatorRecord } from "../operators/OperatorRecord.ts"
 import { operatorToken } from "../operators/operatorToken.ts"
@@ -48,7 +49,7 @@ export class Operators extends Context.Service<
     /** The operator of a token, looked up in the storage each time; `undefined` if it is not valid. */
     readonly authenticate: (
       token: Redacted.Redacted,
-    ) => Effect.Effect<ActingOperator | undefined, StorageError>
+    ) => Effect.Effect<OperatorIdentity | undefined, StorageError>
     /** Who calls. */
     readonly me: Effect.Effect<Me>
     /** Operators by name. */
@@ -80,6 +81,7 @@ export class Operators extends Context.Service<
       const commits = yield* Commits
       const hashing = yield* Hashing
       const ids = yield* Ids
+      const signature = currentSignature(ids)
 
       const newToken = Effect.sync(() => {
         const token = operatorToken(ids.secret())
@@ -111,9 +113,8 @@ export class Operators extends Context.Service<
         }),
         create: Effect.fn("Operators.create")(function* ({ name, role, expires_at }) {
           const { token, token_hash } = yield* newToken
-          const created_by = (yield* CurrentOperator).name
           const operator = yield* commits.transact(
-            decisions.createOperator({ name, role, expires_at, token_hash, created_by }),
+            decisions.createOperator({ name, role, expires_at, token_hash }, yield* signature),
           )
           if (operator === undefined) return yield* nameInUse()
           return { ...toOperator(operator), token: Redacted.value(token) }
@@ -123,17 +124,19 @@ export class Operators extends Context.Service<
             ...(role !== undefined && { role }),
             ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),
           }
-          const operator = yield* commits.transact(decisions.changeOperator(name, changes))
+          const operator = yield* commits.transact(decisions.changeOperator(name, changes, yield* signature))
           return operator === undefined ? yield* noSuchOperator() : toOperator(operator)
         }),
         rotate: Effect.fn("Operators.rotate")(function* (name, { grace = USUAL_GRACE }) {
           const { token, token_hash } = yield* newToken
-          const operator = yield* commits.transact(decisions.rotateToken(name, { token_hash, grace }))
+          const operator = yield* commits.transact(
+            decisions.rotateToken(name, { token_hash, grace }, yield* signature),
+          )
           if (operator === undefined) return yield* noSuchOperator()
           return { ...toOperator(operator), token: Redacted.value(token) }
         }),
         remove: Effect.fn("Operators.remove")(function* (name) {
-          return { count: yield* commits.transact(decisions.removeOperator(name)) }
+          return { count: yield* commits.transact(decisions.removeOperator(name, yield* signature)) }
         }),
       })
     }),

@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import type { AuditEntry } from "../contract/Audit.ts"
 import type { ValidationError } from "../contract/Errors.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
@@ -42,6 +43,8 @@ type Sorted<L extends ListName> = Narrowed<L> & {
   readonly direction: "asc" | "desc"
 }
 
+const NEWEST_CHANGES = { list: "audit", sort: "recorded_at", direction: "desc" } as const
+
 /** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<
   Queries,
@@ -55,6 +58,8 @@ export class Queries extends Context.Service<
     readonly incidents: (parameters: Sorted<"incidents">) => PageOf<Incident>
     readonly outbox: (parameters: Sorted<"outbox">) => PageOf<NotificationOutboxItem>
     readonly blacklist: (parameters: PageParameters) => PageOf<AgentBlacklistItem>
+    /** Changes that someone made, newest first (docs/rules.md#audit). */
+    readonly audit: (parameters: Narrowed<"audit">) => PageOf<AuditEntry>
     /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
     readonly summary: Effect.Effect<SystemSummary, StorageError>
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
@@ -67,14 +72,7 @@ export class Queries extends Context.Service<
       const rules = yield* RuleSettings
       const { sha256 } = yield* Hashing
 
-      const page = Effect.fnUntraced(function* <L extends ListName, Item>(
-        query: ListQuery<L>,
-        parameters: PageParameters,
-        toItem: (row: ListRows[L]) => Item,
-      ) {
-        const found = yield* readPage(storage, sha256, query, parameters)
-        return { ...found, items: found.items.map(toItem) }
-      })
+      const page = pageReader(storage, sha256)
 
       const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) =>
         Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, markEvery(rules)) : 0,
@@ -99,43 +97,66 @@ export class Queries extends Context.Service<
       return Queries.of({
         agent,
         agents,
-        checks: ({ agent_id, ...parameters }) =>
-          page(
-            { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
-            parameters,
-            resources.toCheckState,
-          ),
+        ...lists(page),
         expectedChecks: (parameters) => expectedChecks(storage, sha256, parameters),
-        history: ({ agent_id, check_id, ...parameters }) =>
-          page(
-            { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },
-            parameters,
-            resources.toStoredEvent,
-          ),
-        incidents: ({ state, severity, agent_id, check_id, sort, direction, ...parameters }) =>
-          page(
-            { list: "incidents", filter: { state, severity, agent_id, check_id }, sort, direction },
-            parameters,
-            resources.toIncident,
-          ),
-        outbox: ({ state, notifier, event_type, sort, direction, ...parameters }) =>
-          page(
-            { list: "outbox", filter: { state, notifier, event_type }, sort, direction },
-            parameters,
-            resources.toOutboxItem,
-          ),
-        blacklist: (parameters) =>
-          page(
-            { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
-            parameters,
-            resources.toBlacklistItem,
-          ),
         summary: yield* shared(summarise(storage, rules)),
         metricCounts: storage.metricCounts,
       })
     }),
   )
 }
+
+/** Reads pages of lists, as they are shown. */
+const pageReader = (storage: Storage["Service"], sha256: (text: string) => string) =>
+  Effect.fnUntraced(function* <L extends ListName, Item>(
+    query: ListQuery<L>,
+    parameters: PageParameters,
+    toItem: (row: ListRows[L]) => Item,
+  ) {
+    const found = yield* readPage(storage, sha256, query, parameters)
+    return { ...found, items: found.items.map(toItem) }
+  })
+
+/** The lists that need no more than their rows. */
+const lists = (page: ReturnType<typeof pageReader>) =>
+  ({
+    checks: ({ agent_id, ...parameters }) =>
+      page(
+        { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
+        parameters,
+        resources.toCheckState,
+      ),
+    history: ({ agent_id, check_id, ...parameters }) =>
+      page(
+        { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },
+        parameters,
+        resources.toStoredEvent,
+      ),
+    incidents: ({ state, severity, agent_id, check_id, sort, direction, ...parameters }) =>
+      page(
+        { list: "incidents", filter: { state, severity, agent_id, check_id }, sort, direction },
+        parameters,
+        resources.toIncident,
+      ),
+    outbox: ({ state, notifier, event_type, sort, direction, ...parameters }) =>
+      page(
+        { list: "outbox", filter: { state, notifier, event_type }, sort, direction },
+        parameters,
+        resources.toOutboxItem,
+      ),
+    blacklist: (parameters) =>
+      page(
+        { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+        parameters,
+        resources.toBlacklistItem,
+      ),
+    audit: ({ actor, action, subject, from, to, ...parameters }) =>
+      page(
+        { ...NEWEST_CHANGES, filter: { actor, action, subject, from, to } },
+        parameters,
+        resources.toAuditEntry,
+      ),
+  }) satisfies Partial<Queries["Service"]>
 
 const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], rules: RuleOptions) {
   const now = yield* Instant.now

@@ -2,17 +2,13 @@ import { Effect } from "effect"
 import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
 import { acknowledge, note, withdraw } from "../acknowledgements/acknowledge.ts"
 import type { AcknowledgeAllRequest, AcknowledgeRequest, NoteRequest } from "../contract/Acknowledgements.ts"
+import type { Signature } from "../audit/Signature.ts"
 import { ValidationError } from "../contract/Errors.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
-
-/** Who acts: an operator, or a program that embeds Tocsin. */
-export interface By {
-  readonly by: string
-}
 
 export const noSuchIncident = () =>
   new NotFound({ message: "no incident has this id; list incidents with GET /api/v1/incidents" })
@@ -21,24 +17,25 @@ const resolved = () =>
   new StateConflict({ message: "the incident has resolved, so it cannot be acknowledged" })
 
 /** What people do about incidents (docs/rules.md#acknowledgements). */
-export const acknowledging = ({ transact }: Pick<Commits["Service"], "transact">, rules: RuleOptions) => {
-  const one = Effect.fnUntraced(function* (id: IncidentId, request: AcknowledgeRequest & By) {
+export const acknowledging = (
+  { transact }: Pick<Commits["Service"], "transact">,
+  rules: RuleOptions,
+  signature: Effect.Effect<Signature>,
+) => {
+  const one = Effect.fnUntraced(function* (id: IncidentId, request: AcknowledgeRequest) {
     const until = yield* Effect.mapError(
       Effect.fromResult(acknowledgedUntil(request, rules, yield* Instant.now)),
       (message) => new ValidationError({ message }),
     )
-    const { by, note: text, severity } = request
-    const result = yield* transact(acknowledge({ id, by, note: text, until, severity }))
+    const { note: text, severity } = request
+    const result = yield* transact(acknowledge({ id, note: text, until, severity }, yield* signature))
     if (result.outcome !== "another_severity") return result
     return yield* new StateConflict({
       message: `the incident's severity is now ${result.severity}; look at it again before you acknowledge it`,
     })
   })
   return {
-    acknowledge: Effect.fn("Operations.acknowledge")(function* (
-      id: IncidentId,
-      request: AcknowledgeRequest & By,
-    ) {
+    acknowledge: Effect.fn("Operations.acknowledge")(function* (id: IncidentId, request: AcknowledgeRequest) {
       const result = yield* one(id, request)
       if (result.outcome === "acknowledged") return result.acknowledgement
       return yield* result.outcome === "unknown" ? noSuchIncident() : resolved()
@@ -46,7 +43,7 @@ export const acknowledging = ({ transact }: Pick<Commits["Service"], "transact">
     acknowledgeAll: Effect.fn("Operations.acknowledgeAll")(function* ({
       ids,
       ...request
-    }: AcknowledgeAllRequest & By) {
+    }: AcknowledgeAllRequest) {
       const items = yield* Effect.forEach(new Set(ids), (id) =>
         one(id, request).pipe(
           Effect.map(({ outcome }) => ({ id, outcome })),
@@ -56,12 +53,12 @@ export const acknowledging = ({ transact }: Pick<Commits["Service"], "transact">
       )
       return { items }
     }),
-    withdraw: Effect.fn("Operations.withdraw")(function* (id: IncidentId, { by }: By) {
-      const count = yield* transact(withdraw(id, by))
+    withdraw: Effect.fn("Operations.withdraw")(function* (id: IncidentId) {
+      const count = yield* transact(withdraw(id, yield* signature))
       return count === undefined ? yield* noSuchIncident() : { count }
     }),
-    note: Effect.fn("Operations.note")(function* (id: IncidentId, request: NoteRequest & By) {
-      const noted = yield* transact(note(id, request))
+    note: Effect.fn("Operations.note")(function* (id: IncidentId, { text }: NoteRequest) {
+      const noted = yield* transact(note(id, text, yield* signature))
       return noted ?? (yield* noSuchIncident())
     }),
   }

@@ -1,5 +1,7 @@
 import type { AgentRecord, BlockedKeyRecord } from "../admission/AgentRecord.ts"
+import type { AuditRecord } from "../audit/AuditRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { AuditEntry } from "../contract/Audit.ts"
 import type {
   Agent,
   AgentBlacklistItem,
@@ -78,6 +80,17 @@ export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
   next_attempt_at: record.next_attempt_at ?? null,
   last_error: record.last_error ?? null,
   updated_at: record.updated_at,
+})
+
+export const toAuditEntry = (record: AuditRecord): AuditEntry => ({
+  id: record.id,
+  at: record.recorded_at,
+  actor: record.actor,
+  via: record.via,
+  action: record.action,
+  subjects: record.subjects,
+  parameters: record.parameters ?? {},
+  request_id: record.request_id ?? null,
 })
 
 export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem => ({

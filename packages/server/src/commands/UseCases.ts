@@ -11,6 +11,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer } from "effect"
+import { commandOperator } from "./commandOperator.ts"
 import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { loggingLayer } from "../logging.ts"
@@ -64,6 +65,7 @@ export const useCases = Layer.unwrap(
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
     return Layer.mergeAll(Admission.layer, Queries.layer, Operations.layer, Operators.layer).pipe(
       Layer.provideMerge(portsOf(settings, loaded)),
+      Layer.merge(commandOperator),
     )
   }),
 )

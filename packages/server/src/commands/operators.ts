@@ -1,5 +1,3 @@
-import { userInfo } from "node:os"
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
 import * as Instant from "@tocsin/core/contract/Instant"
 import {
   CreateOperatorRequest,
@@ -9,38 +7,23 @@ import {
   RotateOperatorRequest,
 } from "@tocsin/core/contract/Operators"
 import { Role } from "@tocsin/core/contract/Role"
-import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
 import { Operators } from "@tocsin/core/usecases/Operators"
-import { Effect, Option, Result, Schema, SchemaParser } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
+import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
+import { readArguments } from "./readArguments.ts"
 import { useCases } from "./UseCases.ts"
 
 const NamedOperator = Schema.Struct({ name: OperatorName })
 
-/** Reads arguments as the API reads a body or a path, with its messages. */
-const readArguments = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, given: unknown) =>
-  Effect.fromResult(
-    Result.mapError(SchemaParser.decodeUnknownResult(schema)(given), (issue) =>
-      usageFailure(describeIssue(issue, "the parameters")),
-    ),
-  )
-
 const name = Argument.String("NAME").pipe(
   Argument.withDescription("The name of an operator, as tocsin operators list shows it"),
 )
-
-/** The operator of a command: anyone who can open the storage may do anything. */
-const actingOperator = Effect.sync(() => ({
-  name: `cli:${userInfo().username}`,
-  role: "admin" as const,
-  expires_at: undefined,
-}))
 
 const noSuchOperator = (operator: OperatorName) =>
   notFound(`there is no operator ${operator}: list operators with tocsin operators list`)
@@ -73,14 +56,15 @@ const add = Command.make(
     })
     const create = Effect.gen(function* () {
       const operators = yield* Operators
-      const created = operators.create(request).pipe(
-        Effect.provideService(CurrentOperator, yield* actingOperator),
-        Effect.catchTag("StateConflict", () =>
-          Effect.fail(
-            refusal(`there is an operator ${text}: replace its token with tocsin operators rotate`),
+      const created = operators
+        .create(request)
+        .pipe(
+          Effect.catchTag("StateConflict", () =>
+            Effect.fail(
+              refusal(`there is an operator ${text}: replace its token with tocsin operators rotate`),
+            ),
           ),
-        ),
-      )
+        )
       return yield* writeToken(yield* created, json)
     })
     return yield* Effect.provide(create, useCases)

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { serve as runServer } from "../serve.ts"
 import { agents } from "./agents.ts"
+import { audit } from "./audit.ts"
 import { backup } from "./backup.ts"
 import { checks } from "./checks.ts"
 import { copy } from "./copy.ts"
@@ -36,7 +37,7 @@ export const tocsin = Command.make("tocsin").pipe(
   Command.withSubcommands([
     { group: "The service", commands: [serve, doctor, migrate] },
     { group: "Agents, incidents and notifications", commands: [agents, checks, incidents, outbox, summary] },
-    { group: "Operators", commands: [operators] },
+    { group: "Operators", commands: [operators, audit] },
     { group: "Policy and simulation", commands: [policy, windows, simulate] },
     { group: "Backup", commands: [backup, copy] },
   ]),

@@ -144,6 +144,7 @@ export const definitions = {
     "how long a pending agent is kept after its last heartbeat",
     { fallback: "7d" },
   ),
+  SERVICE_RETENTION_AUDIT: setting(type.keepFor, "how long the audit is kept", { fallback: "400d" }),
   SERVICE_STORAGE_TIMEOUT: setting(
     type.duration,
     "time that the storage has to answer before a request fails with 500",

@@ -33,13 +33,14 @@ const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   outbox: (row) => row.id,
   blacklist: (row) => row.blacklist_id,
   operators: (row) => row.name,
+  audit: (row) => row.id,
 }
 
 /** The {@link Listing} of a query. */
 export const listing = <L extends ListName>(query: ListQuery<L>): Listing => {
   const nameOf: (row: ListRows[L]) => string = names[query.list]
   return {
-    text: JSON.stringify(query),
+    text: JSON.stringify(query, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
     page: ({ storage }, parameters) =>
       Effect.map(readPage(storage, sha256, query, parameters), (page) => ({
         ...page,

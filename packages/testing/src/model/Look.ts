@@ -34,6 +34,7 @@ export const look: fc.Arbitrary<Look> = fc.record({
     "outbox",
     "blacklist",
     "operators",
+    "audit",
   ),
   agent: maybe(fc.constantFrom(...AGENTS)),
   check: maybe(fc.constantFrom(...CHECKS)),

@@ -1,4 +1,5 @@
 import { acknowledge, note, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
+import type { Signature } from "@tocsin/core/audit/Signature"
 import { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect } from "effect"
@@ -14,20 +15,20 @@ type PersonsAct = Extract<ModelAction, { readonly act: "acknowledge" | "withdraw
 export const actOn = Effect.fnUntraced(function* (
   replica: Replica,
   action: PersonsAct,
+  by: Signature,
   now: Instant.Instant,
 ) {
   const incidents = yield* rowsOf(replica, "incidents", { state: "open" })
-  const by = "eva"
   const id = incidents[action.nth % incidents.length]?.id ?? IncidentId.make(eventId(0))
   switch (action.act) {
     case "acknowledge": {
       const until = Instant.plus(now, Duration.seconds(action.seconds))
-      const input = { id, by, note: "on it", until, severity: action.severity }
-      return yield* transact(replica.storage, acknowledge(input))
+      const input = { id, note: "on it", until, severity: action.severity }
+      return yield* transact(replica.storage, acknowledge(input, by))
     }
     case "withdraw":
       return yield* transact(replica.storage, withdraw(id, by))
     case "note":
-      return yield* transact(replica.storage, note(id, { by, text: "seen" }))
+      return yield* transact(replica.storage, note(id, "seen", by))
   }
 })

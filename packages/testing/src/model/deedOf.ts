@@ -20,6 +20,7 @@ import type { KeyName } from "./ModelNames.ts"
 import type { Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import { eventId, heartbeatOf, keyOf } from "../samples.ts"
+import { signedBy } from "../signedBy.ts"
 import { transact } from "../transact.ts"
 
 /** What was sent so far, so that it can be sent again. */
@@ -82,6 +83,7 @@ export type Deed = (
 
 /** Completes an action with IDs, instants and requests. Appends new events to `sent`. */
 export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): Deed => {
+  const by = signedBy("ann")
   switch (action.act) {
     case "heartbeat": {
       const request = heartbeatOf(action.agent, {
@@ -136,9 +138,9 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "unblock":
       return (replica) => unblockNth(replica, action.nth)
     case "resetClock":
-      return ({ storage }) => transact(storage, resetClock(checkOf(action)))
+      return ({ storage }) => transact(storage, resetClock(checkOf(action), by))
     case "removeCheck":
-      return ({ storage, incidents }) => transact(storage, removeCheck(checkOf(action), incidents))
+      return ({ storage, incidents }) => transact(storage, removeCheck(checkOf(action), incidents, by))
     case "claim":
       return (replica) => delivery.claim(replica, action)
     case "deliver":
@@ -148,13 +150,13 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "resend":
       return (replica) => delivery.resend(replica, action)
     case "replay":
-      return (replica) => delivery.replayNth(replica, action)
+      return (replica) => delivery.replayNth(replica, action, by)
     case "discardUnclaimed":
       return (replica) => delivery.discard(replica, action)
     case "acknowledge":
     case "withdraw":
     case "note":
-      return (replica) => actOn(replica, action, now)
+      return (replica) => actOn(replica, action, by, now)
     case "examineHeld":
       return ({ storage, incidents }) => transact(storage, examineHeld(incidents, action.limit))
     case "timers":

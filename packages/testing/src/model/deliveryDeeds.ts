@@ -1,3 +1,4 @@
+import type { Signature } from "@tocsin/core/audit/Signature"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimAlerts, settleAlert } from "@tocsin/core/notifications/alertDecisions"
 import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/settleAttempt"
@@ -90,11 +91,15 @@ export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action:
 })
 
 /** Replays one of the dead letters, or an unknown item if there is none. */
-export const replayNth = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"replay">) {
+export const replayNth = Effect.fnUntraced(function* (
+  replica: Replica,
+  action: ActionOf<"replay">,
+  by: Signature,
+) {
   const items = yield* rowsOf(replica, "outbox")
   const dead = items.filter((item) => item.state === "failed")
   const item = dead[action.nth % dead.length] ?? items[action.nth % items.length]
-  return yield* transact(replica.storage, replay(item?.id ?? outboxIdOf("nobody's")))
+  return yield* transact(replica.storage, replay(item?.id ?? outboxIdOf("nobody's"), by))
 })
 
 /** Discards items that have waited for a day. */
@@ -110,6 +115,8 @@ export const expire = Effect.fnUntraced(function* ({ storage }: Replica, action:
     if (seconds === undefined) continue
     const before = Instant.minus(now, Duration.seconds(seconds))
     removed.push(yield* expireAll(storage, { rule, before, limit: action.limit }))
+    // Storages may count the subjects of audit rows.
+    if (rule === "history") yield* expireAll(storage, { rule: "audit", before, limit: action.limit })
   }
   return removed
 })

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
 import type { ListName, ListQuery, ListRows } from "@tocsin/core/engine/lists/ListDefinitions"
 import { type Page, readPage } from "@tocsin/core/engine/lists/readPage"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { Look } from "./Look.ts"
 import type { Replica } from "../Replica.ts"
+import { start } from "../samples.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -55,6 +57,16 @@ export const followLook = (replica: Replica, look: Look) => {
       return pagesOf(replica, { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }, look)
     case "operators":
       return pagesOf(replica, { list: "operators", filter: {}, sort: "name", direction: "asc" }, look)
+    case "audit": {
+      const filter = {
+        actor: either(look.isFiring, "ann", "library"),
+        action: either(look.isOpen, "agent.accepted", "incident.acknowledged"),
+        subject: agent_id,
+        from: look.sort === 0 ? undefined : Instant.plus(start, Duration.minutes(look.sort)),
+        to: look.isAscending ? Instant.plus(start, Duration.hours(2)) : undefined,
+      }
+      return pagesOf(replica, { list: "audit", filter, sort: "recorded_at", direction }, look)
+    }
     case "checks":
       return pagesOf(
         replica,

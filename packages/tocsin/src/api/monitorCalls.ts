@@ -7,7 +7,13 @@ import {
   policyUseCases,
 } from "@tocsin/adapter-http/handlers/useCases"
 import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
-import { endpointCodecs, type EndpointName, type InputOf } from "@tocsin/client/calls/endpoints"
+import {
+  endpointCodecs,
+  type EndpointName,
+  type InputOf,
+  type WritingEndpoint,
+} from "@tocsin/client/calls/endpoints"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/operators/CurrentOperator"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
@@ -16,15 +22,10 @@ import { Policies } from "@tocsin/core/usecases/Policies"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect } from "effect"
-import type {
-  AcknowledgeAllRequest,
-  AcknowledgeRequest,
-  NoteRequest,
-  NotifierTest,
-  Page,
-} from "@tocsin/client/Resources"
+import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import type { Calls, CodeOf, Reply } from "./Calls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
+import { readSigned, type SignedInput } from "./signedCalls.ts"
 
 type UseCases = ReturnType<typeof operatorUseCases> &
   ReturnType<typeof operationUseCases> &
@@ -44,7 +45,9 @@ type AsReplies<Table> = {
     infer Input,
     infer Output
   >
-    ? (...input: Input) => Reply<Output, CodesOf<Endpoint>>
+    ? (
+        ...input: Endpoint extends WritingEndpoint ? SignedInput<Input> : Input
+      ) => Reply<Output, CodesOf<Endpoint> | (Endpoint extends WritingEndpoint ? "validation" : never)>
     : Table[Name] extends Walk<EndpointName, infer Input, infer Item>
       ? (...input: Input) => AsyncGenerator<Item, void, undefined>
       : AsReplies<Table[Name]>
@@ -59,38 +62,10 @@ const {
   ...operatorsTable
 } = callTable
 
-/** Who acts where a program does not say. */
-const LIBRARY = "library"
-
-type Acts = AsReplies<Pick<(typeof callTable)["incidents"], keyof IncidentActs>>
-type Incidents = AsReplies<Omit<(typeof callTable)["incidents"], keyof IncidentActs>>
-
-/** What people do about incidents. `by` says who does, by default `library`. */
-interface IncidentActs {
-  /**
-   * Acknowledges an open incident, or replaces its acknowledgement: until it ends, Tocsin sends no
-   * firing of it that has not been attempted yet, unless it worsens.
-   */
-  readonly acknowledge: (id: string, request?: AcknowledgeRequest & By) => ReturnType<Acts["acknowledge"]>
-  /** Withdraws the acknowledgement of an incident; a count of 0 if there is none. */
-  readonly withdraw: (id: string, by?: By) => ReturnType<Acts["withdraw"]>
-  /** Acknowledges 1 to 200 incidents, each on its own. */
-  readonly acknowledgeAll: (request: AcknowledgeAllRequest & By) => ReturnType<Acts["acknowledgeAll"]>
-  /** Adds a note to the story of an incident, open or resolved. */
-  readonly note: (id: string, request: NoteRequest & By) => ReturnType<Acts["note"]>
-}
-
-/** Who acts. */
-interface By {
-  readonly by?: string | undefined
-}
-
 /** The operators' calls of the API, answered by this process. */
 export interface MonitorCalls extends AsReplies<
-  Omit<typeof callTable, "heartbeat" | "events" | "expectations" | "me" | "notifiers" | "incidents">
+  Omit<typeof callTable, "heartbeat" | "events" | "expectations" | "me" | "notifiers">
 > {
-  /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */
-  readonly incidents: Incidents & IncidentActs
   readonly notifiers: {
     /**
      * Sends a test message through the notifier of this name, and reports the receiver's answer.
@@ -152,34 +127,37 @@ export const monitorCalls = (
   services: Context.Context<Admission | Queries | Operations | Operators | Policies>,
 ): MonitorCalls => {
   const operations = Context.get(services, Operations)
+  const queries = Context.get(services, Queries)
   // Each codec's `read` gives its use case what that takes.
   const useCases = {
-    ...operatorUseCases(Context.get(services, Admission), Context.get(services, Queries)),
-    ...operationUseCases(operations, Context.get(services, Queries)),
+    ...operatorUseCases(Context.get(services, Admission), queries),
+    ...operationUseCases(operations, queries),
     ...namedOperatorUseCases(Context.get(services, Operators)),
     ...incidentActUseCases(operations),
     ...policyUseCases(Context.get(services, Policies)),
   } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
   const replyTo =
-    (endpoint: EndpointName, more: object = {}) =>
-    (...input: ReadonlyArray<unknown>) => {
-      const { read, write } = endpointCodecs[endpoint]
-      const answer = Effect.flatMap(Effect.fromResult(read(...input)), (request) =>
-        useCases[endpoint]({ ...request, ...more }),
-      )
-      return calls.reply(answer.pipe(Effect.mapError(inLibraryTerms(endpoint)), Effect.map(write)))
+    (endpoint: EndpointName) =>
+    (...given: ReadonlyArray<unknown>) => {
+      const codec = endpointCodecs[endpoint]
+      const answer = Effect.gen(function* () {
+        const { by, input } = codec.isWrite
+          ? yield* Effect.fromResult(readSigned(given))
+          : { by: undefined, input: given }
+        const request = yield* Effect.fromResult(codec.read(...input))
+        const acting = Effect.provideService(
+          useCases[endpoint](request),
+          CurrentOperator,
+          libraryOperator(by),
+        )
+        return codec.write(yield* acting)
+      })
+      return calls.reply(Effect.mapError(answer, inLibraryTerms(endpoint)))
     }
   const mapped = mapCalls(({ endpoint, walks }) => {
     const reply = replyTo(endpoint)
     return walks ? (parameters?: object) => allPages(reply, parameters) : reply
   }, operatorsTable)
-  const acts = {
-    acknowledge: (id: string, { by = LIBRARY, ...request }: By = {}) =>
-      replyTo("acknowledge", { by })(id, request),
-    withdraw: (id: string, { by = LIBRARY }: By = {}) => replyTo("withdrawAcknowledgement", { by })(id),
-    acknowledgeAll: ({ by = LIBRARY, ...request }: By) => replyTo("acknowledgeAll", { by })(request),
-    note: (id: string, { by = LIBRARY, ...request }: By) => replyTo("noteIncident", { by })(id, request),
-  }
   // The API knows four names of notifiers; a program's own notifiers have others.
   const test: MonitorCalls["notifiers"]["test"] = (name) =>
     calls.reply(
@@ -188,9 +166,5 @@ export const monitorCalls = (
         .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
     )
   // Types and code follow the same table, which the compiler cannot see.
-  return {
-    ...mapped,
-    incidents: { ...mapped["incidents"], ...acts },
-    notifiers: { test },
-  } as unknown as MonitorCalls
+  return { ...mapped, notifiers: { test } } as unknown as MonitorCalls
 }

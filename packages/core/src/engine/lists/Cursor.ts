@@ -33,8 +33,10 @@ const checksum = <L extends ListName>(
   content: ReadonlyArray<unknown>,
   sha256: (text: string) => string,
 ): string => {
-  const filter = Object.entries(query.filter)
-    .filter(([, value]) => value !== undefined)
+  const filter = Object.entries<SortValue | boolean | undefined>(query.filter)
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === "bigint" ? value.toString() : value] as const],
+    )
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   return sha256(JSON.stringify([query.list, query.sort, query.direction, filter, content])).slice(
     0,

@@ -1,6 +1,9 @@
 import type { AgentRecord, BlockedKeyRecord } from "../../admission/AgentRecord.ts"
+import type { AuditRecord } from "../../audit/AuditRecord.ts"
 import type { CheckRecord, HistoryRecord } from "../../checks/CheckRecord.ts"
+import type { AuditActionName } from "../../contract/AuditActions.ts"
 import type { AgentId, CheckId } from "../../contract/Identifiers.ts"
+import type { Instant } from "../../contract/Instant.ts"
 import type {
   IncidentState,
   NotificationType,
@@ -32,6 +35,7 @@ export interface ListRows {
   readonly outbox: OutboxRecord
   readonly blacklist: BlockedKeyRecord
   readonly operators: OperatorRecord
+  readonly audit: AuditRecord
 }
 
 /** The filters of each list; absent fields do not filter. */
@@ -62,6 +66,15 @@ export interface ListFilters {
   }
   readonly blacklist: Record<never, never>
   readonly operators: Record<never, never>
+  readonly audit: {
+    readonly actor?: string | undefined
+    readonly action?: AuditActionName | undefined
+    /** The ID of a subject, of any kind. */
+    readonly subject?: string | undefined
+    /** The first moment, and the one after the last: a row lies in between. */
+    readonly from?: Instant | undefined
+    readonly to?: Instant | undefined
+  }
 }
 
 export type ListName = keyof ListRows
@@ -135,6 +148,12 @@ export const ListOrders = {
     ],
   },
   operators: { name: [text<OperatorRecord>("name", (row) => row.name)] },
+  audit: {
+    recorded_at: [
+      instant<AuditRecord>("recorded_at", (row) => row.recorded_at),
+      text<AuditRecord>("id", (row) => row.id),
+    ],
+  },
 } as const satisfies {
   readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
 }

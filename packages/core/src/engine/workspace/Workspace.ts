@@ -1,4 +1,5 @@
 import type { AgentRecord } from "../../admission/AgentRecord.ts"
+import type { AuditRecord } from "../../audit/AuditRecord.ts"
 import type { CheckRecord, CheckRef, HistoryRecord } from "../../checks/CheckRecord.ts"
 import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
 import type { OutboxState } from "../../contract/Status.ts"
@@ -61,6 +62,7 @@ export class Workspace {
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #incidentActs: Array<IncidentActRecord> = []
+  readonly #audit: Array<AuditRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
   #storyCuts: Map<IncidentId, StoryCut> | undefined
@@ -155,6 +157,12 @@ export class Workspace {
     if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
   }
 
+  /** Adds a row to the audit: see `recordAudit`. */
+  recordAudit(row: AuditRecord): void {
+    this.#count.writes += 1
+    this.#audit.push(row)
+  }
+
   /** Adds what somebody did about an incident to its story. */
   recordAct(act: IncidentActRecord): void {
     this.#count.writes += 1
@@ -247,6 +255,8 @@ export class Workspace {
       operators: this.operators.changes(),
       /** New changes of incidents. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      /** New rows of the audit. */
+      audit: this.#audit as ReadonlyArray<AuditRecord>,
       /** New acts in the stories of incidents. */
       incidentActs: this.#incidentActs as ReadonlyArray<IncidentActRecord>,
       /** Changes of incidents to delete once the new ones are written. */

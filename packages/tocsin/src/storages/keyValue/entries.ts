@@ -27,6 +27,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.mark, changes.marks)
   change(rowKeys.operator, changes.operators)
   for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
+  for (const row of changes.audit) entries.set(rowKeys.audit(row), writeRow(row))
   for (const row of changes.incidentActs) entries.set(rowKeys.incident_act(row), writeRow(row))
   for (const cut of changes.storyCuts) {
     const story = tables.incidentChanges.get(cut.incident_id) ?? []
@@ -60,6 +61,7 @@ export const expiredEntries = (expired: ExpiredRows): Entries => {
     ...expired.incidentActs.map(rowKeys.incident_act),
     ...expired.alerts.map(rowKeys.alert),
     ...expired.incidents.map(rowKeys.incident),
+    ...expired.audit.map(rowKeys.audit),
   ]
   return new Map(keys.map((key) => [key, undefined]))
 }
@@ -96,6 +98,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     operators: added("operator"),
     incidentChanges: rowsOf("incident_change").toSorted((a, b) => a.seq - b.seq),
     incidentActs: rowsOf("incident_act").toSorted((a, b) => a.seq - b.seq),
+    audit: rowsOf("audit"),
     storyCuts: [],
     removedChecks: [],
     removedAgents: rowsOf("removed_registration"),

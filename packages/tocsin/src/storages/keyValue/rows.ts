@@ -1,5 +1,6 @@
 import { NOT_ACKNOWLEDGED } from "@tocsin/core/acknowledgements/Acknowledgement"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AuditRecord } from "@tocsin/core/audit/AuditRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
@@ -23,6 +24,7 @@ export interface Rows {
   readonly incident_member: MemberRecord
   readonly incident_change: IncidentChangeRecord
   readonly incident_act: IncidentActRecord
+  readonly audit: AuditRecord
   readonly outbox: OutboxRecord
   readonly alert: AlertRecord
   readonly mark: MarkRecord
@@ -47,6 +49,7 @@ export const rowKeys = {
     `incident_change/${row.incident_id}/${row.seq}`,
   incident_act: (row: Pick<IncidentActRecord, "incident_id" | "seq">) =>
     `incident_act/${row.incident_id}/${row.seq}`,
+  audit: (row: Pick<AuditRecord, "id">) => `audit/${row.id}`,
   outbox: (row: Pick<OutboxRecord, "id">) => `outbox/${row.id}`,
   alert: (row: AlertRef) => `alert/${row.incident_id}/${row.severity}`,
   mark: (row: { readonly name: string }) => `mark/${row.name}`,

@@ -1,0 +1,16 @@
+import { type AuditRecord, subjectRowsOf } from "@tocsin/core/audit/AuditRecord"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTable } from "./makeTable.ts"
+
+/** Tables `audit` and `audit_subject`: rows, and their subjects for the filter. */
+export const makeAuditTable = (connection: SqliteConnection) => {
+  const rows = makeTable(connection, storedTables.audit)
+  const subjects = makeTable(connection, storedTables.audit_subject)
+  return {
+    add: (added: ReadonlyArray<AuditRecord>): void => {
+      rows.insert(added)
+      subjects.insert(subjectRowsOf(added))
+    },
+  }
+}

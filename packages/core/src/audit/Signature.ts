@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import type { AuditId, AuditVia } from "../contract/Audit.ts"
+import type { Instant } from "../contract/Instant.ts"
+import { SYSTEM } from "../incidents/IncidentActRecord.ts"
+import { newId } from "../incidents/incidentOptions.ts"
+import { CurrentOperator } from "../operators/CurrentOperator.ts"
+import type { Ids } from "../ports/Ids.ts"
+
+/** Who makes a change, and in which way: what every row of the audit states (docs/rules.md#audit). */
+export interface Signature {
+  readonly actor: string
+  readonly via: AuditVia
+  readonly request_id: string | undefined
+  readonly newAuditId: (now: Instant) => AuditId
+}
+
+/** The signature of what Tocsin does by itself. */
+export const systemSignature = (newAuditId: Signature["newAuditId"]): Signature => ({
+  actor: SYSTEM,
+  via: "system",
+  request_id: undefined,
+  newAuditId,
+})
+
+/** The signature of the present operator. */
+export const currentSignature = (ids: Ids["Service"]): Effect.Effect<Signature> => {
+  const newAuditId = newId<AuditId>(ids)
+  return Effect.map(CurrentOperator, ({ name, via, request_id }) => ({
+    actor: name,
+    via,
+    request_id,
+    newAuditId,
+  }))
+}

@@ -1,0 +1,41 @@
+import { type AuditActionName, AuditActions } from "../contract/AuditActions.ts"
+import type { Instant } from "../contract/Instant.ts"
+import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { type AuditParameters, MAX_SUBJECTS } from "./AuditRecord.ts"
+import type { Signature } from "./Signature.ts"
+
+/** Parameters by the names that their action states; `undefined` ones are left out. */
+type ParametersOf<Action extends AuditActionName> = {
+  readonly [Name in (typeof AuditActions)[Action]["parameters"][number]]: AuditParameters[string] | undefined
+}
+
+/**
+ * Records a change in the transaction that makes it: one row for each 100 things, and none for none.
+ * The action states of which kind the IDs are.
+ *
+ * @example
+ * recordAudit(workspace, now, signature, "agent.accepted", [agent.agent_id], {})
+ */
+export const recordAudit = <Action extends AuditActionName>(
+  workspace: Workspace,
+  now: Instant,
+  { newAuditId, ...by }: Signature,
+  action: Action,
+  ids: ReadonlyArray<string>,
+  parameters: ParametersOf<Action>,
+): void => {
+  const kind = AuditActions[action].subject
+  const given = Object.entries<AuditParameters[string] | undefined>(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  for (let from = 0; from < ids.length; from += MAX_SUBJECTS) {
+    workspace.recordAudit({
+      id: newAuditId(now),
+      recorded_at: now,
+      ...by,
+      action,
+      subjects: ids.slice(from, from + MAX_SUBJECTS).map((id) => ({ kind, id })),
+      parameters: given.length === 0 ? undefined : Object.fromEntries(given),
+    })
+  }
+}

@@ -1,0 +1,37 @@
+import { ActorName } from "@tocsin/core/contract/Audit"
+import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { ValidationError } from "@tocsin/core/contract/Errors"
+import { Result, Schema, SchemaParser } from "effect"
+
+/** Who acts. */
+interface By {
+  /** The name that the audit and stories show, `library` unless given. */
+  readonly by?: string | undefined
+}
+
+/** The arguments of a call that may change something: its object, or one of its own, can name who acts. */
+export type SignedInput<Input extends ReadonlyArray<unknown>> = [Extract<Input[number], object>] extends [
+  never,
+]
+  ? [...Input, by?: By]
+  : { [At in keyof Input]: Input[At] extends string ? Input[At] : Input[At] & By }
+
+const decodeActor = SchemaParser.decodeUnknownResult(Schema.Struct({ by: Schema.optional(ActorName) }))
+
+interface Signed {
+  readonly by: string | undefined
+  /** The arguments without it. */
+  readonly input: ReadonlyArray<unknown>
+}
+
+/** Takes the name of who acts out of the arguments of a call. */
+export const readSigned = (given: ReadonlyArray<unknown>): Result.Result<Signed, ValidationError> => {
+  const last = given.at(-1)
+  if (typeof last !== "object" || last === null || !("by" in last))
+    return Result.succeed({ by: undefined, input: given })
+  const { by: name, ...others } = last
+  return Result.mapBoth(decodeActor({ by: name }), {
+    onSuccess: ({ by }) => ({ by, input: [...given.slice(0, -1), others] }),
+    onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the arguments") }),
+  })
+}

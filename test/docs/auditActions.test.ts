@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs"
+import { AuditActions, AuditSubjectKinds } from "@tocsin/core/contract/AuditActions"
+import { assert, describe, it } from "vitest"
+
+const page = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8")
+
+/** The cells of the rows of the table with this head. */
+const tableOf = (head: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const [, rest = ""] = page.split(`${head}\n`)
+  const lines = rest.split("\n")
+  return lines.slice(1, lines.indexOf("")).map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+describe("docs/operators.md", () => {
+  it("lists every action of the audit as the code has it", () => {
+    const actions = Object.entries(AuditActions).map(([name, { change, parameters, subject }]) => [
+      `\`${name}\``,
+      subject,
+      change,
+      parameters.map((parameter) => `\`${parameter}\``).join(", "),
+    ])
+    assert.deepStrictEqual(tableOf("| action | subject | what happened to it | parameters |"), actions)
+  })
+
+  it("explains the ID of every kind of subject", () => {
+    assert.deepStrictEqual(tableOf("| subject | its ID |"), Object.entries(AuditSubjectKinds))
+  })
+})

@@ -1,0 +1,253 @@
+import { assert } from "@effect/vitest"
+import { auditActionNames } from "@tocsin/core/contract/AuditActions"
+import type { Storage } from "@tocsin/core/ports/Storage"
+import { outboxIdOf, outboxRecord } from "@tocsin/testing/records"
+import { start } from "@tocsin/testing/samples"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Effect } from "effect"
+import { call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { itemsOf, pageOf } from "../client/itemsOf.ts"
+import { acceptedAgent, event, pendingAgent, push } from "../client/TestAgent.ts"
+import { onStorage } from "../onStorage.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+
+/** What one request changes, as the audit states it: action, subject and parameters. */
+interface Step {
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
+  readonly path: string
+  readonly json?: object
+  /** Nothing for a request that changes nothing. */
+  readonly rows: ReadonlyArray<readonly [action: string, ...ids: ReadonlyArray<string>]>
+  readonly parameters?: object
+}
+
+const administrator = Effect.fnUntraced(function* (name: string) {
+  const answer = yield* operate("POST", "/ops/v1/operators", { json: { name, role: "admin" } })
+  return (answer.body as { readonly token: string }).token
+})
+
+/** Agents, checks, an incident and a failed notification to act on. */
+const populated = Effect.fnUntraced(function* (storage: () => Storage["Service"]) {
+  for (const name of ["one", "two", "three", "four"]) yield* pendingAgent(name)
+  const agent = yield* acceptedAgent("busy")
+  const inTheFuture = event({ check_id: "clock", observed_at: "2026-03-01T12:04:00Z" })
+  yield* push(agent, inTheFuture, event({ status: "warning", exit_code: 1 }))
+  const [incident] = yield* itemsOf("/api/v1/incidents")
+  const id = String(incident?.["id"])
+  yield* storage().transact(
+    // oxlint-disable-next-line eslint/require-yield -- it only writes
+    function* (workspace) {
+      workspace.outbox.put({
+        ...outboxRecord("dead", "x", { state: "failed", event_type: "resolved" }),
+        incident_id: id as never,
+      })
+      const held = { next_attempt_at: undefined, look_at: start } as const
+      workspace.outbox.put({ ...outboxRecord("held", "x", held), incident_id: id as never })
+    },
+  )
+  return id
+})
+
+const NOTIFICATION = outboxIdOf("dead")
+const HELD = outboxIdOf("held")
+
+const stepsOn = (incident: string): ReadonlyArray<Step> => {
+  const ofIncident = `/ops/v1/incidents/${incident}`
+  const operators = "/ops/v1/operators"
+  const agents = "/api/v1/agents"
+  const ann = `${operators}/ann`
+  const severity = "warning"
+  return [
+    { method: "POST", path: `${agents}/one/accept`, rows: [["agent.accepted", "one"]] },
+    { method: "POST", path: `${agents}/one/accept`, rows: [] },
+    { method: "POST", path: `${agents}/two/block`, rows: [["agent.blocked", "two"]] },
+    { method: "DELETE", path: `${agents}/one`, rows: [["agent.deleted", "one"]] },
+    { method: "DELETE", path: `${agents}/one`, rows: [] },
+    {
+      method: "POST",
+      path: `${agents}/admission/accept-all`,
+      rows: [["agent.accepted", "four", "three"]],
+    },
+    { method: "POST", path: `${agents}/admission/accept-all`, rows: [] },
+    { method: "POST", path: `${agents}/admission/block-all`, rows: [] },
+    { method: "POST", path: `${agents}/admission/remove-all`, rows: [] },
+    {
+      method: "POST",
+      path: "/ops/v1/agents/busy/checks/clock/reset-clock",
+      rows: [["check.clock_reset", "busy/clock"]],
+    },
+    { method: "POST", path: "/ops/v1/agents/busy/checks/clock/reset-clock", rows: [] },
+    { method: "DELETE", path: "/ops/v1/agents/busy/checks/clock", rows: [["check.deleted", "busy/clock"]] },
+    {
+      method: "POST",
+      path: `/ops/v1/notifiers/outbox/${NOTIFICATION}/replay`,
+      rows: [["notification.replayed", NOTIFICATION]],
+    },
+    { method: "POST", path: `/ops/v1/notifiers/outbox/${NOTIFICATION}/replay`, rows: [] },
+    {
+      method: "POST",
+      path: `/ops/v1/outbox/${HELD}/release`,
+      rows: [["notification.released", HELD]],
+    },
+    { method: "POST", path: `/ops/v1/outbox/${HELD}/release`, rows: [] },
+    {
+      method: "PUT",
+      path: `${ofIncident}/acknowledgement`,
+      json: { until: "2026-03-01T20:00:00Z", note: "on it" },
+      rows: [["incident.acknowledged", incident]],
+      parameters: { until: "2026-03-01T20:00:00.000Z", severity, note: "on it" },
+    },
+    {
+      method: "POST",
+      path: "/ops/v1/incidents/acknowledge",
+      json: { ids: [incident, "0192a3b4-0000-7000-8000-000000000000"] },
+      rows: [["incident.acknowledged", incident]],
+    },
+    {
+      method: "PUT",
+      path: `${ofIncident}/acknowledgement`,
+      json: { severity: "critical" },
+      rows: [],
+    },
+    {
+      method: "DELETE",
+      path: `${ofIncident}/acknowledgement`,
+      rows: [["incident.acknowledgement_withdrawn", incident]],
+    },
+    { method: "DELETE", path: `${ofIncident}/acknowledgement`, rows: [] },
+    {
+      method: "POST",
+      path: `${ofIncident}/notes`,
+      json: { text: "disk ordered" },
+      rows: [["incident.noted", incident]],
+      parameters: { text: "disk ordered" },
+    },
+    {
+      method: "POST",
+      path: operators,
+      json: { name: "ann", role: "read", expires_at: "2099-01-01T00:00:00Z" },
+      rows: [["operator.created", "ann"]],
+      parameters: { role: "read", expires_at: "2099-01-01T00:00:00.000Z" },
+    },
+    { method: "POST", path: operators, json: { name: "ann", role: "admin" }, rows: [] },
+    {
+      method: "PATCH",
+      path: ann,
+      json: { role: "respond", expires_at: null },
+      rows: [["operator.changed", "ann"]],
+      parameters: { role: "respond", expires_at: null },
+    },
+    { method: "PATCH", path: ann, json: { role: "respond" }, rows: [] },
+    {
+      method: "POST",
+      path: `${ann}/rotate`,
+      json: { grace: "90m" },
+      rows: [["operator.rotated", "ann"]],
+      parameters: { grace: "90m" },
+    },
+    { method: "DELETE", path: ann, rows: [["operator.removed", "ann"]] },
+    { method: "DELETE", path: ann, rows: [] },
+  ]
+}
+
+// A timer, which this server does not run: test/delivery/timers.test.ts.
+const BY_TIME = ["incident.acknowledgement_expired"]
+
+/** Who changed what, over HTTP (docs/rules.md#audit). */
+export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+  let storage: Storage["Service"] | undefined
+  const spoil = (found: Storage["Service"]) => (storage = found)
+
+  scenario(
+    "each operation leaves exactly the rows of what it changed, and by whom",
+    () =>
+      Effect.gen(function* () {
+        const incident = yield* populated(() => storage ?? assert.fail("no storage"))
+        const token = yield* administrator("root")
+        const seen = new Set((yield* itemsOf("/ops/v1/audit")).map(({ id }) => id))
+        const met = new Set<unknown>()
+        const take = Effect.fnUntraced(function* ({ method, path, json, rows, parameters }: Step, n: number) {
+          const requestId = `step-${n}`
+          const made = { token, headers: { "x-request-id": requestId }, ...(json && { json }) }
+          const text = `${method} ${path}: ${(yield* call(method, path, made)).text}`
+          const found = (yield* itemsOf("/ops/v1/audit")).filter(({ id }) => !seen.has(id))
+          for (const { action, id } of found) {
+            seen.add(id)
+            met.add(action)
+          }
+          const shown = found.map(({ action, subjects }) => [
+            action,
+            ...(subjects as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id),
+          ])
+          assert.deepStrictEqual<unknown>(shown, rows, text)
+          for (const row of found) {
+            const by = { actor: "root", via: "api", request_id: requestId }
+            assert.deepInclude(row, by, text)
+            if (parameters !== undefined) assert.deepInclude(row, { parameters }, text)
+          }
+        })
+        for (const [n, step] of stepsOn(incident).entries()) yield* take(step, n)
+
+        const [blocked] = yield* itemsOf("/api/v1/agents/admission/blacklist")
+        const key = String(blocked?.["id"])
+        const blacklist = "/api/v1/agents/admission/blacklist"
+        yield* take({ method: "DELETE", path: `${blacklist}/${key}`, rows: [["key.unblocked", key]] }, 100)
+        yield* take({ method: "DELETE", path: blacklist, rows: [] }, 101)
+        yield* pendingAgent("five")
+        yield* take(
+          { method: "POST", path: "/api/v1/agents/admission/remove-all", rows: [["agent.deleted", "five"]] },
+          102,
+        )
+        yield* pendingAgent("six")
+        yield* take(
+          { method: "POST", path: "/api/v1/agents/admission/block-all", rows: [["agent.blocked", "six"]] },
+          103,
+        )
+        assert.sameMembers<unknown>(
+          Array.from(met),
+          auditActionNames.filter((name) => !BY_TIME.includes(name)),
+        )
+      }),
+    { spoil },
+  )
+
+  scenario("the list is narrowed by actor, action, subject and time, and read in pages", () =>
+    Effect.gen(function* () {
+      const { clock, readToken } = yield* Tocsin
+      for (const name of ["a", "b", "c"]) yield* acceptedAgent(name)
+      clock.advance("1 hour")
+      const moment = new Date(clock.currentTimeMillisUnsafe()).toISOString()
+      const token = yield* administrator("root")
+      for (const name of ["a", "b"]) yield* call("DELETE", `/api/v1/agents/${name}`, { token })
+      const shown = Effect.fnUntraced(function* (query: string) {
+        return (yield* itemsOf(`/ops/v1/audit?${query}`)).map(
+          ({ action, subjects }) => `${String(action)} ${(subjects as ReadonlyArray<{ id: string }>)[0]?.id}`,
+        )
+      })
+      const deleted = ["agent.deleted b", "agent.deleted a"]
+      const accepted = ["agent.accepted c", "agent.accepted b", "agent.accepted a"]
+      assert.deepStrictEqual(yield* shown(""), [...deleted, "operator.created root", ...accepted])
+      assert.deepStrictEqual(yield* shown("actor=root"), deleted)
+      assert.deepStrictEqual(yield* shown("action=agent.accepted"), accepted)
+      assert.deepStrictEqual(yield* shown("subject=a"), ["agent.deleted a", "agent.accepted a"])
+      assert.deepStrictEqual(yield* shown(`from=${moment}`), [...deleted, "operator.created root"])
+      assert.deepStrictEqual(yield* shown(`to=${moment}&subject=b`), ["agent.accepted b"])
+
+      const first = yield* pageOf("/ops/v1/audit?limit=4")
+      const rest = yield* pageOf(`/ops/v1/audit?limit=4&cursor=${first.next_cursor}`)
+      assert.lengthOf([...first.items, ...rest.items], 6)
+      assert.isNull(rest.next_cursor)
+      const back = yield* pageOf(`/ops/v1/audit?limit=4&back=true&cursor=${rest.prev_cursor}`)
+      assert.deepStrictEqual(back.items, first.items)
+      const foreign = yield* operate("GET", `/ops/v1/audit?actor=x&cursor=${first.next_cursor}`)
+      expectError(foreign, 400, "validation")
+
+      for (const query of ["action=agent.admired", "from=yesterday", "actor=", "subject="])
+        expectError(yield* operate("GET", `/ops/v1/audit?${query}`), 400, "validation")
+      assert.strictEqual((yield* call("GET", "/ops/v1/audit", { token: readToken })).status, 200)
+      expectError(yield* call("GET", "/ops/v1/audit", {}), 401, "unauthorized")
+    }),
+  )
+}
