@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs"
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
@@ -102,6 +102,35 @@ describe.concurrent("the doctor", () => {
         assert.includeMembers(notOk(refused.findings), ["pepper: failed", "notifier webhook: failed"])
         assert.strictEqual(refused.code, EXIT_CODES.usage.code)
       }),
+  )
+
+  it.live("examines the receivers of a policy file, and names its problems", () =>
+    Effect.gen(function* () {
+      const well = yield* receiverOf(204)
+      const cwd = yield* scratchFolder
+      const environment = {
+        SERVICE_POLICY_FILE: "policy.yaml",
+        PAGER_URL: well.url,
+        PAGER_SECRET: webhookSecretOf("pager"),
+      }
+      const pager = "pager: { kind: webhook, url_env: PAGER_URL, secret_env: PAGER_SECRET }"
+      writeFileSync(join(cwd, "policy.yaml"), `receivers:\n  ${pager}\n`)
+      const { findings } = yield* examine({ cwd, environment }, "--send-test")
+      assert.strictEqual(messageOf(findings, "policy"), "the policy file is valid")
+      assert.strictEqual(
+        messageOf(findings, "receiver pager"),
+        "its webhook accepted the test message (status 204)",
+      )
+      assert.isFalse(findings.some(({ check }) => check.startsWith("notifier")))
+
+      writeFileSync(join(cwd, "policy.yaml"), `receivers:\n  ${pager}\nroutes:\n  - { to: [chat] }\n`)
+      const bad = yield* examine({ cwd, environment })
+      assert.include(
+        messageOf(bad.findings, "policy"),
+        "policy.yaml:4: routes[0].to[0] names no receiver; the receivers are pager",
+      )
+      assert.strictEqual(bad.code, EXIT_CODES.failed.code)
+    }),
   )
 
   it.live("reports every bad setting, and examines the rest", () =>

@@ -11,7 +11,7 @@ import { commandSettings, examinedSettings } from "../settings/checkedSettings.t
 import { unknownSettings } from "../settings/readSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
-import { examineBeat, examineDelivery, examineNotifiers } from "./doctor/examineNotifiers.ts"
+import { examineBeat, examineDelivery, examineReceivers } from "./doctor/examineNotifiers.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
 import { examineOrigins, examineSettings, examineTokens } from "./doctor/examineSettings.ts"
 import { examineSqlite } from "./doctor/examineSqlite.ts"
@@ -50,14 +50,16 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   )
   const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
   const storage: Findings = isStorageKnown ? yield* examineStorage(values) : []
+  // Invalid settings are reported with the others.
+  const receivers = settings._tag === "Success" ? yield* examineReceivers(settings.success, isTested) : []
+  const isPolicyValid = !receivers.some(({ check, level }) => check === "policy" && level === "failed")
   const findings: Findings = [
     ...examineSettings(problems, unknownSettings(process.env)),
     ...examineTokens(values),
     ...storage,
-    ...(settings._tag === "Success" && isInOrder(storage) ? yield* examineDelivery : []),
+    ...(settings._tag === "Success" && isInOrder(storage) && isPolicyValid ? yield* examineDelivery : []),
     ...examineOrigins(values),
-    // Invalid settings are reported above.
-    ...(settings._tag === "Success" ? yield* examineNotifiers(settings.success, isTested) : []),
+    ...receivers,
     ...(settings._tag === "Success" ? yield* examineBeat(settings.success, isTested) : []),
   ]
   return findings

@@ -3,13 +3,13 @@ import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { BeatReceiver, type Notifier, Notifiers, type TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { BeatReceiver, type Notifier, type TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { type NotificationMoments, notificationMoments } from "@tocsin/core/health/HealthExamination"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Redacted, Result } from "effect"
 import { beatReceiver } from "../../beats.ts"
-import { notifiersLayer } from "../../notifiers.ts"
 import { ageText } from "../../output/texts.ts"
+import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { useCases } from "../UseCases.ts"
@@ -67,26 +67,51 @@ const outcomeOf = (
     : failed(check, `${target} did not accept ${sent}: ${result.error}`, "failed")
 }
 
-const examine = Effect.fnUntraced(function* (notifier: Notifier, settings: Settings, isTested: boolean) {
-  const check = `notifier ${notifier.kind}`
+/** One place that notifications go to. */
+interface Examined {
+  readonly check: string
+  readonly target: string
+  readonly notifier: Notifier
+}
+
+const examine = Effect.fnUntraced(function* ({ check, notifier, target }: Examined, isTested: boolean) {
   if (notifier.kind === "debug") {
     return ok(check, "notifications go to the server's log only")
   }
-  const target = targetOf(notifier.kind, settings)
   return isTested
     ? outcomeOf(check, yield* notifier.test, { target, sent: "the test message" })
     : ok(check, `sends to ${target}; --send-test sends a message there`)
 })
 
-/** The notifiers in use; with `isTested` each sends a message marked as a test. */
-export const examineNotifiers = Effect.fnUntraced(
+/** The receivers in use: those that the policy defines, or else the notifiers of the settings. */
+const examinedOf = (settings: Settings, { document, receivers }: LoadedPolicy): ReadonlyArray<Examined> =>
+  Array.from(receivers, ([name, notifier]) => {
+    const definition = document.receivers?.[name]
+    return definition === undefined
+      ? { check: `notifier ${name}`, target: targetOf(notifier.kind, settings), notifier }
+      : { check: `receiver ${name}`, target: `its ${definition.kind}`, notifier }
+  })
+
+/**
+ * The policy file, if there is one, and all receivers; with `isTested` each sends a message marked
+ * as a test.
+ */
+export const examineReceivers = Effect.fnUntraced(
   function* (settings: Settings, isTested: boolean) {
-    const notifiers = yield* Notifiers
-    return yield* Effect.forEach(notifiers.values(), (notifier) => examine(notifier, settings, isTested), {
-      concurrency: "unbounded",
-    })
+    const loaded = yield* Effect.result(loadPolicy(settings))
+    if (Result.isFailure(loaded)) {
+      return loaded.failure.lines.map((line) => failed("policy", line, "failed"))
+    }
+    const policy =
+      settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]
+    const receivers = yield* Effect.forEach(
+      examinedOf(settings, loaded.success),
+      (examined) => examine(examined, isTested),
+      { concurrency: "unbounded" },
+    )
+    return [...policy, ...receivers]
   },
-  (effect, settings) => Effect.provide(effect, Layer.provide(notifiersLayer(settings), RandomIds.layer)),
+  (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
 )
 
 /** The receiver of beats; with `isTested` one beat is sent, which counts there like any other. */
