@@ -100,7 +100,7 @@ export const examineReceivers = Effect.fnUntraced(
   function* (settings: Settings, isTested: boolean) {
     const loaded = yield* Effect.result(loadPolicy(settings))
     if (Result.isFailure(loaded)) {
-      return loaded.failure.lines.map((line) => failed("policy", line, "failed"))
+      return loaded.failure.lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed"))
     }
     const policy =
       settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]
