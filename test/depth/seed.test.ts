@@ -59,6 +59,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
           outbox,
           blacklist: agents / 20,
           operators: 0,
+          overdue: 0,
           audit: 0,
         })
       }),

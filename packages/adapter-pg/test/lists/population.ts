@@ -54,8 +54,8 @@ export const populate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
                         counts_from, updated_at)
     SELECT md5('item ' || n), 'debug', 'debug', 'sent', md5('incident ' || n), 'firing', 1, 'critical', 1,
            n * 7919 % 10007, n, n * 104729 % 10009
-    FROM generate_series(1, ${ROWS}) AS n;
-
+    FROM generate_series(1, ${ROWS}) AS n`)
+  const fillAudit = scriptOf(`
     INSERT INTO audit (id, recorded_at, actor, via, action, subjects)
     SELECT md5('audit ' || n), n * 7919 % 10007, 'cli:root', 'cli', 'agent.deleted', '[]'
     FROM generate_series(1, ${ROWS}) AS n`)
@@ -68,5 +68,5 @@ export const populate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     UPDATE audit SET actor = 'ann' WHERE id IN (SELECT id FROM audit LIMIT 3);
     UPDATE audit SET action = 'agent.accepted' WHERE id IN (SELECT id FROM audit ORDER BY recorded_at LIMIT 3);
     UPDATE check_event SET check_id = 'rare' WHERE seq IN (SELECT seq FROM check_event ORDER BY seq LIMIT 3)`)
-  for (const text of [fill, "ANALYZE", makeRare]) yield* sql.unsafe(text)
+  for (const text of [fill, fillAudit, "ANALYZE", makeRare]) yield* sql.unsafe(text)
 })
