@@ -20,6 +20,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   outbox: "outbox",
   operators: "operator",
   audit: "audit",
+  silences: "silence",
 }
 
 const condition = (name: string, value: unknown): string => {

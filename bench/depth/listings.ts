@@ -29,6 +29,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   blacklist: [{}],
   operators: [{}],
   audit: [{}],
+  silences: [{}],
   checks: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
   overdue: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
   history: maybe([LARGE_AGENT]).flatMap((agent_id) =>

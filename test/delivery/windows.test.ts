@@ -29,7 +29,7 @@ const openUnder = Effect.fnUntraced(function* (document: object) {
   const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
   const items = () => Array.from(service.rows().outbox.values())
   const held = Effect.gen(function* () {
-    const options = { policy: () => policy }
+    const options = { policy: () => policy, staleAfter: Duration.minutes(2) }
     const ids = Array.from(service.rows().incidents.values(), ({ id }) => id)
     const ofItems = yield* process.commits.transact(heldItems(items(), options))
     const ofIncidents = yield* process.commits.transact(heldIncidents(ids, options))

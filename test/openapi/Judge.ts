@@ -15,7 +15,7 @@ export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.jso
  */
 const isBeyondSchemas = ({ query, body }: Generated): boolean =>
   query.some(([name]) => name === "cursor") ||
-  /\\u0000|\\ud800|"(?:checks|expires_at|for|grace|until)":/.test(String(body))
+  /\\u0000|\\ud800|"(?:checks|ends_at|expires_at|for|matchers|starts_at|grace|until)":/.test(String(body))
 
 /** The message of an error answer; `undefined` for another answer. */
 export const messageOf = (body: unknown): string | undefined => {

@@ -25,6 +25,7 @@ const DESTRUCTIVE = new Set([
   "deleteBlacklist",
   "removeCheck",
   "removeOperator",
+  "expireSilence",
 ])
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }
@@ -37,6 +38,9 @@ interface Seen {
   readonly answers: Set<string>
   readonly messages: Set<string>
 }
+
+/** It needs more agents than these sites have: test/delivery/silences.test.ts. */
+const ELSEWHERE = new Set(["createSilence 409"])
 
 /** An answer that a document declares. */
 const key = ({ operation }: PlacedOperation, status: number | string): string =>
@@ -76,7 +80,7 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
       )
       // Failures are provoked elsewhere (failures.test.ts), and so is too much of 401 (below).
       const unseen = declared.filter(
-        (answer) => !seen.answers.has(answer) && !/ (?:50[03]|429)$/.test(answer),
+        (answer) => !seen.answers.has(answer) && !ELSEWHERE.has(answer) && !/ (?:50[03]|429)$/.test(answer),
       )
       assert.deepStrictEqual(unseen, [])
       if (declared.includes("heartbeat 429")) assert.isTrue(seen.answers.has("heartbeat 429"))

@@ -82,6 +82,19 @@ const hold = Effect.gen(function* () {
   yield* report(200, "held", {})
 })
 
+/** A silence in force and one that has ended. Returns their IDs. */
+const silences = Effect.gen(function* () {
+  const { ask } = yield* Site
+  const matchers = [{ field: "check_id", op: "=", value: "never-fails" }]
+  const create = Effect.map(
+    ask("POST", "/ops/v1/silences", UI_TOKEN, { matchers, for: "30d", comment: "for tests" }),
+    ({ body }) => (body as { readonly id: string }).id,
+  )
+  const [active, ended] = [yield* create, yield* create]
+  yield* ask("DELETE", `/ops/v1/silences/${ended}`, UI_TOKEN)
+  return [active, ended]
+})
+
 /**
  * Rows of every kind: agents and keys in every state, checks of every status, open and resolved
  * incidents, and sent, failed and retried notifications. Returns their IDs.
@@ -129,6 +142,7 @@ export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* 
     EventId: results.map(({ event_id }) => event_id),
     IncidentId: [...(yield* idsAt("/incidents")), ...resolved, ...resolved],
     OutboxId: [...outbox, ...(yield* failed), ...held],
+    SilenceId: yield* silences,
     key_id: yield* idsAt("/agents/admission/blacklist"),
     cursor: cursors.flat(),
   }

@@ -13,10 +13,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { signedBy } from "@tocsin/testing/signedBy"
+import { Duration } from "effect"
 
 const SHARED = incidentIdOf("shared")
 const options: IncidentOptions = {
   policy: () => compilePolicy({}, []),
+  staleAfter: Duration.minutes(2),
   newIncidentId: () => SHARED,
   newOutboxId: () => outboxIdOf("none"),
   newAuditId: signedBy("ann").newAuditId,

@@ -18,6 +18,7 @@ import * as authentication from "./request/authentication.ts"
 import * as everyResponse from "./response/everyResponse.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
+import * as SilenceHandlers from "./handlers/SilenceHandlers.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
 import type { Readiness } from "@tocsin/core/health/Readiness"
@@ -63,6 +64,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
       OperatorHandlers.namedOperators,
       OperatorHandlers.incidentActs,
       OperatorHandlers.policy,
+      SilenceHandlers.silences,
     ]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )

@@ -42,6 +42,11 @@ export interface HeldOutboxListParameters extends Query<"listHeldOutbox"> {}
 
 /** Filters and paging of the audit. `from` is included, `to` is not. */
 export interface AuditListParameters extends Query<"listAudit"> {}
+/** The state that silences are in, and paging. */
+export interface SilenceListParameters extends Query<"listSilences"> {}
+
+/** Whether a silence is only previewed. */
+export interface SilenceCreationParameters extends Query<"createSilence"> {}
 
 /** Which agents are accepted. */
 export interface AcceptAllParameters extends Query<"acceptAll"> {}

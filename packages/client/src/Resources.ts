@@ -165,6 +165,21 @@ export interface AcknowledgeAllRequest extends Body<"acknowledgeAll"> {}
 /** What became of each incident. */
 export interface AcknowledgedAll extends Answer<"acknowledgeAll"> {}
 
+/**
+ * A new silence. `for` is a duration such as `2h`, and excludes `ends_at`. A silence of more than half
+ * of the accepted agents needs `confirm: true`.
+ */
+export interface NewSilence extends Body<"createSilence"> {}
+
+/** What to change of a silence. */
+export interface SilenceChanges extends Body<"changeSilence"> {}
+
+/** A silence, and its state at the moment of the answer. */
+export interface Silence extends Answer<"getSilence"> {}
+
+/** What a silence would cover now. */
+export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
+
 /** A note of up to 4,096 characters. */
 export interface NoteRequest extends Body<"noteIncident"> {}
 

@@ -58,5 +58,6 @@ export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions
   staleAfter: settings.SERVICE_STALE_AFTER,
   acknowledgedFor: settings.SERVICE_ACK_FOR,
   longestAcknowledgement: settings.SERVICE_ACK_MAX,
+  longestSilence: settings.SERVICE_SILENCE_MAX,
   deadAfter: settings.SERVICE_DEAD_AFTER,
 })

@@ -57,7 +57,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),
       operators: Context.get(services, Operators),
-      incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce)),
+      incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce), rules),
     }))
   })
 })

@@ -139,7 +139,12 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* TestClock.adjust("1 hour")
       yield* transact(storage, leaveMark(defaultRules))
       const now = Instant.fromMillis(START_MILLIS + 3_600_000)
-      assert.deepStrictEqual(yield* storage.mark, { name: "service", marked_at: now, outage_ended_at: now })
+      assert.deepStrictEqual(yield* storage.mark, {
+        name: "service",
+        marked_at: now,
+        outage_began_at: Instant.fromMillis(START_MILLIS),
+        outage_ended_at: now,
+      })
     }),
   )
 }

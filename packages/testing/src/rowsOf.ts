@@ -13,6 +13,7 @@ const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
   operators: { list: "operators", filter: {}, sort: "name", direction: "asc" },
   audit: { list: "audit", filter: {}, sort: "recorded_at", direction: "desc" },
+  silences: { list: "silences", filter: {}, sort: "created_at", direction: "desc" },
 }
 
 /** More than any test stores. */
@@ -29,6 +30,7 @@ export const LISTS: ReadonlyArray<ListName> = [
   "blacklist",
   "operators",
   "audit",
+  "silences",
 ]
 
 /** All rows of a list that a filter leaves, in the list's usual order. */

@@ -28,6 +28,7 @@ import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { storySuite } from "./storySuite.ts"
 import { textSuite } from "./textSuite.ts"
+import { silenceSuite } from "./silenceSuite.ts"
 import { timerSuite } from "./timerSuite.ts"
 
 /** Nothing takes a tenth of it, unless it hangs. */
@@ -75,6 +76,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     claimSuite(subject)
     heldSuite(subject)
     timerSuite(subject)
+    silenceSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
     auditSuite(subject)

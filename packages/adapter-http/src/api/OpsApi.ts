@@ -23,6 +23,7 @@ import { PolicyApi } from "./PolicyApi.ts"
 import * as resources from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
 import { IncidentActsApi } from "./IncidentActsApi.ts"
+import { SilencesApi } from "./SilencesApi.ts"
 import { operation } from "./operation.ts"
 import { RequiredRole } from "./RequiredRole.ts"
 
@@ -206,7 +207,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi, PolicyApi)
+  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi, PolicyApi, SilencesApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

@@ -2,8 +2,9 @@ import { Acknowledgement, IncidentAct } from "@tocsin/core/contract/Acknowledgem
 import { AuditEntry } from "@tocsin/core/contract/Audit"
 import { Agent, CheckState, Incident, StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
 import { HeldIncident, HeldOutboxItem } from "@tocsin/core/contract/HeldResources"
-import { AgentId, CheckId, IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "@tocsin/core/contract/Identifiers"
 import { Operator, OperatorName } from "@tocsin/core/contract/Operators"
+import { Silence } from "@tocsin/core/contract/Silences"
 import { InstantFromString } from "@tocsin/core/contract/Instant"
 import { CheckListParameters, flag } from "@tocsin/core/contract/Parameters"
 import { CheckStatePage, pageOf } from "@tocsin/core/contract/Responses"
@@ -33,6 +34,12 @@ export const OperatorPath = Schema.Struct({
 
 /** One page of the audit. */
 export const AuditPage = pageOf(AuditEntry, "AuditPage")
+export const SilencePath = Schema.Struct({
+  id: SilenceId.annotateKey({ description: "The id of a silence." }),
+})
+
+/** One page of silences. */
+export const SilencePage = pageOf(Silence, "SilencePage")
 
 /** One page of operators. */
 export const OperatorPage = pageOf(Operator, "OperatorPage")

@@ -13,6 +13,8 @@ export interface OperationExamples {
   readonly parameters?: Readonly<Record<string, string>>
   readonly request?: Examples
   readonly success: Examples
+  /** The answers of one status, where an operation has several. */
+  readonly byStatus?: Readonly<Record<number, Examples>>
 }
 
 /** The answer of an action. */

@@ -1,4 +1,5 @@
 import { incidentExamples } from "./incidentExamples.ts"
+import { silenceExamples } from "./silenceExamples.ts"
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
 import * as story from "./story.ts"
 
@@ -252,6 +253,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   ...incidentExamples,
+  ...silenceExamples,
   explain: {
     parameters: { agent_id: "web-01", check_id: "disk" },
     success: { critical: { summary: "A check that is critical", value: explanation } },

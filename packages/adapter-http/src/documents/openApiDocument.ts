@@ -47,7 +47,11 @@ const isImpossible = (status: number, isForAll: boolean, { parameters, requestBo
 const withExamples = (content: OpenApi.OpenApiSpecContent = {}, examples: unknown): JsonObject =>
   Record.map(content, ({ schema }) => ({ schema, examples }))
 
-const responses = (operation: Operation, isForAll: boolean, { success }: OperationExamples): JsonObject =>
+const responses = (
+  operation: Operation,
+  isForAll: boolean,
+  { byStatus, success }: OperationExamples,
+): JsonObject =>
   Object.fromEntries(
     Object.entries(operation.responses)
       .filter(([status]) => !isImpossible(Number(status), isForAll, operation))
@@ -57,7 +61,7 @@ const responses = (operation: Operation, isForAll: boolean, { success }: Operati
           ? {
               description: response.description,
               headers: headersOf(response),
-              content: withExamples(response.content, success),
+              content: withExamples(response.content, byStatus?.[Number(status)] ?? success),
             }
           : { $ref: `#/components/responses/${errorName(response)}` },
       ]),

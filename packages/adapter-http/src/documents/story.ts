@@ -109,6 +109,19 @@ export const OUTBOX_ITEM = {
   updated_at: "2026-01-31T08:29:59.270Z",
 }
 
+export const SILENCE_ID = "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e"
+
+export const SILENCE = {
+  id: SILENCE_ID,
+  state: "active",
+  matchers: [{ field: "label:team", op: "=", value: "db" }],
+  starts_at: "2026-01-31T08:40:00.000Z",
+  ends_at: "2026-01-31T10:40:00.000Z",
+  comment: "New disks for the databases",
+  created_by: "ann",
+  created_at: "2026-01-31T08:40:00.000Z",
+}
+
 /** Opaque to clients; tests check only its length and characters. */
 export const CURSOR = "eyJ2IjoxLCJsIjoiYWdlbnRzIiwicCI6WyJ3ZWItMDEiXX0"
 

@@ -87,6 +87,17 @@ export const policyUseCases = (policies: Policies["Service"]) =>
     checkPolicy: ({ payload }) => Effect.sync(() => ({ issues: policyIssues(payload, policies.given) })),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["policy"]["endpoints"]>
 
+/** The use case of each endpoint for silences. */
+export const silenceUseCases = (operations: Operations["Service"], queries: Queries["Service"]) =>
+  ({
+    listSilences: ({ query }) => queries.silences(query),
+    getSilence: ({ params }) => operations.showSilence(params.id),
+    createSilence: ({ payload, query }) =>
+      query.dry_run ? operations.previewSilence(payload) : operations.silence(payload),
+    changeSilence: ({ params, payload }) => operations.editSilence(params.id, payload),
+    expireSilence: ({ params }) => operations.expireSilence(params.id),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["silences"]["endpoints"]>
+
 type Answering<UseCase> = UseCase extends (
   ...request: infer Request
 ) => Effect.Effect<infer A, infer E extends CoreError>

@@ -41,7 +41,8 @@ const bodiesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
       ) => {
         for (const schema of schemas) shown.push({ name: `${what} of ${name}`, schema, isWritten, examples })
       }
-      add("the answer", Array.from(successes.values()).flat(), operations[name]?.success)
+      const { byStatus, success } = operations[name] ?? {}
+      for (const [status, schemas] of successes) add("the answer", schemas, byStatus?.[status] ?? success)
       const payloads = Array.from(endpoint.payload.values()).flatMap(({ schemas }) => schemas)
       add("the body", payloads, operations[name]?.request, false)
     },

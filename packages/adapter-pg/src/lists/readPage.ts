@@ -19,6 +19,7 @@ import { expectationTable } from "../tables/ExpectationTable.ts"
 import { historyTable } from "../tables/HistoryTable.ts"
 import { incidentTable } from "../tables/IncidentTable.ts"
 import type { Table } from "../tables/makeTable.ts"
+import { silenceTable } from "../tables/SilenceTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
 import { outboxTable } from "../tables/OutboxTable.ts"
 import { Parameters, type Selection, selections } from "./selections.ts"
@@ -35,6 +36,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   outbox: outboxTable,
   operators: operatorTable,
   audit: auditTable,
+  silences: silenceTable,
   // The list selects blocked keys only.
   blacklist: { ...keyTable, decode: (row) => decodeKey(row) as BlockedKeyRecord },
 }

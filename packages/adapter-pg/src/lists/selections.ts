@@ -205,6 +205,17 @@ const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
   return { from, conditions: [`s.subject_id = ${parameters.add(subject, "text")}`, ...conditions] }
 }
 
+const silences: Select<"silences"> = ({ at, state }, parameters) => {
+  if (state === undefined || at === undefined) return {}
+  const now = parameters.add(at, "int8")
+  const ofState = {
+    scheduled: [`q.starts_at > ${now}`, `q.ends_at > ${now}`],
+    active: [`q.starts_at <= ${now}`, `q.ends_at > ${now}`],
+    expired: [`q.ends_at <= ${now}`],
+  }
+  return { conditions: ofState[state] }
+}
+
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {
   agents: () => ({}),
@@ -215,5 +226,6 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   outbox,
   operators: () => ({}),
   audit,
+  silences,
   blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),
 }

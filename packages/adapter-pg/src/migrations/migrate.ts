@@ -21,6 +21,7 @@ import { migration as timers } from "./0006_timers.ts"
 import { migration as expectations } from "./0007_expectations.ts"
 import { migration as acknowledgedIncidents } from "./0008_acknowledged_incidents.ts"
 import { migration as audit } from "./0009_audit.ts"
+import { migration as silences } from "./0010_silences.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -33,6 +34,7 @@ export const migrations: ReadonlyArray<Migration> = [
   expectations,
   acknowledgedIncidents,
   audit,
+  silences,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -58,6 +58,7 @@ const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
     outbox: ({ after = "", limit }) => Effect.map(read<OutboxRow>(pg, findOutbox, [after, limit]), toOutbox),
     incidents: (piece) => incidents(pg, piece),
     audit: ({ before, limit }) => read(pg, findOldAudit, [before, limit]),
+    silences: ({ before, limit }) => read(pg, findOldSilences, [before, limit]),
   },
   setAside: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
   remove: (rows, keys, limit) =>
@@ -78,6 +79,12 @@ const lockRemovedRegistrations: PgStatement = {
   name: "lock_removed_registrations",
   text: `SELECT registration_id AS key FROM removed_registration
          ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
+}
+
+/** Finds silences that ended before `$1`. */
+const findOldSilences: PgStatement = {
+  name: "find_old_silences",
+  text: "SELECT id AS key FROM silence WHERE ends_at < $1 ORDER BY ends_at LIMIT $2",
 }
 
 /**
@@ -277,4 +284,5 @@ const removals: Readonly<Record<RemovedRows, string>> = {
   incidents: by("id", "incident"),
   audit_subjects: by("audit_id", "audit_subject"),
   audit: by("id", "audit"),
+  silences: by("id", "silence"),
 }

@@ -80,6 +80,20 @@ export const findLoudMembers: PgStatement = {
          ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`,
 }
 
+/** Reads when the incidents of keys were opened, each time the latest first. */
+export const findOpenings: PgStatement = {
+  name: "find_openings",
+  text: `SELECT wanted.id, found.opened_at
+         FROM json_to_recordset($1)
+           AS wanted (id text, kind text, incident_key text, since int8, until int8, "limit" int4)
+         CROSS JOIN LATERAL (
+           SELECT o.opened_at FROM incident AS o
+           WHERE o.incident_key = wanted.incident_key AND o.kind = wanted.kind
+             AND o.opened_at > wanted.since AND o.opened_at <= wanted.until
+           ORDER BY o.opened_at DESC LIMIT wanted."limit"
+         ) AS found`,
+}
+
 /** Reads the first members of an incident, present ones before past ones. */
 export const findMembersOfIncident: PgStatement = {
   name: "find_members_of_incident",

@@ -19,6 +19,7 @@ import { expectationTable, findExpectations, findExpectationsOfAgents } from "..
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { markTable, lockMark } from "../tables/MarkTable.ts"
 import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
+import { lockSilences, silenceTable } from "../tables/SilenceTable.ts"
 import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
@@ -41,6 +42,7 @@ export const loadRows = Effect.fnUntraced(function* (
   yield* loadMembers(loading, requests)
   yield* loadOutbox(loading, requests)
   yield* loadOperators(loading, requests)
+  yield* loadSilences(loading, requests)
   if (requests.some(({ mark }) => mark)) yield* loadMark(loading)
   if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
 })
@@ -199,6 +201,16 @@ const loadOperators = Effect.fnUntraced(function* ({ pg, workspace }: Loading, r
     workspace.operators.load(operator.name, operator)
   }
   for (const name of names) workspace.operators.load(name, undefined)
+})
+
+const loadSilences = Effect.fnUntraced(function* ({ pg, workspace }: Loading, requests: Requests) {
+  const ids = all(requests, ({ silences }) => silences)
+  if (ids.length === 0) return
+  for (const row of yield* pg.query(lockSilences, [ids])) {
+    const silence = silenceTable.decode(row)
+    workspace.silences.load(silence.id, silence)
+  }
+  for (const id of ids) workspace.silences.load(id, undefined)
 })
 
 const loadMark = ({ pg, workspace }: Loading) =>

@@ -22,6 +22,7 @@ import {
 import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
 import { markTable } from "../tables/MarkTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
+import { silenceTable } from "../tables/SilenceTable.ts"
 import { alertTable, outboxTable } from "../tables/OutboxTable.ts"
 
 /**
@@ -111,6 +112,7 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
     ...rowWrites(operatorTable, changes.operators, "inserted"),
     each(auditTable.insert, changes.audit),
     each(auditSubjectTable.insert, subjectRowsOf(changes.audit)),
+    ...rowWrites(silenceTable, changes.silences, "inserted"),
     // A check that was removed may have been reported again since.
     { statement: deleteHistoryOfChecks, rows: changes.removedChecks, writes: "any" },
     each(insertHistory, changes.history),

@@ -17,9 +17,17 @@ import {
   findDueIncidents,
   findIncidents,
   findLoudMembers,
+  findOpenings,
   incidentTable,
   memberTable,
 } from "../tables/IncidentTable.ts"
+import { findMark, markTable } from "../tables/MarkTable.ts"
+import {
+  countUnendedSilences,
+  findSilencesInForce,
+  lockSilenceCount,
+  silenceTable,
+} from "../tables/SilenceTable.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import type { Loading } from "./Loading.ts"
 
@@ -49,6 +57,18 @@ export const search = Effect.fnUntraced(function* (
   }
   if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)
   if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
+  const { openings, silencesInForce, unendedSilences } = request
+  if (openings !== undefined) found.openings = yield* searchOpenings(pg, openings)
+  if (silencesInForce !== undefined) {
+    const rows = yield* pg.query(findSilencesInForce, [now, silencesInForce.endingAfter])
+    found.silencesInForce = rows.map(silenceTable.decode)
+    found.mark = (yield* pg.query(findMark, ["service"])).map(markTable.decode)[0]
+  }
+  if (unendedSilences !== undefined) {
+    yield* pg.query(lockSilenceCount, [])
+    const [row] = yield* pg.query(countUnendedSilences, [now])
+    found.unendedSilences = Number(row?.["unended"])
+  }
   if (unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = unclaimedOutbox
     const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])
@@ -108,6 +128,26 @@ const searchLoudMembers = Effect.fnUntraced(function* (
     const others = found.get(member.incident_id)
     if (others === undefined) found.set(member.incident_id, [loud])
     else others.push(loud)
+  }
+  return found
+})
+
+const searchOpenings = Effect.fnUntraced(function* (
+  pg: Loading["pg"],
+  asked: NonNullable<RowRequest["openings"]>,
+): Effect.fn.Return<Found["openings"], SqlError.SqlError> {
+  const wanted = asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => ({
+    id,
+    incident_key,
+    kind,
+    limit,
+    since: String(since),
+    until: String(until),
+  }))
+  const found = new Map<IncidentId, Array<Instant.Instant>>(wanted.map(({ id }) => [id, []]))
+  for (const row of yield* pg.queryJson(findOpenings, wanted)) {
+    // The columns of the statement.
+    found.get(row["id"] as IncidentId)?.push(row["opened_at"] as Instant.Instant)
   }
   return found
 })

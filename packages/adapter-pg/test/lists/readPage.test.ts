@@ -57,6 +57,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
       })),
     ),
   ),
+  silences: [{}],
   checks: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
   overdue: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
   history: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>

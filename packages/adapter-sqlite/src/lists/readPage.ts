@@ -35,6 +35,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   outbox: listed(storedTables.outbox),
   operators: listed(storedTables.operator),
   audit: listed(storedTables.audit),
+  silences: listed(storedTables.silence),
   // The list selects blocked keys only, which have all columns.
   blacklist: listed(storedTables.agent_key) as Listed<BlockedKeyRecord>,
 }

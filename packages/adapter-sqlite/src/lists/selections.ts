@@ -133,6 +133,12 @@ const audit: Select<"audit"> = ({ action, actor, subject }) => {
   }
   return plain("", { ...parts, from })
 }
+/** The silences of a state at a moment, which is given twice. */
+const OF_STATE = {
+  scheduled: "(r.starts_at > ? AND r.ends_at > ?)",
+  active: "(r.starts_at <= ? AND r.ends_at > ?)",
+  expired: "(r.ends_at <= ? AND r.ends_at <= ?)",
+} as const
 
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {
@@ -148,5 +154,9 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   outbox,
   operators: () => plain("operator AS r"),
   audit,
+  silences: ({ at, state }) =>
+    plain("silence AS r", {
+      conditions: state === undefined || at === undefined ? [] : [{ sql: OF_STATE[state], values: [at, at] }],
+    }),
   blacklist: () => plain("agent_key AS r", { conditions: [{ sql: "r.state = 'blocked'", values: [] }] }),
 }

@@ -18,6 +18,7 @@ import { migration as timers } from "./0007_timers.ts"
 import { migration as expectations } from "./0008_expectations.ts"
 import { migration as acknowledgedIncidents } from "./0009_acknowledged_incidents.ts"
 import { migration as audit } from "./0010_audit.ts"
+import { migration as silences } from "./0011_silences.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -31,6 +32,7 @@ export const migrations: ReadonlyArray<Migration> = [
   expectations,
   acknowledgedIncidents,
   audit,
+  silences,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -45,7 +45,11 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
   const audit = connection.query<[id: string]>(
     "SELECT id FROM audit WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?",
   )
+  const silences = connection.query<[id: string]>(
+    "SELECT id FROM silence WHERE ends_at < ? ORDER BY ends_at LIMIT ?",
+  )
   return {
+    silences: ({ before, limit }) => silences.all(before, limit).map(([key]) => ({ key })),
     deleted_agents: ({ limit }) => agents.all(limit).map(([key]) => ({ key })),
     history: ({ before, limit }) =>
       history.all(before, limit).map(([seq, isNewest]) => ({ key: String(seq), isNewest: isNewest === 1n })),
@@ -100,6 +104,7 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     incidents: by("id", "incident"),
     audit_subjects: by("audit_id", "audit_subject"),
     audit: by("id", "audit"),
+    silences: by("id", "silence"),
   }
   return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
 }

@@ -26,6 +26,10 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
     `SELECT id FROM incident INDEXED BY incident_by_next_look
     WHERE next_look_at IS NOT NULL AND state = 'open' AND next_look_at <= ? ORDER BY next_look_at LIMIT ?`,
   )
+  const openings = connection.query<[Instant]>(
+    `SELECT opened_at FROM incident INDEXED BY incident_by_key
+    WHERE incident_key = ? AND kind = ? AND opened_at > ? AND opened_at <= ? ORDER BY opened_at DESC LIMIT ?`,
+  )
   const addOpenIncidents = connection.query<never>(
     "UPDATE system_total SET incidents_open = incidents_open + ? WHERE writer = 0",
   )
@@ -33,6 +37,11 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
     find: table.one<[IncidentId]>("WHERE id = ?"),
     /** The incidents whose next look is due, longest due first. */
     due: (now: Instant, limit: number): ReadonlyArray<IncidentId> => due.all(now, limit).map(([id]) => id),
+    /** When the incidents of a key were opened, the latest first. */
+    openings: (
+      { incident_key, kind }: IncidentRef,
+      { limit, since, until }: { readonly since: Instant; readonly until: Instant; readonly limit: number },
+    ): ReadonlyArray<Instant> => openings.all(incident_key, kind, since, until, limit).map(([at]) => at),
     findOpen: (ref: IncidentRef): IncidentRecord | undefined => findOpen(ref.kind, ref.incident_key),
     /** Writes resolved incidents first: one of the same key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {

@@ -14,6 +14,7 @@ import {
 import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
+import { makeSilenceTable } from "./SilenceTable.ts"
 
 /** The prepared statements of every table, over one connection. */
 export const makeTables = (connection: SqliteConnection) => ({
@@ -32,6 +33,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   marks: makeMarkTable(connection),
   operators: makeOperatorTable(connection),
   audit: makeAuditTable(connection),
+  silences: makeSilenceTable(connection),
   established: makeEstablishedTable(connection),
 })
 

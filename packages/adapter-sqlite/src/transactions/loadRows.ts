@@ -23,6 +23,7 @@ export const loadRows = (stored: StoredRows, workspace: Workspace, request: RowR
     for (const ref of request.alerts) workspace.alerts.load(ref, tables.alerts.find(ref))
   }
   for (const name of request.operators ?? []) workspace.operators.load(name, tables.operators.find(name))
+  for (const id of request.silences ?? []) workspace.silences.load(id, tables.silences.find(id))
   if (request.mark) workspace.marks.load("service", tables.marks.find("service"))
   if (request.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
 }

@@ -18,6 +18,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
   for (const change of changes.operators) tables.operators.write(change)
   tables.audit.add(changes.audit)
+  for (const change of changes.silences) tables.silences.write(change)
   tables.incidentChanges.add(changes.incidentChanges)
   tables.incidentActs.add(changes.incidentActs)
   for (const cut of changes.storyCuts) tables.incidentChanges.cut(cut)

@@ -13,6 +13,9 @@ export const isSearch = (request: RowRequest): boolean =>
   request.dueIncidents !== undefined ||
   request.incidentsToRead !== undefined ||
   request.loudMembers !== undefined ||
+  request.openings !== undefined ||
+  request.silencesInForce !== undefined ||
+  request.unendedSilences !== undefined ||
   request.claimableAlerts !== undefined ||
   request.unclaimedOutbox !== undefined ||
   request.idlePendingAgents !== undefined
@@ -53,6 +56,19 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
     )
   }
   if (request.loudMembers !== undefined) found.loudMembers = loudMembers(tables, request.loudMembers)
+  if (request.openings !== undefined) {
+    found.openings = new Map(
+      request.openings.map(({ incident, limit, since, until }) => [
+        incident.id,
+        tables.incidents.openings(incident, { since, until, limit }),
+      ]),
+    )
+  }
+  if (request.silencesInForce !== undefined) {
+    found.silencesInForce = tables.silences.inForce(now, request.silencesInForce.endingAfter)
+    found.mark = tables.marks.find("service")
+  }
+  if (request.unendedSilences !== undefined) found.unendedSilences = tables.silences.countUnended(now)
   searchAgents(tables, workspace, request)
 }
 

@@ -45,6 +45,7 @@ const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
     from: Instant.fromMicros(1n),
     to: Instant.fromMicros(9n),
   },
+  silences: { state: "active", at: Instant.fromMicros(5n) },
 }
 
 /** Every set of filters of a list. */
@@ -115,6 +116,8 @@ describe("plans of list pages", () => {
             plan.some((line) => line.startsWith("SCAN")),
             `${name}: ${plan}`,
           )
+          // A silence ends, and its state with it: no index can hold states.
+          if (list === "silences") continue
           // Without a position the page is at an end of the index: a scan that stops after as many rows as are asked for.
           assert.isFalse(
             Object.keys(query.filter).length > 0 && first.some((line) => line.startsWith("SCAN")),

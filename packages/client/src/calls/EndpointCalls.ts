@@ -50,6 +50,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.operators,
       ...ops.incidentActs,
       ...ops.policy,
+      ...ops.silences,
     } as unknown as Methods
     const withClientErrors = toClientError(origin)
     return {

@@ -142,6 +142,20 @@ export const callTable = {
     /** Adds a note to the story of an incident, open or resolved. */
     note: call<[id: string, request: R.NoteRequest], R.IncidentAct>()("noteIncident"),
   },
+  /** Silences, the newest first: while one is active, nobody is notified of the incidents that it covers. */
+  silences: {
+    ...listing<P.SilenceListParameters, R.Silence>()("listSilences"),
+    get: call<[id: string], R.Silence>()("getSilence"),
+    /** Creates a silence; with `dry_run: true` it reports what the silence would cover instead. */
+    create: call<
+      [silence: R.NewSilence, parameters?: P.SilenceCreationParameters],
+      R.Silence | R.SilencePreview
+    >()("createSilence"),
+    /** Changes the end or the comment of a silence that has not ended. */
+    change: call<[id: string, changes: R.SilenceChanges], R.Silence>()("changeSilence"),
+    /** Ends a silence now; a count of 0 if it had ended. */
+    expire: rowAction("expireSilence"),
+  },
   /** Notifications; latest changed first unless `sort` says otherwise. */
   outbox: {
     ...listing<P.OutboxListParameters, R.NotificationOutboxItem>()("listOutbox"),

@@ -15,7 +15,8 @@ export type Endpoints = V1["agents"]["endpoints"] &
   Ops["operations"]["endpoints"] &
   Ops["operators"]["endpoints"] &
   Ops["incidentActs"]["endpoints"] &
-  Ops["policy"]["endpoints"]
+  Ops["policy"]["endpoints"] &
+  Ops["silences"]["endpoints"]
 export type EndpointName = keyof Endpoints
 
 interface TypesOfSchema {
@@ -45,7 +46,7 @@ export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoint
 
 /**
  * The arguments of a call: a body, an object of parameters, or the text of the only one in a path;
- * of a call with both a path and a body, that text and the body. {@link EndpointCodec.read} does the
+ * of a call with both a path and a body, that text and the body; of one with a body and a query, the body and the parameters. {@link EndpointCodec.read} does the
  * same at run time.
  */
 export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
@@ -59,7 +60,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
       ? [parameters: Path<Name>]
       : [value: string]
   : [Endpoints[Name]["~Params"]] extends [never]
-    ? [body: Body<Name>]
+    ? [Endpoints[Name]["~Query"]] extends [never]
+      ? [body: Body<Name>]
+      : [body: Body<Name>, parameters?: Query<Name>]
     : [value: string, body: Body<Name>]
 type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
 
@@ -140,7 +143,12 @@ const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
   const readBody = bodyReaderOf(endpoint)
   const readParameters = parametersReaderOf(endpoint)
   if (readBody === undefined) return readParameters
-  if (endpoint.params === undefined) return readBody
+  if (endpoint.params === undefined && endpoint.query === undefined) return readBody
+  if (endpoint.params === undefined)
+    return (body, parameters) =>
+      Result.flatMap(readBody(body), (decoded) =>
+        Result.map(readParameters(parameters), (query) => ({ ...decoded, ...query })),
+      )
   return (value, body) =>
     Result.flatMap(readParameters(value), (path) =>
       Result.map(readBody(body), (decoded) => ({ ...path, ...decoded })),
@@ -148,11 +156,11 @@ const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
 }
 
 const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
-  const [success] = endpoint.success
+  const [success = Schema.Void, ...others] = endpoint.success
   return {
     inputs: Number(endpoint.payload.size > 0) + Number((endpoint.params ?? endpoint.query) !== undefined),
     read: readerOf(endpoint),
-    write: Schema.encodeUnknownSync(success ?? Schema.Void),
+    write: Schema.encodeUnknownSync(others.length === 0 ? success : Schema.Union([success, ...others])),
     isWrite: endpoint.method !== "GET",
   }
 }
@@ -165,6 +173,7 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.operators.endpoints,
   ...OpsApi.groups.incidentActs.endpoints,
   ...OpsApi.groups.policy.endpoints,
+  ...OpsApi.groups.silences.endpoints,
 }
 
 /** The codec of each endpoint. */

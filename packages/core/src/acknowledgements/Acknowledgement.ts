@@ -45,10 +45,6 @@ export const acknowledgementOf = (incident: AckColumns): Acknowledgement | undef
 export const isAcknowledged = (incident: Pick<IncidentRecord, "ack_until" | "state">): boolean =>
   incident.state === "open" && incident.ack_until !== undefined
 
-/** Whether an acknowledgement has run out and is not yet ended. */
-export const hasRunOut = (incident: AckColumns, now: Instant.Instant): boolean =>
-  incident.ack_until !== undefined && incident.ack_until <= now
-
 /** The acknowledgement of an incident that is in force at a moment. */
 export const acknowledgementInForce = (
   incident: AckColumns,

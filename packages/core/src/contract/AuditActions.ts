@@ -6,6 +6,7 @@ export const AuditSubjectKinds = {
   notification: "the id of the outbox item",
   incident: "the id of the incident",
   operator: "the operator's name",
+  silence: "the id of the silence",
 } as const
 export type AuditSubjectKind = keyof typeof AuditSubjectKinds
 
@@ -66,6 +67,17 @@ export const AuditActions = {
   },
   "operator.rotated": { subject: "operator", change: "its token was replaced", parameters: ["grace"] },
   "operator.removed": { subject: "operator", change: "removed", parameters: [] },
+  "silence.created": {
+    subject: "silence",
+    change: "created",
+    parameters: ["starts_at", "ends_at", "comment"],
+  },
+  "silence.changed": {
+    subject: "silence",
+    change: "its end or its comment changed; the new values",
+    parameters: ["ends_at", "comment"],
+  },
+  "silence.expired": { subject: "silence", change: "ended before its time", parameters: [] },
 } as const satisfies Readonly<Record<string, AuditedChange>>
 export type AuditActionName = keyof typeof AuditActions
 

@@ -48,6 +48,12 @@ export const IncidentId = Schema.String.check(
 ).pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
 
+/** ID of a silence: UUIDv7, lower case (docs/rules.md#silences). */
+export const SilenceId = Schema.String.check(
+  isUuidV7.annotate({ identifier: "SilenceId", description: "Names a silence: a UUID version 7." }),
+).pipe(Schema.brand("SilenceId"))
+export type SilenceId = typeof SilenceId.Type
+
 /**
  * ID of a notification: UUIDv7, lower case. Constant over all attempts, so that receivers can
  * deduplicate (docs/rules.md#delivery).

@@ -1,3 +1,4 @@
+import { SilenceStateName } from "./Silences.ts"
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
@@ -111,6 +112,18 @@ export const BlacklistPathParameters = Schema.Struct({
   ),
 })
 export type BlacklistPathParameters = typeof BlacklistPathParameters.Type
+
+/** Query of GET /ops/v1/silences. */
+export const SilenceListParameters = Schema.Struct({
+  state: filter(SilenceStateName, "Only silences in this state."),
+  ...paging,
+})
+export type SilenceListParameters = typeof SilenceListParameters.Type
+
+/** Query of POST /ops/v1/silences. */
+export const SilenceCreationParameters = Schema.Struct({
+  dry_run: flag("Whether to report what the silence would cover, without creating it."),
+})
 
 /** Query of GET /api/v1/agents. */
 export const AgentListParameters = Schema.Struct(paging)

@@ -1,7 +1,7 @@
-import { hasRunOut } from "../acknowledgements/Acknowledgement.ts"
 import type * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -9,6 +9,7 @@ import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
 import { gatherHolds, type HoldOptions, type Holds } from "./gatherHolds.ts"
 import { canBeHeld, heldItem, isHeld } from "./heldItems.ts"
+import { lastEnd } from "./holdsOf.ts"
 
 /**
  * Examines held firings that are due for it. Those of open incidents that are free now become due
@@ -18,18 +19,40 @@ export const examineHeld = (options: HoldOptions, limit: number): Command<number
   function* (workspace, now) {
     yield { heldOutbox: { limit } }
     const { heldOutbox } = workspace.found
-    if (heldOutbox.length === 0) return 0
-    // Incidents are locked before their outbox items, everywhere.
-    yield* ensure(workspace, { incidents: heldOutbox.map(({ incident_id }) => incident_id) })
-    const ids = Array.from(new Set(heldOutbox.map(({ incident_id }) => incident_id)))
-    // The end of an acknowledgement frees its firings, with a cause of its own.
-    const incidents = ids
-      .flatMap((id) => workspace.incidents.get(id) ?? [])
-      .filter((incident) => !hasRunOut(incident, now))
-    const holds = yield* gatherHolds(workspace, incidents, options, now)
-    for (const incident of incidents) examineIncident(workspace, incident, holds, now)
+    yield* examine(
+      workspace,
+      heldOutbox.map(({ incident_id }) => incident_id),
+      options,
+      now,
+    )
     return heldOutbox.length
   }
+
+/** Examines the held firings of these incidents, because their holds may have changed. */
+export const examineIncidents = (options: HoldOptions, ids: ReadonlyArray<IncidentId>): Command<void> =>
+  function* (workspace, now) {
+    yield* examine(workspace, ids, options, now)
+  }
+
+function* examine(
+  workspace: Workspace,
+  found: ReadonlyArray<IncidentId>,
+  options: HoldOptions,
+  now: Instant.Instant,
+): Decision<void> {
+  const ids = Array.from(new Set(found))
+  if (ids.length === 0) return
+  // Incidents are locked before their outbox items, everywhere.
+  yield* ensure(workspace, { incidents: ids })
+  const incidents = ids.flatMap((id) => workspace.incidents.get(id) ?? [])
+  const holds = yield* gatherHolds(workspace, incidents, options, now)
+  for (const incident of incidents) {
+    const acknowledgedUntil = holds.acknowledgedUntil(incident)
+    // The end of an acknowledgement frees its firings, with a cause of its own.
+    if (acknowledgedUntil === undefined || now < acknowledgedUntil)
+      examineIncident(workspace, incident, holds, now)
+  }
+}
 
 /** Of several firings for one receiver, the last decides; it states what the others would have. */
 export const examineIncident = (
@@ -46,8 +69,10 @@ export const examineIncident = (
     const last = waiting.at(-1)
     if (last === undefined) continue
     const holds = onItem(incident, last)
-    if (holds.length > 0) for (const item of waiting) workspace.outbox.put(heldItem(item, holds, now))
-    else {
+    if (holds.length > 0) {
+      for (const item of waiting)
+        if (item.look_at !== lastEnd(holds)) workspace.outbox.put(heldItem(item, holds, now))
+    } else {
       for (const item of waiting.slice(0, -1)) workspace.outbox.put(coalesced(item, now))
       workspace.outbox.put(freed(last, incident, "hold_ended", now))
     }

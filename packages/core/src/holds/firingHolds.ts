@@ -1,15 +1,18 @@
 import type { Duration } from "effect"
-import { acknowledgementInForce } from "../acknowledgements/Acknowledgement.ts"
+import { type Acknowledgement, acknowledgementOf } from "../acknowledgements/Acknowledgement.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { canBeHeld } from "./heldItems.ts"
+import { settledEnd, type Settling } from "./settling.ts"
 import { type Hold, type HoldFacts, holdsOf } from "./holdsOf.ts"
 
 /** What decides on the holds of an incident's firings, besides the incident and its acknowledgement. */
 export interface HoldContext extends Pick<HoldFacts, "covers" | "loud"> {
   /** How long the incident must have been open before anyone is notified. */
   readonly after: Duration.Duration
+  /** The outage that agents may still have to report from. */
+  readonly settling: Settling | undefined
 }
 
 /** The holds on an outbox item at a moment; none on one that cannot be held. */
@@ -33,7 +36,7 @@ export const incidentHolds = (
 const factsOf = (
   incident: IncidentRecord,
   { cause, severity }: Pick<OutboxRecord, "cause" | "severity">,
-  { after, covers, loud }: HoldContext,
+  { after, covers, loud, settling }: HoldContext,
   now: Instant.Instant,
 ): HoldFacts => ({
   severity,
@@ -41,8 +44,20 @@ const factsOf = (
   opensAt:
     cause === "escalation" || cause === "reminder"
       ? incident.opened_at
-      : Instant.plus(incident.opened_at, after),
-  acknowledgement: acknowledgementInForce(incident, now),
+      : settledEnd(Instant.plus(incident.opened_at, after), settling),
+  acknowledgement: settledAcknowledgement(incident, settling, now),
   loud,
   covers,
 })
+
+/** The acknowledgement that holds at a moment: also one that ran out during an outage, for a while. */
+const settledAcknowledgement = (
+  incident: IncidentRecord,
+  settling: Settling | undefined,
+  now: Instant.Instant,
+): Acknowledgement | undefined => {
+  const acknowledgement = acknowledgementOf(incident)
+  if (acknowledgement === undefined) return undefined
+  const until = settledEnd(acknowledgement.until, settling)
+  return now < until ? { ...acknowledgement, until } : undefined
+}

@@ -1,28 +1,34 @@
 import { Duration } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
-import type * as Instant from "../contract/Instant.ts"
+import * as Instant from "../contract/Instant.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { LoudMember } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
-import type { Routing } from "../policy/routing.ts"
+import type { CountOpenings, Routing } from "../policy/routing.ts"
+import { defaultRules } from "../ports/RuleSettings.ts"
 import type { MatchedFacts } from "../silences/Matcher.ts"
 import { coversInForce } from "./coversInForce.ts"
 import { firingHolds, incidentHolds, type HoldContext } from "./firingHolds.ts"
-import { coveringHolds, type CompiledCover, type Hold, type LoudMembers } from "./holdsOf.ts"
+import { type CompiledCover, coveringHolds, type Hold, type LoudMembers } from "./holdsOf.ts"
+import { settledEnd, settlingAt, type Settling } from "./settling.ts"
 
 /** What decides on holds besides rows. */
 export interface HoldOptions {
   /** The policy in force; each decision reads it once. */
   readonly policy: () => Policy
+  /** After this silence of the service, its return is the end of an outage. */
+  readonly staleAfter: Duration.Duration
 }
 
 interface GatherOptions extends HoldOptions {
   /** Whether the routes of incidents count, and not only their holds. */
   readonly isRouted?: boolean
+  /** These instead of the silences and windows in force. */
+  readonly covers?: ReadonlyArray<CompiledCover>
 }
 
 /** The holds on the firings of some incidents at a moment. */
@@ -33,12 +39,14 @@ export interface Holds {
   readonly onIncident: (incident: IncidentRecord) => ReadonlyArray<Hold>
   /** The silences and windows that cover one of these incidents. */
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
+  /** The end of its acknowledgement: later, if that ran out during an outage. */
+  readonly acknowledgedUntil: (incident: IncidentRecord) => Instant.Instant | undefined
   /** The routes of its worst loud member; absent if it has none. */
   readonly routing: (incident: IncidentRecord) => Routing | undefined
 }
 
 /** Without a policy: acknowledgements and silences hold. */
-export const WITHOUT_POLICY: HoldOptions = { policy: () => NO_POLICY }
+export const WITHOUT_POLICY: HoldOptions = { policy: () => NO_POLICY, staleAfter: defaultRules.staleAfter }
 const NO_POLICY = compilePolicy({}, [])
 
 /** An incident with more present members than this is a crowd (docs/rules.md#covers). */
@@ -51,22 +59,30 @@ const CROWD = 500
 export function* gatherHolds(
   workspace: Workspace,
   incidents: ReadonlyArray<IncidentRecord>,
-  { isRouted = false, policy: policyInForce }: GatherOptions,
+  { covers: given, isRouted = false, policy: policyInForce, staleAfter }: GatherOptions,
   now: Instant.Instant,
 ): Decision<Holds> {
   const policy = policyInForce()
-  const covers = coversInForce(policy, now)
-  const open = incidents.filter(({ state }) => state === "open")
-  const needsMembers = isRouted || covers.length > 0 || policy.hasRoutes
-  if (needsMembers && open.length > 0) yield { loudMembers: membersAsked(open) }
-  const loudOf = needsMembers && open.length > 0 ? workspace.found.loudMembers : NOBODY
+  const settling = yield* readSilences(workspace, now, staleAfter)
+  const silences = workspace.found.silencesInForce
+  const covers = given ?? coversInForce({ policy, silences, settling }, now)
+  const open = distinct(incidents.filter(({ state }) => state === "open"))
+  const needsMembers = open.length > 0 && (isRouted || covers.length > 0 || policy.hasRoutes)
+  if (needsMembers) yield { loudMembers: open.map(membersAsked) }
+  const loudOf = needsMembers ? workspace.found.loudMembers : NOBODY
+  const openings = yield* readOpenings(workspace, open, policy.flapping)
   const routing = (incident: IncidentRecord): Routing | undefined => {
     const worst = loudOf.get(incident.id)?.[0]
     return worst && policy.route(factsOf(incident, worst))
   }
+  const coverage = (incident: IncidentRecord): Pick<HoldContext, "covers" | "loud"> => ({
+    covers,
+    loud: loudFacts(incident, loudOf.get(incident.id) ?? []),
+  })
   const contextOf = (incident: IncidentRecord): HoldContext => ({
-    after: routing(incident)?.after(() => 0) ?? Duration.zero,
-    ...coverage(incident, loudOf.get(incident.id) ?? [], covers),
+    after: routing(incident)?.after(openings(incident)) ?? Duration.zero,
+    settling,
+    ...coverage(incident),
   })
   const contexts = new Map<IncidentId, HoldContext>()
   const knownContext = (incident: IncidentRecord): HoldContext => {
@@ -76,7 +92,8 @@ export function* gatherHolds(
   }
   return {
     routing,
-    covering: (incident) => coveringHolds(coverage(incident, loudOf.get(incident.id) ?? [], covers)),
+    covering: (incident) => coveringHolds(coverage(incident)),
+    acknowledgedUntil: ({ ack_until }) => ack_until && settledEnd(ack_until, settling),
     onItem: (incident, item) => firingHolds(incident, item, knownContext(incident), now),
     onIncident: (incident) => incidentHolds(incident, knownContext(incident), now),
   }
@@ -87,18 +104,49 @@ const NOBODY: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>> = new Map()
 const isCrowd = ({ members_critical, members_unknown, members_warning }: IncidentRecord): boolean =>
   members_critical + members_unknown + members_warning > CROWD
 
-/** Of a crowd, only the worst loud member decides, by its routes. */
-const membersAsked = (incidents: ReadonlyArray<IncidentRecord>) =>
-  Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values(), (incident) => ({
-    incident_id: incident.id,
-    limit: isCrowd(incident) ? 1 : CROWD,
-  }))
+const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
+  Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())
 
-const coverage = (
-  incident: IncidentRecord,
-  loud: ReadonlyArray<LoudMember>,
-  covers: ReadonlyArray<CompiledCover>,
-): Pick<HoldContext, "covers" | "loud"> => ({ covers, loud: loudFacts(incident, loud) })
+/** Of a crowd, only the worst loud member decides, by its routes. */
+const membersAsked = (incident: IncidentRecord) => ({
+  incident_id: incident.id,
+  limit: isCrowd(incident) ? 1 : CROWD,
+})
+
+/** Finds the silences in force; also those that ended in an outage which agents may still have to report from. */
+function* readSilences(
+  workspace: Workspace,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Decision<Settling | undefined> {
+  yield { silencesInForce: { endingAfter: now } }
+  const settling = settlingAt(workspace.found.mark, now, staleAfter)
+  if (settling !== undefined) yield { silencesInForce: { endingAfter: settling.began_at } }
+  return settling
+}
+
+/** Counts how often the key of an incident was opened in a span until it opened. */
+function* readOpenings(
+  workspace: Workspace,
+  incidents: ReadonlyArray<IncidentRecord>,
+  flapping: Policy["flapping"],
+): Decision<(incident: IncidentRecord) => CountOpenings> {
+  if (flapping === undefined || incidents.length === 0) return () => () => 0
+  yield {
+    openings: incidents.map((incident) => ({
+      incident,
+      since: Instant.minus(incident.opened_at, flapping.within),
+      until: incident.opened_at,
+      limit: flapping.openings,
+    })),
+  }
+  const { openings } = workspace.found
+  return ({ id, opened_at }) =>
+    (within) => {
+      const since = Instant.minus(opened_at, within)
+      return (openings.get(id) ?? []).filter((at) => at > since).length
+    }
+}
 
 const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudMembers => {
   const [worst] = loud

@@ -1,13 +1,9 @@
-import { Duration } from "effect"
 import type { IncidentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type * as Instant from "../contract/Instant.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { wasAttempted } from "../notifications/retrySchedule.ts"
-import type { Hold } from "./holdsOf.ts"
-
-/** A held firing is examined this often in any case: the labels of agents change unnoticed. */
-const LOOK_EVERY = Duration.minutes(5)
+import { type Hold, lastEnd } from "./holdsOf.ts"
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */
 export const canBeHeld = (item: OutboxRecord): boolean =>
@@ -19,7 +15,7 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
 /** Whether a firing was found to be held when it was last examined. */
 export const isHeld = (item: OutboxRecord): boolean => item.state === "pending" && item.look_at !== undefined
 
-/** A firing under these holds: not due, and examined again when the first of them ends. */
+/** A firing under these holds: not due, and examined again when the last of them ends. */
 export const heldItem = (
   item: OutboxRecord,
   holds: ReadonlyArray<Hold>,
@@ -27,7 +23,7 @@ export const heldItem = (
 ): OutboxRecord => ({
   ...item,
   next_attempt_at: undefined,
-  look_at: holds.map(({ until }) => until).reduce(Instant.min, Instant.plus(now, LOOK_EVERY)),
+  look_at: lastEnd(holds),
   updated_at: isHeld(item) ? item.updated_at : now,
 })
 

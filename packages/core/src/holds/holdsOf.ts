@@ -47,6 +47,10 @@ export interface HoldFacts {
   readonly covers: ReadonlyArray<CompiledCover>
 }
 
+/** A firing waits until the last of its holds has ended; there is at least one. */
+export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
+  holds.map(({ until }) => until).reduce(Instant.max)
+
 /** Every hold on a firing at a moment; none where it may be sent. */
 export const holdsOf = (facts: HoldFacts, now: Instant.Instant): ReadonlyArray<Hold> => [
   ...(now < facts.opensAt ? [{ by: "after", until: facts.opensAt } as const] : []),

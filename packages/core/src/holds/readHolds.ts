@@ -1,9 +1,9 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type * as Instant from "../contract/Instant.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { gatherHolds, type HoldOptions } from "./gatherHolds.ts"
-import type { Hold } from "./holdsOf.ts"
+import { type Hold, lastEnd } from "./holdsOf.ts"
 
 /** What withholds a firing, and until when as far as that is known now. */
 export interface HeldBy {
@@ -52,8 +52,5 @@ export const heldIncidents = (
     return held
   }
 
-/** A firing waits until the last of its holds has ended. */
 const heldBy = (holds: ReadonlyArray<Hold>): HeldBy | undefined =>
-  holds.length === 0
-    ? undefined
-    : { held_by: holds.map(({ by }) => by), held_until: holds.map(({ until }) => until).reduce(Instant.max) }
+  holds.length === 0 ? undefined : { held_by: holds.map(({ by }) => by), held_until: lastEnd(holds) }

@@ -1,14 +1,13 @@
 import type { AuditId } from "../contract/Audit.ts"
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
+import type { HoldOptions } from "../holds/gatherHolds.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Ids } from "../ports/Ids.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** What incident decisions need besides rows. */
-export interface IncidentOptions {
-  /** The policy in force; each decision reads it once. */
-  readonly policy: () => Policy
+export interface IncidentOptions extends HoldOptions {
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly newAuditId: (now: Instant) => AuditId
@@ -24,8 +23,10 @@ export const newId =
 export const incidentOptions = (
   ids: Ids["Service"],
   policy: Pick<PolicyInForce["Service"], "current">,
+  { staleAfter }: Pick<RuleOptions, "staleAfter">,
 ): IncidentOptions => ({
   policy: policy.current,
+  staleAfter,
   newIncidentId: newId<IncidentId>(ids),
   newOutboxId: newId<OutboxId>(ids),
   newAuditId: newId<AuditId>(ids),

@@ -7,6 +7,8 @@ import * as Instant from "../contract/Instant.ts"
 export interface MarkRecord {
   readonly name: "service"
   readonly marked_at: Instant.Instant
+  /** The last sign of life before the last outage; absent in marks of earlier versions. */
+  readonly outage_began_at: Instant.Instant | undefined
   /** When the last outage ended, if there was one. */
   readonly outage_ended_at: Instant.Instant | undefined
 }

@@ -14,23 +14,38 @@ export const isInGrace = (
   now: Instant.Instant,
   rules: RuleOptions,
 ): boolean => {
-  const end = mark === undefined ? undefined : outageEnd(mark, now, rules)
+  const end = mark && lastOutage(mark, now, rules)?.ended_at
   return end !== undefined && now < Instant.plus(end, rules.deadAfter)
 }
 
+/** A time in which the service could not commit. */
+export interface Outage {
+  /** The last sign of life before it; absent in marks of earlier versions. */
+  readonly began_at: Instant.Instant | undefined
+  readonly ended_at: Instant.Instant
+}
+
 /**
- * When the last outage ended: now, if the last mark is older than the stale threshold. An end in
- * the future comes from a clock set back since, and counts as now; otherwise the grace would last
- * until the clock caught up.
+ * The last outage. It ends now if the last mark is older than the stale threshold. An end in the
+ * future comes from a clock set back since, and counts as now; otherwise the grace would last until
+ * the clock caught up.
  */
+export const lastOutage = (
+  mark: MarkRecord,
+  now: Instant.Instant,
+  { staleAfter }: Pick<RuleOptions, "staleAfter">,
+): Outage | undefined => {
+  const { marked_at, outage_began_at: began_at, outage_ended_at: ended_at } = mark
+  if (marked_at < Instant.minus(now, staleAfter)) return { began_at: marked_at, ended_at: now }
+  return ended_at && { began_at, ended_at: Instant.min(ended_at, now) }
+}
+
+/** When the last outage ended. */
 export const outageEnd = (
   mark: MarkRecord,
   now: Instant.Instant,
-  rules: RuleOptions,
-): Instant.Instant | undefined => {
-  if (mark.marked_at < Instant.minus(now, rules.staleAfter)) return now
-  return mark.outage_ended_at && Instant.min(mark.outage_ended_at, now)
-}
+  rules: Pick<RuleOptions, "staleAfter">,
+): Instant.Instant | undefined => lastOutage(mark, now, rules)?.ended_at
 
 // Four marks fit into the longest gap that is not an outage, so that one slow mark is not an
 // outage.
@@ -56,9 +71,11 @@ export const leaveMark = (rules: RuleOptions): Command<void> =>
   function* (workspace, now) {
     yield* ensure(workspace, { mark: true })
     const mark = workspace.marks.get("service")
+    const outage = mark && lastOutage(mark, now, rules)
     workspace.marks.put({
       name: "service",
       marked_at: markedAt(mark, now, rules),
-      outage_ended_at: mark && outageEnd(mark, now, rules),
+      outage_began_at: outage?.began_at,
+      outage_ended_at: outage?.ended_at,
     })
   }

@@ -11,6 +11,7 @@ import type {
   IncidentKey,
   KeyHash,
   OutboxId,
+  SilenceId,
 } from "../contract/Identifiers.ts"
 import type { OperatorName } from "../contract/Operators.ts"
 import type { Severity } from "../contract/Status.ts"
@@ -22,6 +23,7 @@ import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
+import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
 
 /**
@@ -63,6 +65,7 @@ export class MemoryTables {
   readonly operators = new Map<OperatorName, OperatorRecord>()
   /** In the order in which they were recorded. */
   readonly audit = new Map<AuditId, AuditRecord>()
+  readonly silences = new Map<SilenceId, SilenceRecord>()
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations = new Set<string>()
   pendingAgents = 0

@@ -14,6 +14,7 @@ import {
   type RetentionTables,
 } from "../retention/retentionPiece.ts"
 import { type RetentionFacts, RetentionRules } from "../retention/RetentionRules.ts"
+import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { removeInner, removeResult } from "./persistChanges.ts"
 
@@ -29,6 +30,7 @@ const noRows = () => ({
   alerts: Array.of<AlertRecord>(),
   incidents: Array.of<IncidentRecord>(),
   audit: Array.of<AuditRecord>(),
+  silences: Array.of<SilenceRecord>(),
 })
 
 /** Rows that a piece of retention removes. */
@@ -70,6 +72,7 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
   for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, row.severity)
   for (const row of expired.incidents) tables.incidents.delete(row.id)
   for (const row of expired.audit) tables.audit.delete(row.id)
+  for (const row of expired.silences) tables.silences.delete(row.id)
 }
 
 const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
@@ -79,6 +82,13 @@ const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
   outbox: (piece) => first(oldOutbox(tables, piece), piece.limit),
   incidents: (piece) => first(oldIncidents(tables, piece), piece.limit),
   audit: (piece) => first(oldAudit(tables, piece), piece.limit),
+  silences: ({ before, limit }) =>
+    first(
+      Array.from(tables.silences.values()).flatMap(({ ends_at, id }) =>
+        ends_at < before ? [{ key: id }] : [],
+      ),
+      limit,
+    ),
 })
 
 /** Collects the rows to remove. */
@@ -105,6 +115,7 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     // The subjects of a row are part of it here.
     audit_subjects: () => 0,
     audit: noting(expired.audit, (keys) => rowsAt<string, AuditRecord>(tables.audit, keys)),
+    silences: noting(expired.silences, (keys) => rowsAt<string, SilenceRecord>(tables.silences, keys)),
   }
   return (rows, keys, limit) => removals[rows](keys, limit)
 }

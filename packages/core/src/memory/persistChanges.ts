@@ -38,6 +38,7 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     else if (before !== undefined) tables.operators.delete(before.name)
   }
   for (const row of changes.audit) tables.audit.set(row.id, row)
+  for (const { after } of changes.silences) if (after !== undefined) tables.silences.set(after.id, after)
   for (const change of changes.incidentChanges) {
     const story = tables.incidentChanges.get(change.incident_id)
     if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])

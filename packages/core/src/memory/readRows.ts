@@ -10,6 +10,7 @@ import {
 } from "../engine/lists/ListDefinitions.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import { isAcknowledged } from "../acknowledgements/Acknowledgement.ts"
+import { silenceState } from "../silences/SilenceRecord.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 
 type Source<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
@@ -73,6 +74,10 @@ const sources: { readonly [L in ListName]: Source<L> } = {
         (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)) &&
         (filter.from === undefined || row.recorded_at >= filter.from) &&
         (filter.to === undefined || row.recorded_at < filter.to),
+    ),
+  silences: (tables, { at, state }) =>
+    Array.from(tables.silences.values()).filter(
+      (row) => state === undefined || at === undefined || silenceState(row, at) === state,
     ),
   blacklist: (tables) => Array.from(tables.keys.values()).filter((key) => key.state === "blocked"),
 }

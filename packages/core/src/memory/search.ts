@@ -40,26 +40,7 @@ export const search = (
       .slice(0, request.dueIncidents.limit)
       .map(({ id }) => id)
   }
-  if (request.incidentsToRead !== undefined) {
-    found.incidentsToRead = new Map(
-      request.incidentsToRead.flatMap((id) => {
-        const incident = tables.incidents.get(id)
-        return incident === undefined ? [] : [[id, incident]]
-      }),
-    )
-  }
-  if (request.loudMembers !== undefined) {
-    found.loudMembers = new Map(
-      request.loudMembers.flatMap(({ incident_id, limit }) => {
-        const loud = Array.from(tables.members.get(incident_id)?.values() ?? [])
-          .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
-          .toSorted(compareMembers)
-          .slice(0, limit)
-          .map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
-        return loud.length === 0 ? [] : [[incident_id, loud]]
-      }),
-    )
-  }
+  searchHolds(tables, workspace, request, now)
   if (request.unclaimedOutbox !== undefined) {
     const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
     const items = Array.from(tables.outbox.values()).filter(
@@ -82,6 +63,64 @@ export const search = (
     for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
     found.idlePendingAgents = agents.map((agent) => agent.agent_id)
   }
+}
+
+/** What holds are decided from. */
+const searchHolds = (tables: MemoryTables, workspace: Workspace, request: RowRequest, now: Instant): void => {
+  const { found } = workspace
+  if (request.incidentsToRead !== undefined) {
+    found.incidentsToRead = new Map(
+      request.incidentsToRead.flatMap((id) => {
+        const incident = tables.incidents.get(id)
+        return incident === undefined ? [] : [[id, incident]]
+      }),
+    )
+  }
+  if (request.loudMembers !== undefined) {
+    found.loudMembers = new Map(
+      request.loudMembers.flatMap(({ incident_id, limit }) => {
+        const loud = Array.from(tables.members.get(incident_id)?.values() ?? [])
+          .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
+          .toSorted(compareMembers)
+          .slice(0, limit)
+          .map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
+        return loud.length === 0 ? [] : [[incident_id, loud]]
+      }),
+    )
+  }
+  if (request.openings !== undefined) {
+    found.openings = new Map(
+      request.openings.map(({ incident, limit, since, until }) => [
+        incident.id,
+        Array.from(tables.incidents.values())
+          .filter(
+            ({ incident_key, kind }) => incident_key === incident.incident_key && kind === incident.kind,
+          )
+          .map(({ opened_at }) => opened_at)
+          .filter((at) => at > since && at <= until)
+          .toSorted((a, b) => (a > b ? -1 : 1))
+          .slice(0, limit),
+      ]),
+    )
+  }
+  searchSilences(tables, workspace, request, now)
+}
+
+const searchSilences = (
+  tables: MemoryTables,
+  { found }: Workspace,
+  request: RowRequest,
+  now: Instant,
+): void => {
+  if (request.silencesInForce !== undefined) {
+    const { endingAfter } = request.silencesInForce
+    found.silencesInForce = Array.from(tables.silences.values()).filter(
+      ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
+    )
+    found.mark = tables.mark
+  }
+  if (request.unendedSilences === true)
+    found.unendedSilences = Array.from(tables.silences.values()).filter(({ ends_at }) => ends_at > now).length
 }
 
 const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident_id"] }>(

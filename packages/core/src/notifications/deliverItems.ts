@@ -5,6 +5,7 @@ import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
@@ -45,6 +46,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const signal = yield* OutboxSignal
   const receivers = yield* Receivers
   const { current: policy } = yield* PolicyInForce
+  const { staleAfter } = yield* RuleSettings
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   let running = 0
   const free = () => options().concurrency - running
@@ -77,7 +79,14 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const random = yield* Random.next
     const { digestOver } = options()
     const claimed = yield* commits.transact(
-      claimOutbox({ notifiers: [receiver], limit: free(), digestOver, lease, random, holds: { policy } }),
+      claimOutbox({
+        notifiers: [receiver],
+        limit: free(),
+        digestOver,
+        lease,
+        random,
+        holds: { policy, staleAfter },
+      }),
     )
     const isDigest = digestOver !== undefined && claimed.length > digestOver
     const attempts = isDigest

@@ -63,7 +63,7 @@ const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOp
     updated_at: now,
   }
   // A claim sees what covers the incident.
-  const holds = firingHolds(incident, item, { after, covers: [], loud: NOBODY }, now)
+  const holds = firingHolds(incident, item, { after, covers: [], loud: NOBODY, settling: undefined }, now)
   workspace.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 
@@ -128,7 +128,9 @@ export const enqueueFirings = (
     const told = firings.filter((item) => item.receiver === receiver)
     const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
     if (isTold && options.again === undefined) continue
-    const cause = told.length === 0 ? "opened" : "worsened"
+    // This firing takes the place of held ones, so that it may be the first that the receiver gets.
+    const isFirst = told.every((item) => isHeld(item) && options.again === undefined)
+    const cause = isFirst ? "opened" : "worsened"
     enqueueFiring(workspace, incident, { receiver, cause, after: leastAfter(after) }, options)
     // This firing states what the held ones would have, and must not wait behind them.
     for (const item of told) {

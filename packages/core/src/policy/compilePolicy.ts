@@ -1,8 +1,8 @@
-import { Result } from "effect"
+import { Duration, Result } from "effect"
 import type { NotifierName } from "../contract/Status.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { compileMatchers, type MatchedFacts } from "../silences/Matcher.ts"
-import type { Freshness, PolicyDocument, Receiver, Window } from "./PolicyDocument.ts"
+import type { Freshness, PolicyDocument, Receiver, Route, Window } from "./PolicyDocument.ts"
 import { compileRoutes, type Routing } from "./routing.ts"
 import { parseSchedule, type Schedule } from "./Schedule.ts"
 
@@ -36,6 +36,8 @@ export interface Policy {
   readonly hasRoutes: boolean
   /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
   readonly hasTimers: boolean
+  /** The longest span and the most openings that a route counts to see whether a key flaps. */
+  readonly flapping: { readonly within: Duration.Duration; readonly openings: number } | undefined
   readonly route: (facts: MatchedFacts) => Routing
   readonly windows: ReadonlyArray<PolicyWindow>
   readonly freshness: FreshnessRules
@@ -62,6 +64,7 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
     receivers,
     hasRoutes: routes.length > 0,
     hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
+    flapping: flappingOf(routes),
     route: compileRoutes(routes, Array.from(receivers.keys())),
     windows: windows.map(compileWindow),
     freshness: compileFreshness(freshness),
@@ -77,6 +80,20 @@ const compileFreshness = (rules: ReadonlyArray<Freshness>): FreshnessRules => {
     ),
     ruleOf: (facts) => compiled.find(({ matches }) => matches(facts))?.rule,
   }
+}
+
+const flappingOf = (routes: ReadonlyArray<Route>): Policy["flapping"] => {
+  const [first, ...others] = routes.flatMap(({ flapping }) => flapping ?? [])
+  return (
+    first &&
+    others.reduce<NonNullable<Policy["flapping"]>>(
+      (most, { openings, within }) => ({
+        within: Duration.max(most.within, within),
+        openings: Math.max(most.openings, openings),
+      }),
+      first,
+    )
+  )
 }
 
 const receiverOf = (definition: Receiver): PolicyReceiver => ({ kind: definition.kind, definition })

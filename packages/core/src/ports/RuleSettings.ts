@@ -43,6 +43,8 @@ export interface RuleOptions {
   readonly acknowledgedFor: Duration.Duration
   /** How long one may last (SERVICE_ACK_MAX). */
   readonly longestAcknowledgement: Duration.Duration
+  /** How long a silence may last (SERVICE_SILENCE_MAX). */
+  readonly longestSilence: Duration.Duration
   /** After this silence an agent is dead (docs/rules.md#heartbeat-incidents). */
   readonly deadAfter: Duration.Duration
 }
@@ -65,6 +67,7 @@ export const defaultRules: RuleOptions = {
   staleAfter: Duration.seconds(120),
   acknowledgedFor: Duration.hours(8),
   longestAcknowledgement: Duration.days(7),
+  longestSilence: Duration.days(30),
   deadAfter: Duration.seconds(300),
 }
 

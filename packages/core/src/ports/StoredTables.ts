@@ -10,6 +10,7 @@ import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { audit, audit_subject, operator } from "./OperatorTables.ts"
+import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { EstablishedName } from "./Storage.ts"
 import {
   boolean,
@@ -184,7 +185,26 @@ const alert: TableShape<AlertRecord> = {
 const mark: TableShape<MarkRecord> = {
   name: "mark",
   key: ["name"],
-  columns: { name: text, marked_at: instant, outage_ended_at: orUndefined(instant) },
+  columns: {
+    name: text,
+    marked_at: instant,
+    outage_began_at: orUndefined(instant),
+    outage_ended_at: orUndefined(instant),
+  },
+}
+
+const silence: TableShape<SilenceRecord> = {
+  name: "silence",
+  key: ["id"],
+  columns: {
+    id: text,
+    matchers: json,
+    starts_at: instant,
+    ends_at: instant,
+    comment: text,
+    created_by: text,
+    created_at: instant,
+  },
 }
 
 const removed_registration: TableShape<RemovedRegistration> = {
@@ -220,6 +240,7 @@ export const storedTables = {
   operator,
   audit,
   audit_subject,
+  silence,
   removed_registration,
 }
 

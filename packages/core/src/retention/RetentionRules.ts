@@ -21,6 +21,8 @@ export interface RetentionFacts {
   }
   /** A row that is older than the bound. */
   readonly audit: { readonly key: string }
+  /** A silence that ended before the bound. */
+  readonly silences: { readonly key: string }
 }
 
 /** The rules, in the order in which they run. */
@@ -41,6 +43,7 @@ export type RemovedRows =
   | "incidents"
   | "audit_subjects"
   | "audit"
+  | "silences"
 
 /** The verdict on a row. `too_young` means that all rows after it are too young. */
 export type Verdict = "expired" | "stays" | "too_young"
@@ -119,6 +122,14 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     expires: "recorded before the bound",
     stays: "nothing",
     removes: ["audit_subjects", "audit"],
+    setsAside: false,
+    judge: () => "expired",
+  },
+  silences: {
+    subject: "a silence",
+    expires: "ended before the bound of incidents",
+    stays: "nothing",
+    removes: ["silences"],
     setsAside: false,
     judge: () => "expired",
   },

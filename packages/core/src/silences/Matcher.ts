@@ -27,7 +27,10 @@ const MatcherField = Schema.Union([
 type MatcherField = typeof MatcherField.Type
 
 /** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
-const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({ identifier: "MatcherOp" })
+const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({
+  identifier: "MatcherOp",
+  description: "How a matcher compares; glob knows * and ?, and fits the whole value.",
+})
 
 /** One condition on an incident, its check or its agent. */
 export const Matcher = closedStruct({

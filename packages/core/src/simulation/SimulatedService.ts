@@ -69,8 +69,8 @@ export class SimulatedService {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     this.#ports = ports
     const policy = compilePolicy(rules.policy, rules.notifiers)
-    this.#options = incidentOptions(this.#ids, { current: () => policy })
-    this.#commits = new SimulatedCommits(this.#tables, this.#due, { listener, policy: () => policy })
+    this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
+    this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })
     this.#tickAt = start
   }
 

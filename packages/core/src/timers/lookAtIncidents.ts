@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import { acknowledgementInForce, hasRunOut, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
+import { NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
 import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import { type Signature, systemSignature } from "../audit/Signature.ts"
@@ -27,14 +27,14 @@ export const lookAtDueIncidents = (options: IncidentOptions, limit: number): Com
     yield { dueIncidents: { limit } }
     const { dueIncidents } = workspace.found
     const isDue = ({ next_look_at }: IncidentRecord) => next_look_at !== undefined && next_look_at <= now
-    yield* lookAt(workspace, dueIncidents, isDue, lookOptions(options, now))
+    yield* lookAt(workspace, dueIncidents, isDue, options, now)
     return dueIncidents.length
   }
 
 /** Looks at these incidents whether they are due or not, because the policy has changed. */
 export const lookAtIncidents = (options: IncidentOptions, ids: ReadonlyArray<IncidentId>): Command<void> =>
   function* (workspace, now) {
-    yield* lookAt(workspace, ids, () => true, lookOptions(options, now))
+    yield* lookAt(workspace, ids, () => true, options, now)
   }
 
 interface LookOptions extends EnqueueOptions {
@@ -50,7 +50,8 @@ function* lookAt(
   workspace: Workspace,
   ids: ReadonlyArray<IncidentId>,
   isWanted: (incident: IncidentRecord) => boolean,
-  options: LookOptions,
+  options: IncidentOptions,
+  now: Instant.Instant,
 ): Decision<void> {
   if (ids.length === 0) return
   yield* ensure(workspace, { incidents: ids })
@@ -59,19 +60,16 @@ function* lookAt(
     .filter((incident) => incident.state === "open" && isWanted(incident))
   if (incidents.length === 0) return
   // Read after the incidents are locked, which guard their members.
-  const holds = yield* gatherHolds(
-    workspace,
-    incidents,
-    { policy: () => options.policy, isRouted: true },
-    options.now,
-  )
-  for (const incident of incidents) look(workspace, incident, holds, options)
+  const holds = yield* gatherHolds(workspace, incidents, { ...options, isRouted: true }, now)
+  const looking = lookOptions(options, now)
+  for (const incident of incidents) look(workspace, incident, holds, looking)
 }
 
 /** Does what is due, and sets the time of the next look. */
 const look = (workspace: Workspace, before: IncidentRecord, holds: Holds, options: LookOptions): void => {
   const { now } = options
-  const hasAckRunOut = hasRunOut(before, now)
+  const acknowledgedUntil = holds.acknowledgedUntil(before)
+  const hasAckRunOut = acknowledgedUntil !== undefined && acknowledgedUntil <= now
   const { firings, nextLookAt } = timersOf(
     {
       opened_at: before.opened_at,
@@ -102,9 +100,9 @@ const withheldUntil = (
 ): Instant.Instant | undefined => {
   const [cover] = policy.hasTimers ? holds.covering(incident) : []
   const ends = [
-    acknowledgementInForce(incident, now)?.until,
+    holds.acknowledgedUntil(incident),
     cover && Instant.min(cover.until, Instant.plus(now, COVERED_LOOK)),
-  ].filter((end) => end !== undefined)
+  ].flatMap((end) => (end !== undefined && now < end ? [end] : []))
   return ends.length === 0 ? undefined : ends.reduce(Instant.min)
 }
 

@@ -5,6 +5,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
+import { silencesInForce } from "../holds/lookUnderCovers.ts"
 import { lookAtIncidents } from "./lookAtIncidents.ts"
 
 const OPEN_INCIDENTS: ListQuery<"incidents"> = {
@@ -21,31 +22,42 @@ interface LookOptions {
   readonly limit: number
 }
 
+/** What incidents were looked at under. */
+interface Under {
+  readonly policy: Policy
+  /** The silences in force, which withhold timers. */
+  readonly silences: string
+}
+
 /**
- * One piece of looking at all open incidents under a policy that has come into force; returns
- * whether there is more. At its first call too, if the policy has timers: another one may have been
- * in force when the service stopped.
+ * One piece of looking at all open incidents under a policy that has come into force, or under other
+ * silences; returns whether there is more. At its first call too, if the policy has timers: another
+ * one may have been in force when the service stopped.
  */
 export const lookUnderPolicy = (
   storage: Storage["Service"],
   commits: Commits["Service"],
   { incidents, limit, policy: { current } }: LookOptions,
 ): Effect.Effect<boolean, StorageError> => {
-  let done: Policy | undefined = current().hasTimers ? undefined : current()
-  let pass: { readonly policy: Policy; readonly from: Position } | undefined
+  let done: Under | undefined = current().hasTimers ? undefined : { policy: current(), silences: "" }
+  let pass: { readonly under: Under; readonly from: Position } | undefined
   return Effect.gen(function* () {
     const policy = current()
-    if (policy === done) return false
-    const from = pass?.policy === policy ? pass.from : undefined
+    const silences = policy.hasTimers ? yield* commits.transact(silencesInForce) : ""
+    const isUnder = (under: Under | undefined) => under?.policy === policy && under.silences === silences
+    if (isUnder(done)) return false
+    const under: Under = { policy, silences }
+    const from = isUnder(pass?.under) ? pass?.from : undefined
     const found = yield* storage.page({ ...OPEN_INCIDENTS, from, isBackward: false, limit })
     const ids = found.map(({ id }) => id)
     yield* commits.transact(lookAtIncidents(incidents, ids))
     const last = found.at(-1)
-    if (last === undefined || found.length < limit) done = policy
-    else {
-      const columns = orderColumns(OPEN_INCIDENTS.list, OPEN_INCIDENTS.sort)
-      pass = { policy, from: { values: columns.map((column) => column.of(last)), isInclusive: false } }
+    if (last === undefined || found.length < limit) {
+      done = under
+      return false
     }
-    return done !== policy
+    const columns = orderColumns(OPEN_INCIDENTS.list, OPEN_INCIDENTS.sort)
+    pass = { under, from: { values: columns.map((column) => column.of(last)), isInclusive: false } }
+    return true
   })
 }

@@ -13,6 +13,7 @@ import { CurrentInstruments, type Instruments } from "../engine/metrics/Instrume
 import type { Command } from "../engine/workspace/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Ids } from "../ports/Ids.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
@@ -70,7 +71,7 @@ export class Admission extends Context.Service<
       const instruments = yield* CurrentInstruments
       const ids = yield* Ids
       const options: actions.OperatorOptions = {
-        ...incidentOptions(ids, yield* PolicyInForce),
+        ...incidentOptions(ids, yield* PolicyInForce, yield* RuleSettings),
         blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
       }
 

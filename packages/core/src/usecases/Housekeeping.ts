@@ -4,6 +4,7 @@ import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
 import { lookAtDueExpectations } from "../freshness/lookAtExpectations.ts"
 import { lookUnderRules } from "../freshness/lookUnderRules.ts"
+import { lookUnderCovers } from "../holds/lookUnderCovers.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
 import { leaveMark, markEvery } from "../liveness/outage.ts"
@@ -111,8 +112,9 @@ const retentionChores = (
     pause: idlePause(PURGE_EVERY),
     piece: expiry(storage, "deleted_agents", Duration.zero),
   },
-  ...(["history", "outbox", "incidents", "audit"] as const).flatMap((rule) => {
-    const time = retention[rule]
+  ...(["history", "outbox", "incidents", "silences", "audit"] as const).flatMap((rule) => {
+    // The stories of incidents name silences.
+    const time = retention[rule === "silences" ? "incidents" : rule]
     if (time === undefined) return []
     return {
       name: `removing ${RetentionRules[rule].subject} after its retention`,
@@ -139,7 +141,7 @@ const chores = Effect.gen(function* () {
   const rules = yield* RuleSettings
   const retention = yield* Retention
   const policy = yield* PolicyInForce
-  const incidents = incidentOptions(yield* Ids, policy)
+  const incidents = incidentOptions(yield* Ids, policy, rules)
   const receivers = yield* Receivers
   const list: ReadonlyArray<Chore> = [
     {
@@ -161,6 +163,11 @@ const chores = Effect.gen(function* () {
       name: "examining held notifications",
       pause: idlePause(EXAMINE_EVERY),
       piece: Effect.map(commits.transact(examineHeld(incidents, PIECE)), isWhole),
+    },
+    {
+      name: "looking at held notifications under other silences",
+      pause: idlePause(EXAMINE_EVERY),
+      piece: lookUnderCovers(storage, commits, { ...incidents, limit: PIECE }),
     },
     {
       name: "looking at the timers of incidents",

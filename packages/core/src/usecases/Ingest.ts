@@ -122,7 +122,7 @@ export class Ingest extends Context.Service<
       const ids = yield* Ids
       const rules = yield* RuleSettings
       const newRegistrationId = newId<RegistrationId>(ids)
-      const incidents = incidentOptions(ids, yield* PolicyInForce)
+      const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
       const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
       const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
       const instruments = yield* CurrentInstruments

@@ -23,6 +23,7 @@ import { explain, type Explanation } from "./explain.ts"
 import { heldLists } from "./heldLists.ts"
 import type { HeldStory } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { silencing } from "./silencing.ts"
 
 /** One check of one agent. */
 export interface CheckName {
@@ -69,7 +70,8 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
 export class Operations extends Context.Service<
   Operations,
   ReturnType<typeof acknowledging> &
-    Omit<ReturnType<typeof heldLists>, "withHolds"> & {
+    Omit<ReturnType<typeof heldLists>, "withHolds"> &
+    ReturnType<typeof silencing> & {
       /**
        * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
        * too old.
@@ -110,7 +112,7 @@ export class Operations extends Context.Service<
       const rules = yield* RuleSettings
       const { sha256 } = yield* Hashing
       const ids = yield* Ids
-      const options = incidentOptions(ids, yield* PolicyInForce)
+      const options = incidentOptions(ids, yield* PolicyInForce, rules)
       const signature = currentSignature(ids)
 
       const lists = heldLists({ storage, commits, sha256, options })
@@ -125,6 +127,7 @@ export class Operations extends Context.Service<
         ...acknowledging(commits, rules, signature),
         incidents: lists.incidents,
         outbox: lists.outbox,
+        ...silencing({ storage, commits, ids, rules, signature }),
         replay: Effect.fn("Operations.replay")(function* (id) {
           const outcome = yield* commits.transact(replay(id, yield* signature))
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]

@@ -13,6 +13,7 @@ import type {
   StoredCheckResultEvent,
   SystemSummary,
 } from "../contract/Resources.ts"
+import type { Silence } from "../contract/Silences.ts"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../engine/lists/ListDefinitions.ts"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import {
@@ -27,6 +28,7 @@ import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { MetricCounts } from "../ports/StorageCounts.ts"
 import { shared } from "./shared.ts"
+import { toSilence } from "./silencing.ts"
 import * as resources from "./toResources.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
@@ -45,6 +47,23 @@ type Sorted<L extends ListName> = Narrowed<L> & {
 
 const NEWEST_CHANGES = { list: "audit", sort: "recorded_at", direction: "desc" } as const
 
+type SilenceParameters = PageParameters & Pick<ListFilters["silences"], "state">
+
+const silencesPage = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  { state, ...parameters }: SilenceParameters,
+) {
+  const now = yield* Instant.now
+  const query = { list: "silences", filter: { state }, sort: "created_at", direction: "desc" } as const
+  // Cursors are bound to the state, and each page to the moment at which it is read.
+  const ofNow: Pick<Storage["Service"], "page"> = {
+    page: (request) => storage.page({ ...request, filter: { ...request.filter, at: now } }),
+  }
+  const found = yield* readPage(ofNow, sha256, query, parameters)
+  return { ...found, items: found.items.map((silence) => toSilence(silence, now)) }
+})
+
 /** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<
   Queries,
@@ -60,6 +79,7 @@ export class Queries extends Context.Service<
     readonly blacklist: (parameters: PageParameters) => PageOf<AgentBlacklistItem>
     /** Changes that someone made, newest first (docs/rules.md#audit). */
     readonly audit: (parameters: Narrowed<"audit">) => PageOf<AuditEntry>
+    readonly silences: (parameters: SilenceParameters) => PageOf<Silence>
     /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
     readonly summary: Effect.Effect<SystemSummary, StorageError>
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
@@ -99,6 +119,7 @@ export class Queries extends Context.Service<
         agents,
         ...lists(page),
         expectedChecks: (parameters) => expectedChecks(storage, sha256, parameters),
+        silences: (parameters) => silencesPage(storage, sha256, parameters),
         summary: yield* shared(summarise(storage, rules)),
         metricCounts: storage.metricCounts,
       })

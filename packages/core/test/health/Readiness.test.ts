@@ -36,7 +36,12 @@ const watched = Effect.gen(function* () {
 
 const writing: Command<void> = function* (workspace, now) {
   yield {}
-  workspace.marks.put({ name: "service", marked_at: now, outage_ended_at: undefined })
+  workspace.marks.put({
+    name: "service",
+    marked_at: now,
+    outage_began_at: undefined,
+    outage_ended_at: undefined,
+  })
 }
 
 const looking: Command<void> = function* () {}

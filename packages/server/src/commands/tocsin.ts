@@ -12,6 +12,7 @@ import { migrate } from "./migrate.ts"
 import { operators } from "./operators.ts"
 import { outbox } from "./outbox.ts"
 import { policy } from "./policy.ts"
+import { silences } from "./silences.ts"
 import { simulate } from "./simulate.ts"
 import { summary } from "./summary.ts"
 import { windows } from "./windows.ts"
@@ -36,7 +37,10 @@ export const tocsin = Command.make("tocsin").pipe(
   ]),
   Command.withSubcommands([
     { group: "The service", commands: [serve, doctor, migrate] },
-    { group: "Agents, incidents and notifications", commands: [agents, checks, incidents, outbox, summary] },
+    {
+      group: "Agents, incidents and notifications",
+      commands: [agents, checks, incidents, silences, outbox, summary],
+    },
     { group: "Operators", commands: [operators, audit] },
     { group: "Policy and simulation", commands: [policy, windows, simulate] },
     { group: "Backup", commands: [backup, copy] },

@@ -52,6 +52,7 @@ export const definitions = {
     fallback: "8h",
   }),
   SERVICE_ACK_MAX: setting(type.threshold, "how long an acknowledgement may last", { fallback: "7d" }),
+  SERVICE_SILENCE_MAX: setting(type.threshold, "how long a silence may last", { fallback: "30d" }),
   SERVICE_HEARTBEAT_RATE: setting(type.rate, "heartbeats allowed for each agent key", { fallback: "120/60" }),
   SERVICE_REGISTRATION_RATE: setting(
     type.rate,

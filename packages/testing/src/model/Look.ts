@@ -35,6 +35,7 @@ export const look: fc.Arbitrary<Look> = fc.record({
     "blacklist",
     "operators",
     "audit",
+    "silences",
   ),
   agent: maybe(fc.constantFrom(...AGENTS)),
   check: maybe(fc.constantFrom(...CHECKS)),

@@ -1,4 +1,5 @@
 import type { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import { type SilenceAct, silenceActs } from "./SilenceAct.ts"
 import type { AttemptResult } from "@tocsin/core/notifications/settleAttempt"
 import * as fc from "fast-check"
 import { type ExpectationPlan, expectationPlans } from "./ExpectationPlan.ts"
@@ -63,6 +64,7 @@ export type ModelAction =
       readonly severity: Severity | undefined
     }
   | { readonly act: "withdraw" | "note"; readonly nth: number }
+  | SilenceAct
   | { readonly act: "examineHeld" | "purge"; readonly limit: number }
   | { readonly act: "mark" | "sweep" | "timers" | "removeIdle" }
   | {
@@ -210,6 +212,7 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
     }),
   ),
   weighted(2, fc.record({ act: fc.constantFrom("withdraw" as const, "note" as const), nth })),
+  weighted(4, silenceActs(AGENTS)),
   weighted(3, fc.record({ act: fc.constant("examineHeld" as const), limit: fc.constantFrom(1, 500, 500) })),
   weighted(
     5,
@@ -240,18 +243,10 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
 )
 
 const enrolled: ReadonlyArray<ModelAction> = [
-  ...AGENTS.slice(0, 3).map(
-    (name) =>
-      ({
-        act: "heartbeat",
-        agent: name,
-        key: "own",
-        observed: 0,
-        labels: true,
-        metrics: false,
-        hostname: "one",
-      }) as const,
-  ),
+  ...AGENTS.slice(0, 3).map((agent_id) => {
+    const [act, key] = ["heartbeat", "own"] as const
+    return { act, key, agent: agent_id, observed: 0, labels: true, metrics: false, hostname: "one" } as const
+  }),
   { act: "acceptAll", includeRotation: false },
 ]
 

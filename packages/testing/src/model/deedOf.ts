@@ -10,6 +10,7 @@ import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
 import { examineHeld } from "@tocsin/core/holds/examineHeld"
 import { lookAtDueIncidents } from "@tocsin/core/timers/lookAtIncidents"
+import { silenceOn } from "./SilenceAct.ts"
 import { actOn } from "./actOn.ts"
 import * as delivery from "./deliveryDeeds.ts"
 import { purge } from "../expireAll.ts"
@@ -157,6 +158,9 @@ export const deedOf = (action: ModelAction, sent: Sent, now: Instant.Instant): D
     case "withdraw":
     case "note":
       return (replica) => actOn(replica, action, by, now)
+    case "silence":
+    case "expireSilence":
+      return (replica) => silenceOn(replica, action, by, now)
     case "examineHeld":
       return ({ storage, incidents }) => transact(storage, examineHeld(incidents, action.limit))
     case "timers":

@@ -67,6 +67,8 @@ export const followLook = (replica: Replica, look: Look) => {
       }
       return pagesOf(replica, { list: "audit", filter, sort: "recorded_at", direction }, look)
     }
+    case "silences":
+      return pagesOf(replica, { list: "silences", filter: {}, sort: "created_at", direction }, look)
     case "checks":
       return pagesOf(
         replica,

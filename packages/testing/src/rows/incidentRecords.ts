@@ -107,6 +107,7 @@ export const alertRecord: fc.Arbitrary<AlertRecord> = fc.record({
 export const markRecord: fc.Arbitrary<MarkRecord> = fc.record({
   name: fc.constant("service" as const),
   marked_at: instant,
+  outage_began_at: maybe(instant),
   outage_ended_at: maybe(instant),
 })
 

@@ -5,6 +5,7 @@ import {
   operationUseCases,
   operatorUseCases,
   policyUseCases,
+  silenceUseCases,
 } from "@tocsin/adapter-http/handlers/useCases"
 import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
 import {
@@ -31,7 +32,8 @@ type UseCases = ReturnType<typeof operatorUseCases> &
   ReturnType<typeof operationUseCases> &
   ReturnType<typeof namedOperatorUseCases> &
   ReturnType<typeof incidentActUseCases> &
-  ReturnType<typeof policyUseCases>
+  ReturnType<typeof policyUseCases> &
+  ReturnType<typeof silenceUseCases>
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
@@ -77,6 +79,7 @@ export interface MonitorCalls extends AsReplies<
 const NO_SUCH_CHECK = "this agent has no such check; list its checks with monitor.checks.list({ agent_id })"
 
 const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor.operators.list()"
+const NO_SUCH_SILENCE = "no silence has this id; list silences with monitor.silences.list()"
 const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.incidents.list()"
 
 /** What is not found, in terms of the library. */
@@ -89,6 +92,8 @@ const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   rotateOperator: NO_SUCH_OPERATOR,
   replay: 'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
   release: "no outbox item has this id; list held items with monitor.outbox.withHolds.list({ held: true })",
+  getSilence: NO_SUCH_SILENCE,
+  changeSilence: NO_SUCH_SILENCE,
   acknowledge: NO_SUCH_INCIDENT,
   withdrawAcknowledgement: NO_SUCH_INCIDENT,
   noteIncident: NO_SUCH_INCIDENT,
@@ -135,6 +140,7 @@ export const monitorCalls = (
     ...namedOperatorUseCases(Context.get(services, Operators)),
     ...incidentActUseCases(operations),
     ...policyUseCases(Context.get(services, Policies)),
+    ...silenceUseCases(operations, Context.get(services, Queries)),
   } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
   const replyTo =
     (endpoint: EndpointName) =>

@@ -15,6 +15,7 @@ import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
 import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
 import { SEVERITY_RANK } from "../../incidents/MemberRecord.ts"
 import type { OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import type { SilenceRecord, SilenceState } from "../../silences/SilenceRecord.ts"
 import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
@@ -36,6 +37,7 @@ export interface ListRows {
   readonly blacklist: BlockedKeyRecord
   readonly operators: OperatorRecord
   readonly audit: AuditRecord
+  readonly silences: SilenceRecord
 }
 
 /** The filters of each list; absent fields do not filter. */
@@ -74,6 +76,11 @@ export interface ListFilters {
     /** The first moment, and the one after the last: a row lies in between. */
     readonly from?: Instant | undefined
     readonly to?: Instant | undefined
+  }
+  readonly silences: {
+    readonly state?: SilenceState | undefined
+    /** The moment of which `state` speaks. */
+    readonly at?: Instant | undefined
   }
 }
 
@@ -152,6 +159,12 @@ export const ListOrders = {
     recorded_at: [
       instant<AuditRecord>("recorded_at", (row) => row.recorded_at),
       text<AuditRecord>("id", (row) => row.id),
+    ],
+  },
+  silences: {
+    created_at: [
+      instant<SilenceRecord>("created_at", (row) => row.created_at),
+      text<SilenceRecord>("id", (row) => row.id),
     ],
   },
 } as const satisfies {

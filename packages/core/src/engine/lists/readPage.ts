@@ -38,7 +38,7 @@ export const firstRows = <L extends ListName>(
  * page (docs/rules.md#lists).
  */
 export const readPage = Effect.fnUntraced(function* <L extends ListName>(
-  storage: Storage["Service"],
+  storage: Pick<Storage["Service"], "page">,
   sha256: (text: string) => string,
   query: ListQuery<L>,
   { cursor, back, limit }: PageParameters,

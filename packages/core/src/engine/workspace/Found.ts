@@ -3,6 +3,8 @@ import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
 import type { Instant } from "../../contract/Instant.ts"
 import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../../incidents/MemberRecord.ts"
+import type { MarkRecord } from "../../liveness/MarkRecord.ts"
+import type { SilenceRecord } from "../../silences/SilenceRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 
 /** An outbox item or alert with its incident, unlocked, as of the search. */
@@ -27,6 +29,13 @@ export interface Found {
   incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
   /** By incident, the worst first; an incident without a loud member is missing. */
   loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
+  /** By incident. */
+  openings: ReadonlyMap<IncidentId, ReadonlyArray<Instant>>
+  /** The silences in force, and the sign of life, read together. */
+  silencesInForce: ReadonlyArray<SilenceRecord>
+  mark: MarkRecord | undefined
+  /** How many silences have not ended. */
+  unendedSilences: number
   unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
@@ -42,6 +51,10 @@ export const NOTHING_FOUND: Readonly<Found> = {
   dueIncidents: [],
   incidentsToRead: new Map(),
   loudMembers: new Map(),
+  openings: new Map(),
+  silencesInForce: [],
+  mark: undefined,
+  unendedSilences: 0,
   unclaimedOutbox: [],
   claimableAlerts: [],
   idlePendingAgents: [],

@@ -6,6 +6,7 @@ import type {
   IncidentId,
   KeyHash,
   OutboxId,
+  SilenceId,
 } from "../../contract/Identifiers.ts"
 import type { Instant } from "../../contract/Instant.ts"
 import type { OperatorName } from "../../contract/Operators.ts"
@@ -101,6 +102,28 @@ export interface RowRequest {
   readonly alerts?: ReadonlyArray<AlertRef>
   /** Pending agents last seen at `seenBefore` or earlier; skips locked ones. */
   readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
+  /**
+   * When the incidents of a key were opened, after `since` until `until`, the latest first, at most
+   * `limit` of each. Never cached.
+   */
+  readonly openings?: ReadonlyArray<{
+    readonly incident: IncidentRef & { readonly id: IncidentId }
+    readonly since: Instant
+    readonly until: Instant
+    readonly limit: number
+  }>
+  /**
+   * The silences that have begun by `now` and end after this, and the service's sign of life, all
+   * unlocked. Never cached.
+   */
+  readonly silencesInForce?: { readonly endingAfter: Instant }
+  /**
+   * The number of silences that end after `now`. Those who count them wait for one another from here
+   * on, so that their limit is exact.
+   */
+  readonly unendedSilences?: true
+  /** Silences by ID. */
+  readonly silences?: ReadonlyArray<SilenceId>
   /** Named operators. */
   readonly operators?: ReadonlyArray<OperatorName>
   /** The service's sign of life; replicas wait for one another. */

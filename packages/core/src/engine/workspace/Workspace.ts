@@ -46,6 +46,7 @@ export class Workspace {
   readonly alerts = new Table(WorkspaceTables.alerts, this.#count)
   readonly marks = new Table(WorkspaceTables.marks, this.#count)
   readonly operators = new Table(WorkspaceTables.operators, this.#count)
+  readonly silences = new Table(WorkspaceTables.silences, this.#count)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(WorkspaceTables.openIncidents, this.#count)
   /** The key of a blacklist row. */
@@ -253,6 +254,7 @@ export class Workspace {
       alerts: this.alerts.changes(),
       marks: this.marks.changes(),
       operators: this.operators.changes(),
+      silences: this.silences.changes(),
       /** New changes of incidents. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
       /** New rows of the audit. */

@@ -1,6 +1,13 @@
 import type { AgentKeyRecord, AgentRecord } from "../../admission/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../../checks/CheckRecord.ts"
-import type { AgentId, BlacklistId, IncidentId, KeyHash, OutboxId } from "../../contract/Identifiers.ts"
+import type {
+  AgentId,
+  BlacklistId,
+  IncidentId,
+  KeyHash,
+  OutboxId,
+  SilenceId,
+} from "../../contract/Identifiers.ts"
 import type { OperatorName } from "../../contract/Operators.ts"
 import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
 import type { IncidentRecord, IncidentRef } from "../../incidents/IncidentRecord.ts"
@@ -8,6 +15,7 @@ import type { MemberRecord, MemberRef } from "../../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../../liveness/MarkRecord.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
+import type { SilenceRecord } from "../../silences/SilenceRecord.ts"
 import type { TableOptions } from "./Table.ts"
 
 /** A row of the index of open incidents. */
@@ -84,6 +92,11 @@ export const WorkspaceTables = {
   operators: table<OperatorName, OperatorRecord>({
     name: "operator",
     idOf: (row) => row.name,
+    keyOf: itself,
+  }),
+  silences: table<SilenceId, SilenceRecord>({
+    name: "silence",
+    idOf: (row) => row.id,
     keyOf: itself,
   }),
   openIncidents: table<IncidentRef, OpenIncident>({

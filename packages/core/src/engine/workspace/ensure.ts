@@ -9,6 +9,9 @@ type Searches =
   | "dueIncidents"
   | "incidentsToRead"
   | "loudMembers"
+  | "openings"
+  | "silencesInForce"
+  | "unendedSilences"
   | "unclaimedOutbox"
   | "claimableAlerts"
   | "idlePendingAgents"
@@ -103,6 +106,7 @@ const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>):
     outboxItems: unless((id) => workspace.outbox.isLoaded(id), request.outboxItems),
     alerts: unless((ref) => workspace.alerts.isLoaded(ref), request.alerts),
     operators: unless((name) => workspace.operators.isLoaded(name), request.operators),
+    silences: unless((id) => workspace.silences.isLoaded(id), request.silences),
     mark: request.mark && !workspace.marks.isLoaded("service") ? true : undefined,
     pendingAgents: request.pendingAgents && !workspace.knowsPendingAgents ? true : undefined,
   }

@@ -44,7 +44,12 @@ const look: Command<string> = function* () {
 
 // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
 const write: Command<string> = function* (workspace, now) {
-  workspace.marks.put({ name: "service", marked_at: now, outage_ended_at: undefined })
+  workspace.marks.put({
+    name: "service",
+    marked_at: now,
+    outage_began_at: undefined,
+    outage_ended_at: undefined,
+  })
   return "written"
 }
 

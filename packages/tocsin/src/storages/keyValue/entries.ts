@@ -26,6 +26,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.alert, changes.alerts)
   change(rowKeys.mark, changes.marks)
   change(rowKeys.operator, changes.operators)
+  change(rowKeys.silence, changes.silences)
   for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
   for (const row of changes.audit) entries.set(rowKeys.audit(row), writeRow(row))
   for (const row of changes.incidentActs) entries.set(rowKeys.incident_act(row), writeRow(row))
@@ -62,6 +63,7 @@ export const expiredEntries = (expired: ExpiredRows): Entries => {
     ...expired.alerts.map(rowKeys.alert),
     ...expired.incidents.map(rowKeys.incident),
     ...expired.audit.map(rowKeys.audit),
+    ...expired.silences.map(rowKeys.silence),
   ]
   return new Map(keys.map((key) => [key, undefined]))
 }
@@ -96,6 +98,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     alerts: added("alert"),
     marks: added("mark"),
     operators: added("operator"),
+    silences: added("silence"),
     incidentChanges: rowsOf("incident_change").toSorted((a, b) => a.seq - b.seq),
     incidentActs: rowsOf("incident_act").toSorted((a, b) => a.seq - b.seq),
     audit: rowsOf("audit"),

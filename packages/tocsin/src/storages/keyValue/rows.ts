@@ -11,6 +11,7 @@ import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecor
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { OperatorRecord } from "@tocsin/core/operators/OperatorRecord"
+import type { SilenceRecord } from "@tocsin/core/silences/SilenceRecord"
 import type { EstablishedName } from "@tocsin/core/ports/Storage"
 
 /** The kinds of row in a store. */
@@ -29,6 +30,7 @@ export interface Rows {
   readonly alert: AlertRecord
   readonly mark: MarkRecord
   readonly operator: OperatorRecord
+  readonly silence: SilenceRecord
   readonly established: { readonly name: EstablishedName; readonly value: string }
   readonly removed_registration: AgentRecord
   /** The number of the newest row of the history, which may itself be gone. */
@@ -54,6 +56,7 @@ export const rowKeys = {
   alert: (row: AlertRef) => `alert/${row.incident_id}/${row.severity}`,
   mark: (row: { readonly name: string }) => `mark/${row.name}`,
   operator: (row: Pick<OperatorRecord, "name">) => `operator/${row.name}`,
+  silence: (row: Pick<SilenceRecord, "id">) => `silence/${row.id}`,
   established: (row: { readonly name: string }) => `established/${row.name}`,
   removed_registration: (row: { readonly registration_id: string }) =>
     `removed_registration/${row.registration_id}`,

@@ -1,0 +1,85 @@
+import { Duration, Effect } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { examineIncidents } from "./examineHeld.ts"
+import type { HoldOptions } from "./gatherHolds.ts"
+import { isHeld } from "./heldItems.ts"
+import { heldItems } from "./readHolds.ts"
+
+/** Every held firing is looked at this often in any case: labels of agents change unnoticed. */
+const LOOK_EVERY = Duration.minutes(5)
+
+const PENDING: ListQuery<"outbox"> = {
+  list: "outbox",
+  filter: { state: "pending", event_type: "firing" },
+  sort: "created_at",
+  direction: "asc",
+}
+
+/** The silences that are in force, as a text: another one means that holds may have ended. */
+export const silencesInForce: Command<string> = function* (workspace, now) {
+  yield { silencesInForce: { endingAfter: now } }
+  const { silencesInForce: silences } = workspace.found
+  return silences
+    .map(({ ends_at, id }) => `${id} ${ends_at}`)
+    .toSorted()
+    .join()
+}
+
+interface LookOptions extends HoldOptions {
+  /** Held firings per transaction. */
+  readonly limit: number
+}
+
+/**
+ * One piece of looking at all held firings under other silences or another policy, at a start, and
+ * every five minutes; returns whether there is more. Reads without locks, and examines only the
+ * firings whose holds have changed: nothing is written while nothing changes.
+ */
+export const lookUnderCovers = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  { limit, ...options }: LookOptions,
+): Effect.Effect<boolean, StorageError> => {
+  let looked: { readonly policy: Policy; readonly silences: string; readonly at: Instant.Instant } | undefined
+  let from: Position | undefined
+  return Effect.gen(function* () {
+    const now = yield* Instant.now
+    if (from === undefined) {
+      const [policy, silences] = [options.policy(), yield* commits.transact(silencesInForce)]
+      const isSame = looked?.policy === policy && looked.silences === silences
+      if (looked !== undefined && isSame && now < Instant.plus(looked.at, LOOK_EVERY)) return false
+      // Another change meanwhile starts another look.
+      looked = { policy, silences, at: now }
+    }
+    const page = yield* storage.page({ ...PENDING, from, isBackward: false, limit })
+    const held = page.filter(isHeld)
+    const stillHeld = yield* commits.transact(heldItems(held, options))
+    const changed = held.filter(({ id, look_at }) => stillHeld.get(id)?.held_until !== look_at)
+    if (changed.length > 0)
+      yield* commits.transact(
+        examineIncidents(
+          options,
+          changed.map(({ incident_id }) => incident_id),
+        ),
+      )
+    const last = page.at(-1)
+    const columns = orderColumns(PENDING.list, PENDING.sort)
+    from =
+      last === undefined || page.length < limit
+        ? undefined
+        : { values: columns.map((column) => column.of(last)), isInclusive: false }
+    return from !== undefined
+  }).pipe(
+    Effect.onError(() =>
+      Effect.sync(() => {
+        looked = undefined
+        from = undefined
+      }),
+    ),
+  )
+}

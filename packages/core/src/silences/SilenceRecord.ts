@@ -1,0 +1,23 @@
+import type { SilenceId } from "../contract/Identifiers.ts"
+import type * as Instant from "../contract/Instant.ts"
+import type { Matchers } from "./Matcher.ts"
+
+/** Holds the firings of the incidents that it covers, from its start until its end (docs/rules.md#silences). */
+export interface SilenceRecord {
+  readonly id: SilenceId
+  readonly matchers: Matchers
+  readonly starts_at: Instant.Instant
+  /** The first moment at which it is over. */
+  readonly ends_at: Instant.Instant
+  readonly comment: string
+  readonly created_by: string
+  readonly created_at: Instant.Instant
+}
+
+/** Whether a silence is still to come, in force, or over. Computed, never stored. */
+export type SilenceState = "scheduled" | "active" | "expired"
+
+export const silenceState = (
+  { ends_at, starts_at }: Pick<SilenceRecord, "ends_at" | "starts_at">,
+  now: Instant.Instant,
+): SilenceState => (ends_at <= now ? "expired" : starts_at <= now ? "active" : "scheduled")

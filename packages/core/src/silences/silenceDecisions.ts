@@ -1,0 +1,73 @@
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import type { SilenceId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { SilenceRecord } from "./SilenceRecord.ts"
+
+/** Each claim compares its incidents with every silence in force. */
+export const MAX_UNENDED_SILENCES = 1_000
+
+/** Stores a silence; nothing if there are too many that have not ended. */
+export const createSilence = (
+  silence: Omit<SilenceRecord, "created_at" | "created_by">,
+  by: Signature,
+): Command<SilenceRecord | undefined> =>
+  function* (workspace, now) {
+    yield { unendedSilences: true }
+    if (workspace.found.unendedSilences >= MAX_UNENDED_SILENCES) return undefined
+    const created = { ...silence, created_at: now, created_by: by.actor }
+    workspace.silences.put(created)
+    const { comment, ends_at, id, starts_at } = created
+    recordAudit(workspace, now, by, "silence.created", [id], {
+      starts_at: Instant.format(starts_at),
+      ends_at: Instant.format(ends_at),
+      comment,
+    })
+    return created
+  }
+
+/** What may be edited of a silence. */
+export interface SilenceChanges {
+  readonly ends_at?: Instant.Instant | undefined
+  readonly comment?: string | undefined
+}
+
+export type EditResult =
+  | { readonly outcome: "edited"; readonly silence: SilenceRecord }
+  | { readonly outcome: "unknown" | "ended" | "too_long" }
+
+/** Edits a silence that has not ended. `latestEnd` is the latest end of one that starts then. */
+export const editSilence = (
+  id: SilenceId,
+  changes: SilenceChanges,
+  latestEnd: (starts_at: Instant.Instant) => Instant.Instant,
+  by: Signature,
+): Command<EditResult> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { silences: [id] })
+    const silence = workspace.silences.get(id)
+    if (silence === undefined) return { outcome: "unknown" }
+    if (silence.ends_at <= now) return { outcome: "ended" }
+    const { comment = silence.comment, ends_at = silence.ends_at } = changes
+    if (ends_at > latestEnd(silence.starts_at)) return { outcome: "too_long" }
+    const edited = { ...silence, comment, ends_at }
+    if (ends_at !== silence.ends_at || comment !== silence.comment) {
+      workspace.silences.put(edited)
+      const what = { ends_at: Instant.format(ends_at), comment }
+      recordAudit(workspace, now, by, "silence.changed", [id], what)
+    }
+    return { outcome: "edited", silence: edited }
+  }
+
+/** Ends a silence now, and keeps its row. Returns how many it ended. */
+export const expireSilence = (id: SilenceId, by: Signature): Command<number> =>
+  function* (workspace, now) {
+    yield* ensure(workspace, { silences: [id] })
+    const silence = workspace.silences.get(id)
+    if (silence === undefined || silence.ends_at <= now) return 0
+    workspace.silences.put({ ...silence, ends_at: now })
+    recordAudit(workspace, now, by, "silence.expired", [id], {})
+    return 1
+  }

@@ -1,0 +1,145 @@
+import { Effect } from "effect"
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import {
+  type ListName,
+  type ListQuery,
+  type ListRows,
+  orderColumns,
+  type Position,
+} from "../engine/lists/ListDefinitions.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
+import { canBeHeld } from "../holds/heldItems.ts"
+import { compileCover, type CompiledCover } from "../holds/holdsOf.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { compileMatchers, type Matchers } from "../silences/Matcher.ts"
+
+/** A preview states no end. */
+const FOREVER = Instant.fromMicros(2n ** 62n)
+const PIECE = 500
+const SAMPLE = 20
+/** A silence of few agents is never refused. */
+const FEW_AGENTS = 10
+
+/** How many of the accepted agents a silence covers. */
+export interface CoveredAgents {
+  readonly agents: number
+  /** Whether these are so many that it must be confirmed (docs/rules.md#silences). */
+  readonly needs_confirm: boolean
+}
+
+/** What a silence would cover now. */
+export interface Preview extends CoveredAgents {
+  readonly open_incidents: number
+  readonly held_now: number
+  readonly sample: ReadonlyArray<IncidentRecord>
+}
+
+/** Counts the accepted agents that matchers on agents leave. */
+export const coveredAgents = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  matchers: Matchers,
+): Effect.fn.Return<CoveredAgents, StorageError> {
+  const matches = compileMatchers(
+    matchers.filter(
+      ({ field }) => field === "agent_id" || field === "hostname" || field.startsWith("label:"),
+    ),
+  )
+  let [accepted, agents] = [0, 0]
+  yield* eachPage(storage, AGENTS, (rows) =>
+    Effect.sync(() => {
+      for (const agent of rows) {
+        if (agent.admission_state !== "accepted") continue
+        accepted += 1
+        if (matches(factsOf(agent))) agents += 1
+      }
+    }),
+  )
+  const isNamed = matchers.some(
+    ({ field, op }) => op === "=" && (field === "incident_key" || field === "check_id"),
+  )
+  return { agents, needs_confirm: !isNamed && agents > FEW_AGENTS && agents * 2 > accepted }
+})
+
+const factsOf = ({ agent_id, hostname, labels = {} }: AgentRecord) => ({ agent_id, hostname, labels })
+
+/** Reports what a silence with these matchers would cover now, in bounded pieces. Writes nothing. */
+export const previewSilence = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { transact }: Pick<Commits["Service"], "transact">,
+  matchers: Matchers,
+): Effect.fn.Return<Preview, StorageError> {
+  const cover = compileCover({ by: "silence:preview", until: FOREVER, matchers })
+  const covered = new Set<IncidentId>()
+  const sample: Array<IncidentRecord> = []
+  yield* eachPage(storage, OPEN_INCIDENTS, (rows) =>
+    Effect.map(
+      transact(
+        coveredBy(
+          cover,
+          rows.map(({ id }) => id),
+        ),
+      ),
+      (incidents) => {
+        for (const incident of incidents) {
+          covered.add(incident.id)
+          if (sample.length < SAMPLE) sample.push(incident)
+        }
+      },
+    ),
+  )
+  let held_now = 0
+  if (covered.size > 0) {
+    yield* eachPage(storage, PENDING_FIRINGS, (rows) =>
+      Effect.sync(() => {
+        for (const item of rows) if (canBeHeld(item) && covered.has(item.incident_id)) held_now += 1
+      }),
+    )
+  }
+  return { ...(yield* coveredAgents(storage, matchers)), open_incidents: covered.size, held_now, sample }
+})
+
+const AGENTS: ListQuery<"agents"> = { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }
+const OPEN_INCIDENTS: ListQuery<"incidents"> = {
+  list: "incidents",
+  filter: { state: "open" },
+  sort: "status",
+  direction: "desc",
+}
+const PENDING_FIRINGS: ListQuery<"outbox"> = {
+  list: "outbox",
+  filter: { state: "pending", event_type: "firing" },
+  sort: "created_at",
+  direction: "asc",
+}
+
+const coveredBy = (
+  cover: CompiledCover,
+  ids: ReadonlyArray<IncidentId>,
+): Command<ReadonlyArray<IncidentRecord>> =>
+  function* (workspace, now) {
+    yield { incidentsToRead: ids }
+    const incidents = Array.from(workspace.found.incidentsToRead.values())
+    const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers: [cover] }, now)
+    return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
+  }
+
+/** Reads a list in pieces. */
+const eachPage = Effect.fnUntraced(function* <L extends ListName>(
+  storage: Storage["Service"],
+  query: ListQuery<L>,
+  use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<void, StorageError>,
+): Effect.fn.Return<void, StorageError> {
+  const columns = orderColumns(query.list, query.sort)
+  for (let from: Position | undefined; ;) {
+    const rows = yield* storage.page({ ...query, from, isBackward: false, limit: PIECE })
+    yield* use(rows)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PIECE) return
+    from = { values: columns.map((column) => column.of(last)), isInclusive: false }
+  }
+})

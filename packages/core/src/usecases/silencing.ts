@@ -1,0 +1,127 @@
+import { Effect } from "effect"
+import type { Signature } from "../audit/Signature.ts"
+import { ValidationError } from "../contract/Errors.ts"
+import type { SilenceId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "../contract/Silences.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { newId } from "../incidents/incidentOptions.ts"
+import type { Ids } from "../ports/Ids.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage } from "../ports/Storage.ts"
+import {
+  createSilence,
+  editSilence,
+  expireSilence,
+  MAX_UNENDED_SILENCES,
+} from "../silences/silenceDecisions.ts"
+import { type SilenceRecord, silenceState } from "../silences/SilenceRecord.ts"
+import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { coveredAgents, previewSilence } from "./previewSilence.ts"
+import { toIncident } from "./toResources.ts"
+
+const noSuchSilence = () =>
+  new NotFound({ message: "no silence has this id; list silences with GET /ops/v1/silences" })
+
+const ended = () => new StateConflict({ message: "the silence has ended; create another one" })
+
+const tooMany = () =>
+  new StateConflict({
+    message: `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`,
+  })
+
+const needsConfirm = (agents: number) =>
+  new StateConflict({
+    message: `the silence covers ${agents} agents, more than half of all; send "confirm": true if that is meant`,
+  })
+
+const invalid = (message: string) => new ValidationError({ message })
+
+const TOO_LONG = "a silence must not last longer than SERVICE_SILENCE_MAX; extend it later"
+
+/** A silence as it is shown at a moment. */
+export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence => ({
+  ...record,
+  state: silenceState(record, now),
+})
+
+/** When a silence begins and ends, within the settings. */
+const timesOf = (
+  request: Pick<SilenceRequest, "ends_at" | "for" | "starts_at">,
+  { longestSilence }: RuleOptions,
+  now: Instant.Instant,
+): Effect.Effect<Pick<SilenceRecord, "ends_at" | "starts_at">, ValidationError> => {
+  const starts_at = request.starts_at === undefined ? now : Instant.max(request.starts_at, now)
+  if (request.for !== undefined && request.ends_at !== undefined)
+    return Effect.fail(invalid("for and ends_at exclude each other; give one of them"))
+  const ends_at = request.for === undefined ? request.ends_at : Instant.plus(starts_at, request.for)
+  if (ends_at === undefined) return Effect.fail(invalid("ends_at or for is missing; give one of them"))
+  if (ends_at <= starts_at) return Effect.fail(invalid("ends_at must be in the future, and after starts_at"))
+  return ends_at > Instant.plus(starts_at, longestSilence)
+    ? Effect.fail(invalid(TOO_LONG))
+    : Effect.succeed({ starts_at, ends_at })
+}
+
+interface SilencingPorts {
+  readonly storage: Storage["Service"]
+  readonly commits: Commits["Service"]
+  readonly ids: Ids["Service"]
+  readonly rules: RuleOptions
+  readonly signature: Effect.Effect<Signature>
+}
+
+/** What people do about silences (docs/rules.md#silences). */
+export const silencing = ({ commits, ids, rules, signature, storage }: SilencingPorts) => {
+  const newSilenceId = newId<SilenceId>(ids)
+  return {
+    silence: Effect.fn("Operations.silence")(function* (request: SilenceRequest) {
+      const now = yield* Instant.now
+      const times = yield* timesOf(request, rules, now)
+      const { comment, confirm = false, matchers } = request
+      if (!confirm) {
+        const { agents, needs_confirm } = yield* coveredAgents(storage, matchers)
+        if (needs_confirm) return yield* needsConfirm(agents)
+      }
+      const id = newSilenceId(now)
+      const silence = yield* commits.transact(
+        createSilence({ id, matchers, comment, ...times }, yield* signature),
+      )
+      return silence === undefined ? yield* tooMany() : toSilence(silence, yield* Instant.now)
+    }),
+    previewSilence: Effect.fn("Operations.previewSilence")(function* (request: SilenceRequest) {
+      yield* timesOf(request, rules, yield* Instant.now)
+      const preview = yield* previewSilence(storage, commits, request.matchers)
+      return { ...preview, sample: preview.sample.map(toIncident) } satisfies SilencePreview
+    }),
+    showSilence: Effect.fn("Operations.showSilence")(function* (id: SilenceId) {
+      const silence = yield* commits.transact(function* (workspace) {
+        yield { silences: [id] }
+        return workspace.silences.get(id)
+      })
+      return silence === undefined ? yield* noSuchSilence() : toSilence(silence, yield* Instant.now)
+    }),
+    editSilence: Effect.fn("Operations.editSilence")(function* (
+      id: SilenceId,
+      request: SilenceChangeRequest,
+    ) {
+      const now = yield* Instant.now
+      if (request.ends_at !== undefined && request.ends_at <= now)
+        return yield* invalid("ends_at must be in the future; delete a silence to end it now")
+      const latestEnd = (starts_at: Instant.Instant) => Instant.plus(starts_at, rules.longestSilence)
+      const result = yield* commits.transact(editSilence(id, request, latestEnd, yield* signature))
+      switch (result.outcome) {
+        case "edited":
+          return toSilence(result.silence, yield* Instant.now)
+        case "unknown":
+          return yield* noSuchSilence()
+        case "ended":
+          return yield* ended()
+        case "too_long":
+          return yield* invalid(TOO_LONG)
+      }
+    }),
+    expireSilence: Effect.fn("Operations.expireSilence")(function* (id: SilenceId) {
+      return { count: yield* commits.transact(expireSilence(id, yield* signature)) }
+    }),
+  }
+}

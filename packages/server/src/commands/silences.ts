@@ -1,0 +1,204 @@
+import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { SilenceId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import {
+  type Silence,
+  SilenceChangeRequest,
+  type SilencePreview,
+  SilenceRequest,
+  SilenceStateName,
+} from "@tocsin/core/contract/Silences"
+import { formatMatcher, parseMatcher } from "@tocsin/core/silences/Matcher"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, Option, Result, Schema, SchemaParser } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
+import type { Column } from "../output/makeTable.ts"
+import { writeResult } from "../output/Output.ts"
+import { ageText } from "../output/texts.ts"
+import { itemsOf, writeList } from "../output/writeList.ts"
+import * as flags from "./flags.ts"
+import { useCases } from "./UseCases.ts"
+
+/** Reads arguments as the API reads a body, with its messages. */
+const readArguments = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, given: unknown) =>
+  Effect.fromResult(
+    Result.mapError(SchemaParser.decodeUnknownResult(schema)(given), (issue) =>
+      usageFailure(describeIssue(issue, "the parameters")),
+    ),
+  )
+
+const present = (given: Readonly<Record<string, Option.Option<unknown>>>) =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
+  )
+
+const id = Argument.String("ID").pipe(
+  Argument.withDescription("The id of a silence, as tocsin silences list shows it"),
+)
+
+const readId = (text: string) =>
+  Effect.map(readArguments(Schema.Struct({ id: SilenceId }), { id: text }), (read) => read.id)
+
+const lengthFlag = Flag.String("for").pipe(
+  Flag.withDescription("How long, such as 90s, 8h or 7d"),
+  Flag.optional,
+)
+const endsAt = Flag.String("ends-at").pipe(
+  Flag.withDescription("When it ends, such as 2027-01-31T08:30:00Z"),
+  Flag.optional,
+)
+
+const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Silence>> => [
+  { title: "SILENCE", cell: (silence) => silence.id },
+  { title: "STATE", cell: (silence) => silence.state, isState: true },
+  { title: "STARTS", cell: (silence) => ageText(silence.starts_at, now), align: "right" },
+  { title: "ENDS", cell: (silence) => Instant.format(silence.ends_at) },
+  { title: "BY", cell: (silence) => silence.created_by },
+  { title: "MATCHERS", cell: ({ matchers }) => matchers.map(formatMatcher).join(", "), least: 16 },
+  { title: "COMMENT", cell: (silence) => silence.comment, least: 16 },
+]
+
+const list = Command.make(
+  "list",
+  {
+    state: flags.filter("state", SilenceStateName.literals, "Only silences in this state"),
+    ...flags.list,
+  },
+  Effect.fnUntraced(function* ({ state, ...given }) {
+    const queries = yield* Queries
+    const filter = { state: Option.getOrUndefined(state) }
+    const items = itemsOf((page) => queries.silences({ ...page, ...filter }))
+    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "silences" }, given)
+  }, Effect.provide(useCases)),
+).pipe(Command.withDescription("List silences, the newest first"))
+
+const previewText = ({ agents, held_now, needs_confirm, open_incidents, sample }: SilencePreview): string =>
+  [
+    `covers ${agents} agents and ${open_incidents} open incidents; would hold ${held_now} notifications now`,
+    ...sample.map(({ id: incident, incident_key, severity }) => `${incident} ${severity} ${incident_key}`),
+    ...(needs_confirm ? ["covers more than half of the agents: add --confirm if that is meant"] : []),
+    "",
+  ].join("\n")
+
+const add = Command.make(
+  "add",
+  {
+    match: Argument.String("MATCHER").pipe(
+      Argument.withDescription("A field, an operator and a value, such as 'label:team = db'"),
+      Argument.variadic({ min: 1 }),
+    ),
+    comment: Flag.String("comment").pipe(Flag.withDescription("Why")),
+    for: lengthFlag,
+    startsAt: Flag.String("starts-at").pipe(
+      Flag.withDescription("When it begins, such as 2027-01-31T08:30:00Z (default: now)"),
+      Flag.optional,
+    ),
+    endsAt,
+    confirm: flags.flag("confirm", "Create it even if it covers more than half of the agents"),
+    dryRun: flags.flag("dry-run", "Report what the silence would cover, and create nothing"),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({
+    match,
+    comment,
+    startsAt,
+    endsAt: ends_at,
+    confirm,
+    dryRun,
+    json,
+    ...given
+  }) {
+    const matchers = yield* Effect.forEach(match, (text) =>
+      Effect.fromResult(
+        Result.mapError(parseMatcher(text), (problem) => usageFailure(`the matcher "${text}" ${problem}`)),
+      ),
+    )
+    const times = present({ starts_at: startsAt, ends_at, for: given.for })
+    const request = yield* readArguments(SilenceRequest, { matchers, comment, confirm, ...times })
+    const create = Effect.gen(function* () {
+      const operations = yield* Operations
+      if (dryRun) {
+        const preview = yield* operations.previewSilence(request)
+        return yield* writeResult(json, preview, () => previewText(preview))
+      }
+      const silence = yield* operations.silence(request)
+      return yield* writeResult(json, silence, () => `${silence.id}: ${silence.state}\n`)
+    })
+    return yield* create.pipe(
+      Effect.catchTag("ValidationError", ({ message }) => Effect.fail(usageFailure(message))),
+      Effect.catchTag("StateConflict", ({ message }) => Effect.fail(refusal(message))),
+      Effect.provide(useCases),
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Create a silence: nobody is notified of the incidents that it covers until it ends",
+  ),
+)
+
+const noSuchSilence = (text: string) =>
+  notFound(`there is no silence ${text}: list silences with tocsin silences list`)
+
+const extend = Command.make(
+  "extend",
+  { id, for: lengthFlag, endsAt, json: flags.json },
+  Effect.fnUntraced(function* ({ id: text, endsAt: ends_at, json, ...given }) {
+    const silence = yield* readId(text)
+    if (Option.isSome(given.for) === Option.isSome(ends_at))
+      return yield* usageFailure("give either --for or --ends-at")
+    const { for: length } = yield* readArguments(
+      Schema.Struct({ for: Schema.optionalKey(SilenceRequest.fields.for.schema) }),
+      present({ for: given.for }),
+    )
+    const now = yield* Instant.now
+    const changes =
+      length === undefined
+        ? yield* readArguments(SilenceChangeRequest, present({ ends_at }))
+        : { ends_at: Instant.plus(now, length) }
+    const change = Effect.gen(function* () {
+      const operations = yield* Operations
+      const edited = yield* operations.editSilence(silence, changes)
+      return yield* writeResult(
+        json,
+        edited,
+        () => `${edited.id}: ends at ${Instant.format(edited.ends_at)}\n`,
+      )
+    })
+    return yield* change.pipe(
+      Effect.catchTag("NotFound", () => Effect.fail(noSuchSilence(text))),
+      Effect.catchTag("ValidationError", ({ message }) => Effect.fail(usageFailure(message))),
+      Effect.catchTag("StateConflict", ({ message }) => Effect.fail(refusal(message))),
+      Effect.provide(useCases),
+    )
+  }),
+).pipe(Command.withDescription("Set another end of a silence, counted from now with --for"))
+
+const expire = Command.make(
+  "expire",
+  { id, json: flags.json },
+  Effect.fnUntraced(function* ({ id: text, json }) {
+    const silence = yield* readId(text)
+    const end = Effect.gen(function* () {
+      const operations = yield* Operations
+      yield* Effect.catchTag(operations.showSilence(silence), "NotFound", () =>
+        Effect.fail(noSuchSilence(text)),
+      )
+      const { count } = yield* operations.expireSilence(silence)
+      if (count === 0) return yield* refusal(`the silence ${text} has ended already`)
+      return yield* writeResult(json, { count }, () => `${text}: expired\n`)
+    })
+    return yield* Effect.provide(end, useCases)
+  }),
+).pipe(Command.withDescription("End a silence now; what it held is sent"))
+
+/** `tocsin silences` */
+export const silences = Command.make("silences").pipe(
+  Command.withDescription("List silences, create, extend or end them"),
+  Command.withExamples([
+    { command: "tocsin silences add 'label:team = db' --for 2h --comment 'new disks' --dry-run" },
+    { command: "tocsin silences list --state active" },
+  ]),
+  Command.withSubcommands([list, add, extend, expire]),
+)

@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import { IncidentKey, SilenceId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Matcher } from "@tocsin/core/silences/Matcher"
+import { createSilence, expireSilence, MAX_UNENDED_SILENCES } from "@tocsin/core/silences/silenceDecisions"
+import { type SilenceRecord, silenceState } from "@tocsin/core/silences/SilenceRecord"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { assertSame } from "./assertSame.ts"
+import { forAll } from "./forAll.ts"
+import { observe } from "./observe.ts"
+import { after } from "./outboxItems.ts"
+import { atOnce, race } from "./race.ts"
+import { incidentIdOf, incidentRecord, write } from "./records.ts"
+import { signedBy } from "./signedBy.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { instant, plain } from "./rows/values.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { START_MILLIS } from "./samples.ts"
+import { uuidV7 } from "./SeededIds.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
+
+const idOf = (name: string) => SilenceId.make(uuidV7(BigInt(START_MILLIS), `silence ${name}`))
+
+const matcher: fc.Arbitrary<Matcher> = fc.record({
+  field: fc.constantFrom<Matcher["field"]>("agent_id", "severity", "label:team"),
+  op: fc.constantFrom<Matcher["op"]>("=", "!=", "glob"),
+  value: plain(20),
+})
+
+const silenceRecord: fc.Arbitrary<SilenceRecord> = fc.record({
+  id: fc.string({ minLength: 1, maxLength: 9 }).map(idOf),
+  matchers: fc.array(matcher, { minLength: 1, maxLength: 4 }),
+  starts_at: instant,
+  ends_at: instant,
+  comment: plain(40),
+  created_by: plain(20),
+  created_at: instant,
+})
+
+const silence = (name: string, from: number, until: number): SilenceRecord => ({
+  id: idOf(name),
+  matchers: [{ field: "check_id", op: "=", value: "disk" }],
+  starts_at: after(from),
+  ends_at: after(until),
+  comment: "new disks",
+  created_by: "eva",
+  created_at: after(0),
+})
+
+const put = (replica: Replica, silences: ReadonlyArray<SilenceRecord>) =>
+  write(replica, [{ silences: silences.map(({ id }) => id) }], (workspace) => {
+    for (const one of silences) workspace.silences.put(one)
+  })
+
+/** Silences. */
+export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("silences", () => {
+    it.effect("come back as they were stored", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* forAll(fc.tuple(silenceRecord, silenceRecord), { runs: 30 }, ([first, second]) =>
+          Effect.gen(function* () {
+            for (const one of [first, { ...second, id: first.id }]) {
+              yield* put(replica, [one])
+              const read = observe(replica, [{ silences: [one.id] }], ({ silences }) => silences.get(one.id))
+              assertSame(yield* read, one)
+              assertSame(
+                (yield* rowsOf(replica, "silences")).find(({ id }) => id === one.id),
+                one,
+              )
+            }
+          }),
+        )
+      }),
+    )
+
+    it.effect("are found while they are in force, listed by state and counted until they end", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const replica = yield* openReplica(subject)
+        const all = [
+          silence("ended", -9, 0),
+          silence("active", 0, 1),
+          silence("long ago", -99, -50),
+          silence("scheduled", 1, 2),
+          silence("never begun", 3, 0),
+        ]
+        yield* put(replica, all)
+        const inForce = (endingAfter: number) =>
+          observe(replica, [{ silencesInForce: { endingAfter: after(endingAfter) } }], ({ found }) =>
+            found.silencesInForce.map(({ id }) => id).toSorted(),
+          )
+        assert.deepStrictEqual(yield* inForce(0), [idOf("active")])
+        assert.deepStrictEqual(yield* inForce(-9), [idOf("active"), idOf("ended")].toSorted())
+        const counted = observe(replica, [{ unendedSilences: true }], ({ found }) => found.unendedSilences)
+        assert.strictEqual(yield* counted, 2)
+        for (const state of ["scheduled", "active", "expired"] as const) {
+          const listed = yield* rowsOf(replica, "silences", { state, at: after(0) })
+          const wanted = all.filter((one) => silenceState(one, after(0)) === state)
+          assert.deepStrictEqual(listed.map(({ id }) => id).toSorted(), wanted.map(({ id }) => id).toSorted())
+        }
+      }),
+    )
+
+    it.effect("openings of a key are counted in a span, the latest first", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const replica = yield* openReplica(subject)
+        const key = { incident_key: IncidentKey.make("flapping") }
+        const ended = { state: "resolved", resolved_at: after(0), ...key } as const
+        yield* write(replica, [], (workspace) => {
+          for (const seconds of [-100, -50, -40, -10])
+            workspace.incidents.put(incidentRecord(String(seconds), { ...ended, opened_at: after(seconds) }))
+          workspace.incidents.put(
+            incidentRecord("automatic", { ...ended, kind: "automatic", opened_at: after(-20) }),
+          )
+          workspace.incidents.put(incidentRecord("now", { ...key, opened_at: after(0) }))
+        })
+        const incident = { kind: "named", id: incidentIdOf("now"), ...key } as const
+        const found = (limit: number) =>
+          observe(
+            replica,
+            [{ openings: [{ incident, since: after(-50), until: after(0), limit }] }],
+            (workspace) => workspace.found.openings.get(incident.id),
+          )
+        assert.deepStrictEqual(yield* found(9), [after(0), after(-10), after(-40)])
+        assert.deepStrictEqual(yield* found(2), [after(0), after(-10)])
+      }),
+    )
+
+    race(subject, { name: "at most a thousand have not ended" }, (replica) =>
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        const [starts_at, ends_at] = [now, Instant.fromMicros(now + 3_600_000_000n)]
+        const lasting = (name: string) => ({ ...silence(name, 0, 0), starts_at, ends_at })
+        const names = Array.from({ length: MAX_UNENDED_SILENCES - 3 }, (_, n) => `silence ${n}`)
+        yield* put(replica(0), names.map(lasting))
+        const create = (n: number) =>
+          transact(replica(n).storage, createSilence(lasting(`more ${n}`), signedBy("eva")))
+        const created = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], create, atOnce)
+        assert.strictEqual(created.filter((one) => one !== undefined).length, 3)
+        assert.strictEqual(
+          yield* transact(replica(1).storage, expireSilence(idOf("silence 0"), signedBy("eva"))),
+          1,
+        )
+        assert.strictEqual(
+          yield* transact(replica(0).storage, expireSilence(idOf("silence 0"), signedBy("eva"))),
+          0,
+        )
+        assert.isDefined(yield* create(8))
+      }),
+    )
+  })
+}

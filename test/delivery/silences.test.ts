@@ -1,0 +1,202 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { SilenceRequest } from "@tocsin/core/contract/Silences"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import type { Matcher } from "@tocsin/core/silences/Matcher"
+import { Duration, Effect, Exit, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
+import { openService, type Process } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const NAMES = ["chat"]
+const DISKS: ReadonlyArray<Matcher> = [{ field: "check_id", op: "glob", value: "disk*" }]
+
+const openSilences = Effect.fnUntraced(function* (document: object = {}) {
+  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const open = Effect.fnUntraced(function* (name: string) {
+    const process = yield* service.open(name, { keepsHouse: true })
+    yield* process.policy.replace(compilePolicy(Result.getOrThrow(readPolicy(document, NAMES)), NAMES))
+    yield* settled
+    return process
+  })
+  const process = yield* open("first")
+  yield* enroll(process, AGENT)
+  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const turns = (check: string, status: Reported["status"], more: Partial<Reported> = {}) =>
+    Effect.andThen(Effect.orDie(report(process, [{ check, status, ...more }])), settled)
+  const silence = (minutes: number, more: Partial<SilenceRequest> = {}, by: Process = process) =>
+    by.operations.silence({
+      matchers: DISKS,
+      for: Duration.minutes(minutes),
+      comment: "new disks",
+      ...more,
+    })
+  const messages = () =>
+    service.receivers.arrivals.map(({ notification: { cause, event_type, severity } }) =>
+      [cause ?? event_type, severity].join(" "),
+    )
+  const items = () => Array.from(service.rows().outbox.values())
+  return { service, process, open, after, turns, silence, messages, items }
+})
+
+describe("a silence", () => {
+  it.effect("holds what it covers until it ends, and then sends what the incident shows", () =>
+    Effect.gen(function* () {
+      const { after, messages, silence, turns } = yield* openSilences()
+      yield* silence(30)
+      yield* turns("disk", "warning")
+      yield* turns("load", "critical")
+      assert.deepStrictEqual(messages(), ["opened critical"])
+      yield* turns("disk", "critical")
+      yield* after("29 minutes")
+      assert.strictEqual(messages().length, 1)
+      yield* after("65 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["opened critical"])
+    }),
+  )
+
+  it.effect("that another replica ends frees what it held within seconds", () =>
+    Effect.gen(function* () {
+      const { after, messages, open, silence, turns } = yield* openSilences()
+      const second = yield* open("second")
+      const { id } = yield* silence(600)
+      yield* turns("disk", "warning")
+      yield* after("1 hour")
+      assert.deepStrictEqual(messages(), [])
+      assert.deepStrictEqual(yield* second.operations.expireSilence(id), { count: 1 })
+      assert.deepStrictEqual(yield* second.operations.expireSilence(id), { count: 0 })
+      yield* after("12 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning"])
+    }),
+  )
+
+  it.effect("that is extended or shortened holds until its new end", () =>
+    Effect.gen(function* () {
+      const { after, messages, process, silence, turns } = yield* openSilences()
+      const { id, starts_at } = yield* silence(600)
+      yield* turns("disk", "warning")
+      yield* process.operations.editSilence(id, { ends_at: Instant.plus(starts_at, Duration.minutes(20)) })
+      yield* after("19 minutes")
+      assert.deepStrictEqual(messages(), [])
+      yield* after("65 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning"])
+      assert.isTrue(
+        Exit.isFailure(yield* Effect.exit(process.operations.editSilence(id, { comment: "late" }))),
+      )
+    }),
+  )
+
+  it.effect("holds no resolved, and a firing that it held until then is discarded", () =>
+    Effect.gen(function* () {
+      const { items, messages, silence, turns } = yield* openSilences()
+      yield* turns("disk-a", "warning")
+      yield* silence(30)
+      yield* turns("disk-a", "ok")
+      yield* turns("disk-b", "warning")
+      yield* turns("disk-b", "ok")
+      assert.deepStrictEqual(messages(), ["opened warning", "resolved warning"])
+      assert.deepStrictEqual(
+        items()
+          .map(({ state }) => state)
+          .toSorted(),
+        ["discarded", "sent", "sent"],
+      )
+    }),
+  )
+
+  it.effect("withholds reminders, which come when it has ended", () =>
+    Effect.gen(function* () {
+      const { after, messages, silence, turns } = yield* openSilences({ routes: [{ remind: "15m" }] })
+      yield* turns("disk", "warning")
+      yield* silence(60)
+      yield* after("59 minutes")
+      assert.deepStrictEqual(messages(), ["opened warning"])
+      yield* after("75 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning", "reminder warning"])
+    }),
+  )
+
+  it.effect("that ended while Tocsin was down ends two minutes after its return", () =>
+    Effect.gen(function* () {
+      const { after, messages, open, process, silence, turns } = yield* openSilences()
+      yield* silence(30)
+      yield* turns("disk", "warning")
+      yield* after("10 minutes")
+      yield* process.close
+      yield* TestClock.adjust("1 hour")
+      yield* open("second")
+      yield* after("115 seconds")
+      assert.deepStrictEqual(messages(), [])
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning"])
+    }),
+  )
+
+  it.effect("holds a look at nothing: while nothing changes, nothing is written", () =>
+    Effect.gen(function* () {
+      const { after, items, silence, turns } = yield* openSilences()
+      yield* silence(600)
+      for (const check of ["disk-a", "disk-b", "disk-c"]) yield* turns(check, "warning")
+      const before = items()
+      yield* after("1 hour")
+      // The same rows, not rows that are equal.
+      assert.isTrue(items().every((item, index) => item === before[index]))
+    }),
+  )
+})
+
+describe("flapping", () => {
+  it.effect("from the given number of openings of a key on, the longer after holds", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openSilences({
+        routes: [{ flapping: { openings: 3, within: "1h", after: "10m" } }],
+      })
+      for (const _ of [1, 2]) {
+        yield* turns("disk", "warning")
+        yield* turns("disk", "ok")
+        yield* after("1 minute")
+      }
+      assert.strictEqual(messages().length, 4)
+      yield* turns("disk", "warning")
+      yield* after("595 seconds")
+      assert.strictEqual(messages().length, 4)
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(4), ["opened warning"])
+    }),
+  )
+})
+
+describe("creating a silence", () => {
+  it.effect("is previewed, and refused without confirm where it covers most agents", () =>
+    Effect.gen(function* () {
+      const { process, silence, turns } = yield* openSilences()
+      for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
+      const matchers: ReadonlyArray<Matcher> = [{ field: "agent_id", op: "glob", value: "*a*" }]
+      yield* turns("disk", "warning")
+      const request = { matchers, for: Duration.minutes(5), comment: "all" }
+      const preview = yield* process.operations.previewSilence(request)
+      assert.strictEqual(preview.needs_confirm, preview.agents > 10)
+      assert.strictEqual(preview.open_incidents, 1)
+      assert.strictEqual(preview.sample.length, 1)
+      const message = yield* Effect.flip(silence(5, { matchers: DISKS }))
+      assert.include(message.message, '"confirm": true')
+      yield* silence(5, { matchers: DISKS, confirm: true })
+      yield* silence(5, { matchers: [{ field: "check_id", op: "=", value: "disk" }] })
+    }),
+  )
+
+  it.effect("states one end, in the future, and within the settings", () =>
+    Effect.gen(function* () {
+      const { silence } = yield* openSilences()
+      const now = yield* Instant.now
+      const inDays = (days: number) => Instant.plus(now, Duration.days(days))
+      const refused = (request: Partial<SilenceRequest>) =>
+        Effect.map(Effect.flip(silence(5, request)), ({ message }) => message)
+      assert.include(yield* refused({ ends_at: inDays(1) }), "exclude each other")
+      assert.include(yield* refused({ for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
+      assert.include(yield* refused({ starts_at: inDays(2), for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
+    }),
+  )
+})
