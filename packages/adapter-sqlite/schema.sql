@@ -10,6 +10,7 @@
 -- 8 expectations compatible sha256:c3759a9d766cd211741ee0d340eca5c4aa932202158fe8c29c2f3c0949e244f6
 -- 9 acknowledged_incidents compatible sha256:1301201050431d00a16f8966dd0437124ed4d66ef009eee44364bb14e24a4560
 -- 10 audit compatible sha256:d6c0bcbc773d6e596a806a1fa0e1ea1df36ed04016f2949380c9b2f14ab2a047
+-- 11 silences breaking sha256:829f45ab2840a7236b5a415d4b1fd9fafb22cbddfebfed71ffeb87c1c07ef5d3
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -226,6 +227,8 @@ CREATE TABLE incident_act (
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
+
 CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
 
 CREATE INDEX incident_by_opened_at ON incident (state_rank, severity_rank, opened_at, id);
@@ -272,7 +275,7 @@ CREATE TABLE mark (
   name TEXT NOT NULL PRIMARY KEY,
   marked_at INTEGER NOT NULL,
   outage_ended_at INTEGER
-) STRICT, WITHOUT ROWID;
+, outage_began_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE operator (
   name TEXT NOT NULL PRIMARY KEY,
@@ -333,6 +336,20 @@ CREATE TABLE schema_migration (
   checksum TEXT NOT NULL,
   applied_at INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE silence (
+  id TEXT NOT NULL PRIMARY KEY,
+  matchers TEXT NOT NULL,
+  starts_at INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
+  comment TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX silence_by_created ON silence (created_at, id);
+
+CREATE INDEX silence_by_end ON silence (ends_at);
 
 CREATE TABLE sqlite_sequence(name,seq);
 
