@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { auditActionNames } from "./AuditActions.ts"
+import { timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { filter, paging } from "./Parameters.ts"
 import { isPlainText } from "./Text.ts"
@@ -25,8 +26,8 @@ const filters = {
     Schema.String.check(isPlainText({ min: 1, max: 512 })),
     "Only changes of the thing with this ID.",
   ),
-  from: filter(InstantFromString, "Only changes at this time or later."),
-  to: filter(InstantFromString, "Only changes before this time."),
+  from: Schema.optionalKey(timestamp("Only changes at this time or later.")),
+  to: Schema.optionalKey(timestamp("Only changes before this time.")),
 }
 
 /** The filters of the audit. */
