@@ -20,6 +20,11 @@ const EVENT = {
 } as const
 const CHECK = { agent_id: "web-1", check_id: "disk" }
 const ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+const SILENCE = {
+  matchers: [{ field: "check_id", op: "=", value: "disk" }],
+  for: "1h",
+  comment: "new disks",
+} as const
 
 const unavailable: Manner = { status: 503 }
 const asking = (retryAfter: string, date?: string): Manner => ({
@@ -223,6 +228,11 @@ const calls: Readonly<
   "operators.change": [false, (client) => client.operators.change("ann", { role: "admin" })],
   "operators.rotate": [false, (client) => client.operators.rotate("ann", {})],
   "operators.remove": [false, (client) => client.operators.remove("ann")],
+  "silences.list": [true, (client) => client.silences.list(page)],
+  "silences.get": [true, (client) => client.silences.get(ID)],
+  "silences.create": [false, (client) => client.silences.create(SILENCE)],
+  "silences.change": [false, (client) => client.silences.change(ID, { comment: "new disks" })],
+  "silences.expire": [false, (client) => client.silences.expire(ID)],
   summary: [true, summary],
   // What probes ask for is how things are now.
   health: [false, (client) => client.health()],

@@ -8,7 +8,7 @@ import { DOCUMENTS, Judge, messageOf } from "./Judge.ts"
 import { operationsOf, type PlacedOperation } from "./OpenApi.ts"
 import { populate } from "./population.ts"
 import { provocations } from "./provocations.ts"
-import { requests } from "./requests.ts"
+import { type Generated, requests } from "./requests.ts"
 import { Site } from "./Site.ts"
 
 /** The same requests each time, unless another seed is given. */
@@ -54,7 +54,10 @@ const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: See
     weight: DESTRUCTIVE.has(placed.operation.operationId) ? 1 : 4,
     arbitrary: requests(judge.document, pools, placed),
   }))
-  const provoking = arbitraries.flatMap(({ arbitrary }) => fc.sample(arbitrary, { seed, numRuns: 1 }))
+  const destroys = ({ placed }: Generated) => DESTRUCTIVE.has(placed.operation.operationId)
+  const provoking = arbitraries
+    .flatMap(({ arbitrary }) => fc.sample(arbitrary, { seed, numRuns: 1 }))
+    .toSorted((left, right) => Number(destroys(left)) - Number(destroys(right)))
   const generated = fc.sample(fc.oneof(...arbitraries), { seed, numRuns: REQUESTS_A_ROUND })
   for (const request of [...provoking.flatMap(provocations), ...generated]) {
     const answer = yield* call(request)

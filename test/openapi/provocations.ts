@@ -38,28 +38,31 @@ const asShown = (request: Generated): ReadonlyArray<Generated> => {
   }))
 }
 
-/** The same on what is not there: ids of the document's examples, and a name that no example creates. */
-const ofNothing = (request: Generated): Generated => {
+/** The same on what the document's examples are about: IDs that are not there, and names that may be. */
+const ofExamples = (request: Generated, names: Readonly<Record<string, string>> = {}): Generated => {
   const { operation, path: template } = request.placed
   const path = Object.fromEntries(
-    operation.parameters.map(({ name, example }) => [name, name === "name" ? "nobody" : String(example)]),
+    operation.parameters.map(({ name, example }) => [name, names[name] ?? String(example)]),
   )
   return { ...request, path, query: [], target: escaped(template, path) }
 }
 
 /** With the bodies that the document shows, as operators send them. */
 const ofOperators = (request: Generated): ReadonlyArray<Generated> =>
-  [request, ofNothing(request)].flatMap(asShown).map((shown) => withToken(shown, UI_TOKEN))
+  [request, ofExamples(request), ofExamples(request, { name: "nobody" })]
+    .flatMap((one) => (one.body === undefined ? [one] : asShown(one)))
+    .map((shown) => withToken(shown, UI_TOKEN))
 
 /**
- * With the body that the document shows, as agents in trouble send it: by a key that is blocked,
- * and too often.
+ * With the body that the document shows: for the agent whose key it is, and as agents in trouble send
+ * it, by a key that is blocked, and too often.
  */
 const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
   const [shown] = asShown(request)
   if (shown === undefined) return []
   const often = Array.from({ length: 20 }, () => withToken(shown, HASTY))
-  return [withToken(shown, KEYS.blocked), ...often]
+  const own = ofExamples(shown, { agent_id: "web" })
+  return [withToken(own, KEYS.accepted), withToken(shown, KEYS.blocked), ...often]
 }
 
 /**

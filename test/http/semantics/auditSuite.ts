@@ -205,6 +205,28 @@ export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           { method: "POST", path: "/api/v1/agents/admission/block-all", rows: [["agent.blocked", "six"]] },
           103,
         )
+
+        const silences = "/ops/v1/silences"
+        const disks = { matchers: [{ field: "check_id", op: "=", value: "disk" }], comment: "new disks" }
+        const made = yield* call("POST", silences, { token, json: { ...disks, for: "1h" } })
+        const silence = String((made.body as { readonly id: string }).id)
+        for (const { id, action } of yield* itemsOf("/ops/v1/audit?action=silence.created")) {
+          seen.add(id)
+          met.add(action)
+        }
+        yield* take(
+          {
+            method: "PATCH",
+            path: `${silences}/${silence}`,
+            json: { comment: "newer disks" },
+            rows: [["silence.changed", silence]],
+          },
+          104,
+        )
+        yield* take(
+          { method: "DELETE", path: `${silences}/${silence}`, rows: [["silence.expired", silence]] },
+          105,
+        )
         assert.sameMembers<unknown>(
           Array.from(met),
           auditActionNames.filter((name) => !BY_TIME.includes(name)),

@@ -18,7 +18,7 @@ import { waitingForLocks } from "../waitingForLocks.ts"
 import { transact } from "@tocsin/testing/transact"
 
 const TABLES =
-  "agent, agent_key, check_state, check_event, incident, incident_member, incident_change, outbox"
+  "agent, agent_key, check_state, check_event, incident, incident_member, incident_change, outbox, audit, audit_subject"
 
 /**
  * An empty database, of which replicas are opened that keep rows or not. All of them draw different

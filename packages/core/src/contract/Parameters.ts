@@ -176,13 +176,17 @@ export type OutboxListParameters = typeof OutboxListParameters.Type
 /** Query of GET /ops/v1/incidents. */
 export const HeldIncidentListParameters = Schema.Struct({
   ...IncidentListParameters.fields,
-  acknowledged: filter(truth(), "Only incidents that are, or are not, acknowledged."),
+  acknowledged: Schema.optionalKey(
+    truth({ description: "Only incidents that are, or are not, acknowledged." }),
+  ),
 })
 export type HeldIncidentListParameters = typeof HeldIncidentListParameters.Type
 
 /** Query of GET /ops/v1/outbox. */
 export const HeldOutboxListParameters = Schema.Struct({
   ...OutboxListParameters.fields,
-  held: filter(truth(), "Only notifications that were, or were not, found held when last examined."),
+  held: Schema.optionalKey(
+    truth({ description: "Only notifications that were, or were not, found held when last examined." }),
+  ),
 })
 export type HeldOutboxListParameters = typeof HeldOutboxListParameters.Type

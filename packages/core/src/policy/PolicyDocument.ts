@@ -123,5 +123,9 @@ export const PolicyDocument = Schema.Struct({
   routes: Schema.optionalKey(Schema.Array(Route)),
   windows: Schema.optionalKey(Schema.Array(Window)),
   freshness: Schema.optionalKey(Schema.Array(Freshness)),
-}).annotate({ identifier: "Policy", title: "Tocsin policy" })
+}).annotate({
+  identifier: "Policy",
+  title: "Tocsin policy",
+  description: "Who is notified of what, and when.",
+})
 export type PolicyDocument = typeof PolicyDocument.Type

@@ -62,6 +62,7 @@ const readState = Effect.fnUntraced(function* (replica: Replica) {
     checks: yield* rowsOf(replica, "checks"),
     outbox: yield* rowsOf(replica, "outbox"),
     operators: yield* rowsOf(replica, "operators"),
+    silences: yield* rowsOf(replica, "silences"),
     audit: yield* rowsOf(replica, "audit"),
     acts: stories.flatMap((one) => one?.acts ?? []),
   }
@@ -172,6 +173,20 @@ const changesOf = (
         const action = ACT_ACTIONS[row.act]
         return action === undefined ? [] : lines(action, [row.incident_id])
       })
+    }
+    case "silence":
+    case "expireSilence": {
+      const nameOf = ({ id }: ListRows["silences"]) => id
+      const ended = changed<"silences">(
+        after.silences,
+        before.silences,
+        nameOf,
+        (was, is) => was.ends_at > is.ends_at,
+      )
+      return [
+        ...lines("silence.created", onlyIn(after.silences, before.silences, nameOf).map(nameOf)),
+        ...lines("silence.expired", ended.map(nameOf)),
+      ]
     }
     case "createOperator":
     case "removeOperator": {
