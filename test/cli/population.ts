@@ -5,7 +5,7 @@ import { secretOf } from "../processes/secrecy.ts"
 
 /**
  * Lets a service have something in every table: agents, keys in every state, checks, shared and
- * ended incidents, one of them noted.
+ * ended incidents, one of them noted, an expected check and a silence.
  */
 export const populate = Effect.fnUntraced(function* (server: Base) {
   const [first, second] = [yield* enroll(server, "web-1"), yield* enroll(server, "web-2")]
@@ -23,6 +23,13 @@ export const populate = Effect.fnUntraced(function* (server: Base) {
   const { items } = JSON.parse(text) as { readonly items: ReadonlyArray<{ readonly id: string }> }
   yield* operate(server, "POST", `/ops/v1/incidents/${items[0]?.id}/notes`, {
     json: { text: "Known since noon" },
+  })
+  yield* operate(server, "POST", "/ops/v1/silences", {
+    json: { matchers: [{ field: "agent_id", op: "=", value: "db-1" }], for: "1h", comment: "New disks" },
+  })
+  yield* operate(server, "PUT", "/ops/v1/agents/web-1/expectations", {
+    token: first.key,
+    json: { checks: [{ check_id: "disk", every: "1h" }] },
   })
   return { first, second }
 })

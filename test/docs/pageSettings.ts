@@ -25,6 +25,8 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   },
   "docs/operators.md": { server: "sqlite" },
   "docs/freshness.md": { server: "sqlite" },
+  "docs/acknowledge-and-silence.md": { server: "sqlite" },
+  "docs/policy.md": {},
   "docs/errors.md": { server: "sqlite" },
   "docs/operations.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
   "docs/postgresql.md": { server: "postgres", callsPostgres: true },
