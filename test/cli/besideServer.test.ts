@@ -97,7 +97,7 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
         assert.match(story.stdout, /\nAGENT +CHECK .*\nweb-1 +disk +critical .*disk is critical\n/)
 
         assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "--state", "failed"), {
-          items: ((yield* answerOf(server, "/api/v1/notifiers/outbox")) as { items: unknown }).items,
+          items: ((yield* answerOf(server, "/ops/v1/outbox")) as { items: unknown }).items,
           has_more: false,
         })
         const examined = yield* tocsin(notifying, "doctor")

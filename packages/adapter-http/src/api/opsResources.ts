@@ -107,6 +107,11 @@ const Change = Schema.Struct({
   incident_severity: Schema.NullOr(Severity).annotate({ description: "Null when the incident resolved." }),
 }).annotate({ identifier: "IncidentChange", description: "Something that happened to an incident." })
 
+const Delivery = Schema.Struct({
+  ...HeldOutboxItem.fields,
+  why: Schema.String.annotate({ description: "Why it was sent, waits or is not sent; for people." }),
+}).annotate({ identifier: "IncidentDelivery", description: "A notification, and why it was sent or not." })
+
 /** One incident with its members and its timeline, newest first. */
 export const IncidentDetail = Schema.Struct({
   incident: Incident,
@@ -122,7 +127,7 @@ export const IncidentDetail = Schema.Struct({
     description: "Acknowledgements and notes, newest first, at most 200.",
   }),
   held_by: HeldIncident.fields.held_by,
-  deliveries: Schema.Array(HeldOutboxItem).annotate({ description: "At most 200, newest first." }),
+  deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
 
 /** Why a check is in the state it is in. */

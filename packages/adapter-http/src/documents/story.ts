@@ -163,6 +163,7 @@ export const SENT_ITEM = {
   cause: "opened",
   held_by: [],
   held_until: null,
+  why: "waits for its next attempt",
 }
 
 export const HELD_ITEM = {

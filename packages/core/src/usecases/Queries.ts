@@ -40,7 +40,7 @@ const MARK_KEPT_FOR = Duration.seconds(1)
 type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
 
 /** The same for lists with a choice of orders. */
-type Sorted<L extends ListName> = Narrowed<L> & {
+export type Sorted<L extends ListName> = Narrowed<L> & {
   readonly sort: ListSort<L>
   readonly direction: "asc" | "desc"
 }

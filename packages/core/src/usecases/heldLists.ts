@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import type { HeldIncidentListParameters, HeldOutboxListParameters } from "../contract/Parameters.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { readPage } from "../engine/lists/readPage.ts"
 import type { HoldOptions } from "../holds/gatherHolds.ts"
 import { heldIncidents, heldItems } from "../holds/readHolds.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { IncidentStory, Storage } from "../ports/Storage.ts"
+import type { Sorted } from "./Queries.ts"
 import { toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
 
 /** What {@link heldLists} reads from. */
@@ -18,7 +18,7 @@ interface Sources {
 
 /** The lists of v1 with what holds each row, and the holds of one story (docs/rules.md#release). */
 export const heldLists = ({ commits: { transact }, options, sha256, storage }: Sources) => ({
-  incidents: Effect.fn("Operations.incidents")(function* (parameters: HeldIncidentListParameters) {
+  incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
     const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
     const filter = { state, severity, agent_id, check_id, acknowledged }
     const page = yield* readPage(storage, sha256, { list: "incidents", filter, sort, direction }, paging)
@@ -26,7 +26,7 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
     const held = yield* transact(heldIncidents(open, options))
     return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id))) }
   }),
-  outbox: Effect.fn("Operations.outbox")(function* (parameters: HeldOutboxListParameters) {
+  outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
     const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
     const filter = { state, notifier, event_type, held: isHeld }
     const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)

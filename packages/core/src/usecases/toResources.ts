@@ -23,6 +23,7 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { whyOf } from "../notifications/whyOf.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentStory } from "../ports/Storage.ts"
 
@@ -177,7 +178,10 @@ export const toIncidentDetail = ({
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   held_by: held?.held_by ?? [],
-  deliveries: outbox.map((item) => toHeldOutboxItem(item, heldItems.get(item.id))),
+  deliveries: outbox.map((item) => {
+    const heldBy = heldItems.get(item.id)
+    return { ...toHeldOutboxItem(item, heldBy), why: whyOf(item, { incident, outbox, held: heldBy }) }
+  }),
 })
 
 /** The result of a test message, as /ops/v1 shows it. */

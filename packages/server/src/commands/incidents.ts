@@ -1,4 +1,4 @@
-import { AgentId, CheckId, IncidentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import type { Incident } from "@tocsin/core/contract/Resources"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { IncidentState, Severity } from "@tocsin/core/contract/Status"
@@ -7,13 +7,13 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { notFound } from "../CommandFailure.ts"
+import { Command, Flag } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
+import { ack, incidentArgument, noSuchIncident, note, unack } from "./incidentActs.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
 import { useCases } from "./UseCases.ts"
 
@@ -46,12 +46,31 @@ const TIMELINE: ReadonlyArray<Column<IncidentDetail["timeline"][number]>> = [
   { title: "INCIDENT", cell: (change) => change.incident_severity ?? "resolved", isState: true },
 ]
 
+const ACTS: ReadonlyArray<Column<IncidentDetail["acts"][number]>> = [
+  { title: "AT", cell: (act) => Instant.format(act.at) },
+  { title: "ACT", cell: ({ act }) => act },
+  { title: "BY", cell: (act) => act.by },
+  { title: "UNTIL", cell: ({ until }) => (until === undefined ? "" : Instant.format(until)) },
+  { title: "NOTE", cell: (act) => act.text ?? "", least: 16 },
+]
+
+const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
+  ...NOTIFICATION,
+  { title: "RECEIVER", cell: (item) => item.receiver },
+  { title: "WHY", cell: (item) => item.why, least: 16 },
+  ERROR_COLUMN,
+]
+
 const FACTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
   { title: "INCIDENT", cell: ([name]) => name },
   { title: "", cell: ([, value]) => value, isState: true },
 ]
 
-const factsOf = ({ incident }: IncidentDetail): ReadonlyArray<readonly [string, string]> => [
+const factsOf = ({
+  acknowledgement,
+  held_by,
+  incident,
+}: IncidentDetail): ReadonlyArray<readonly [string, string]> => [
   ["id", incident.id],
   ["incident_key", incident.incident_key],
   ["state", incident.state],
@@ -59,6 +78,11 @@ const factsOf = ({ incident }: IncidentDetail): ReadonlyArray<readonly [string, 
   ["opened_at", Instant.format(incident.opened_at)],
   ["resolved_at", incident.resolved_at ? Instant.format(incident.resolved_at) : ""],
   ["summary", incident.summary ?? ""],
+  [
+    "acknowledged",
+    acknowledgement === null ? "" : `by ${acknowledgement.by} until ${Instant.format(acknowledgement.until)}`,
+  ],
+  ["held_by", held_by.join(", ")],
 ]
 
 const describe = (detail: IncidentDetail, output: Output["Service"]): string => {
@@ -70,7 +94,8 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     section(MEMBERS, detail.members),
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,
-    section([...NOTIFICATION, ERROR_COLUMN], detail.deliveries),
+    section(ACTS, detail.acts),
+    section(DELIVERIES, detail.deliveries),
   ]
     .filter((text) => text !== "")
     .join("\n")
@@ -79,22 +104,21 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
 const show = Command.make(
   "show",
   {
-    id: Argument.String("INCIDENT").pipe(
-      Argument.withDescription("ID of the incident"),
-      Argument.withSchema(IncidentId),
-    ),
+    id: incidentArgument,
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ id, json }) {
     const output = yield* Output
     const operations = yield* Operations
-    const story = yield* Effect.catchTag(operations.incident(id), "NotFound", () =>
-      Effect.fail(notFound(`there is no incident ${id}: list incidents with tocsin incidents`)),
-    )
+    const story = yield* Effect.catchTag(operations.incident(id), "NotFound", noSuchIncident(id))
     const detail = toIncidentDetail(story)
     yield* writeResult(json, detail, () => describe(detail, output))
   }, Effect.provide(useCases)),
-).pipe(Command.withDescription("Show one incident with its members, timeline and notifications"))
+).pipe(
+  Command.withDescription(
+    "Show one incident: its members, its story, its notifications and why each was sent or not",
+  ),
+)
 
 /** `tocsin incidents` */
 export const incidents = Command.make(
@@ -132,10 +156,11 @@ export const incidents = Command.make(
     return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "incidents" }, given)
   }, Effect.provide(useCases)),
 ).pipe(
-  Command.withDescription("List incidents, or show one"),
+  Command.withDescription("List incidents, show one, acknowledge and note them"),
   Command.withExamples([
     { command: "tocsin incidents --state open" },
     { command: "tocsin incidents show 01a1f84d-4efb-7559-999e-636ca4ce6bd6" },
+    { command: 'tocsin incidents ack 01a1f84d-4efb-7559-999e-636ca4ce6bd6 --for 2h --note "on it"' },
   ]),
-  Command.withSubcommands([show]),
+  Command.withSubcommands([show, ack, unack, note]),
 )

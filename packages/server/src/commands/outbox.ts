@@ -6,7 +6,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandFailure, usageFailure } from "../CommandFailure.ts"
+import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
@@ -33,7 +33,9 @@ export const ERROR_COLUMN: Column<Pick<Item, "last_error">> = {
   least: 16,
 }
 
-const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Item>> => [
+type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
+
+const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<HeldItem>> => [
   ...NOTIFICATION,
   { title: "NEXT", cell: (item) => (item.next_attempt_at ? ageText(item.next_attempt_at, now) : "") },
   {
@@ -41,6 +43,7 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Item>> => [
     cell: (item) => (item.updated_at ? ageText(item.updated_at, now) : ""),
     align: "right",
   },
+  { title: "HELD BY", cell: (item) => item.held_by.join(", ") },
   ERROR_COLUMN,
 ]
 
@@ -132,6 +135,28 @@ const replay = Command.make(
   }),
 ).pipe(Command.withDescription("Send failed notifications again, with the same IDs"))
 
+const release = Command.make(
+  "release",
+  {
+    id: Argument.String("NOTIFICATION").pipe(
+      Argument.withDescription("ID of a held notification, as tocsin outbox --held shows it"),
+      Argument.withSchema(OutboxId),
+    ),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ id, json }) {
+    const operations = yield* Operations
+    const { count } = yield* operations.release(id).pipe(
+      Effect.catchTags({
+        NotFound: () =>
+          Effect.fail(notFound(`there is no notification ${id}: list held ones with tocsin outbox --held`)),
+        StateConflict: () => Effect.fail(refusal(`${id}: nothing holds this notification`)),
+      }),
+    )
+    return yield* writeResult(json, { count }, () => `${id}: is sent now\n`)
+  }, Effect.provide(useCases)),
+).pipe(Command.withDescription("Send a held notification now, whatever holds it"))
+
 /** `tocsin outbox` */
 export const outbox = Command.make(
   "outbox",
@@ -143,25 +168,27 @@ export const outbox = Command.make(
     ),
     notifier: flags.filter("notifier", NotifierKind.literals, "Only notifications of this notifier"),
     eventType: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
+    held: flags.flag("held", "Only notifications that are held"),
     sort: flags.choice("sort", ["updated_at", "created_at"], "Order by"),
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
     ...flags.list,
   },
   Effect.fnUntraced(function* ({ sort, direction, ...given }) {
-    const queries = yield* Queries
+    const operations = yield* Operations
     const filters = {
+      held: given.held ? true : undefined,
       state: Option.getOrUndefined(given.state),
       notifier: Option.getOrUndefined(given.notifier),
       event_type: Option.getOrUndefined(given.eventType),
     }
-    const items = itemsOf((page) => queries.outbox({ ...filters, ...page, sort, direction }))
+    const items = itemsOf((page) => operations.outbox({ ...filters, ...page, sort, direction }))
     return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "notifications" }, given)
   }, Effect.provide(useCases)),
 ).pipe(
-  Command.withDescription("List notifications, or send failed ones again"),
+  Command.withDescription("List notifications, send failed ones again, or held ones now"),
   Command.withExamples([
     { command: "tocsin outbox --state failed" },
     { command: "tocsin outbox replay --all" },
   ]),
-  Command.withSubcommands([replay]),
+  Command.withSubcommands([replay, release]),
 )

@@ -1,0 +1,68 @@
+import type { FiringCause } from "../contract/Status.ts"
+import type { HeldBy } from "../holds/readHolds.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { OutboxRecord } from "./OutboxRecord.ts"
+import { wasAttempted } from "./retrySchedule.ts"
+
+const BECAUSE: Readonly<Record<FiringCause, string>> = {
+  opened: "the first firing of the incident for this receiver",
+  worsened: "the incident worsened",
+  reminder: "a reminder was due",
+  escalation: "a later step of the route was due",
+  ack_ran_out: "the acknowledgement ran out",
+}
+
+/** What {@link whyOf} goes by. */
+interface Story {
+  readonly incident: IncidentRecord
+  /** The notifications of the incident. */
+  readonly outbox: ReadonlyArray<OutboxRecord>
+  readonly held: HeldBy | undefined
+}
+
+/** Why a notification was sent, waits, or is not sent, in a few words. */
+export const whyOf = (item: OutboxRecord, story: Story): string => {
+  const { held } = story
+  switch (item.state) {
+    case "sending":
+    case "sent":
+      return reasonOf(item)
+    case "pending":
+      if (held !== undefined) return `held by ${held.held_by.join(", ")}`
+      return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"
+    case "retry":
+      return "waits for its next attempt"
+    case "failed":
+      return "refused, or attempted for too long; replay it"
+    case "discarded":
+      return item.event_type === "firing" ? whyDiscarded(item, story) : whyNotResolved(item, story)
+  }
+}
+
+const reasonOf = ({ cause, event_type }: OutboxRecord): string =>
+  event_type === "resolved"
+    ? "the incident resolved"
+    : cause === undefined
+      ? "the incident fired"
+      : BECAUSE[cause]
+
+const NO_RECEIVER = "no replica had its receiver for 24 hours"
+
+/** A discarded row changes no more, so its last change tells what happened then. */
+const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string => {
+  const isReplaced = outbox.some(
+    (other) =>
+      other.receiver === item.receiver &&
+      other.incident_seq > item.incident_seq &&
+      other.event_type === "firing" &&
+      (other.created_at === item.updated_at || other.counts_from === item.updated_at),
+  )
+  if (isReplaced) return "a later firing states the same"
+  if (incident.resolved_at !== item.updated_at) return NO_RECEIVER
+  return wasAttempted(item) ? "its check or agent was deleted" : "the incident resolved before it was sent"
+}
+
+const whyNotResolved = (item: OutboxRecord, { outbox }: Story): string =>
+  outbox.some((other) => other.receiver === item.receiver && other.state === "sent")
+    ? NO_RECEIVER
+    : "its receiver got no firing"

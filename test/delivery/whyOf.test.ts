@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import { Duration, Effect } from "effect"
+import { openTimeline } from "../service/Timeline.ts"
+
+/** A timeline, and why each notification of its incident was sent or not, the latest first. */
+const open = Effect.gen(function* () {
+  const timeline = yield* openTimeline({ deadAfter: Duration.days(30), process: { keepsHouse: true } })
+  const { process, service } = timeline
+  const id = () => Array.from(service.rows().incidents.values())[0]?.id ?? assert.fail("there is no incident")
+  return {
+    ...timeline,
+    acknowledge: Effect.orDie(Effect.suspend(() => process.operations.acknowledge(id(), {}))),
+    why: Effect.map(Effect.orDie(Effect.suspend(() => process.operations.incident(id()))), (story) =>
+      toIncidentDetail(story).deliveries.map(({ why }) => why),
+    ),
+  }
+})
+
+describe("why a notification was sent or not", () => {
+  it.effect("sent ones name their cause", () =>
+    Effect.gen(function* () {
+      const { disk, why } = yield* open
+      yield* disk.turns("warning")
+      yield* disk.turns("critical")
+      yield* disk.turns("ok")
+      assert.deepStrictEqual(yield* why, [
+        "the incident resolved",
+        "the incident worsened",
+        "the first firing of the incident for this receiver",
+      ])
+    }),
+  )
+
+  it.effect("held ones name their hold, and later the resolution that came first", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, agent, why } = yield* open
+      yield* agent().reports({ check: "disk", status: "critical", key: "db", loud: false })
+      yield* acknowledge
+      yield* agent().reports({ check: "cpu", status: "critical", key: "db" })
+      yield* after("1 minute")
+      assert.deepStrictEqual(yield* why, ["held by ack"])
+      yield* agent().reports(
+        { check: "disk", status: "ok", key: "db" },
+        { check: "cpu", status: "ok", key: "db" },
+      )
+      assert.deepStrictEqual(yield* why, ["the incident resolved before it was sent"])
+    }),
+  )
+
+  it.effect("discarded ones name the firing that took their place", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, agent, why } = yield* open
+      yield* agent().reports({ check: "disk", status: "warning", key: "db", loud: false })
+      yield* acknowledge
+      yield* agent().reports({ check: "cpu", status: "warning", key: "db" })
+      yield* after("1 minute")
+      yield* agent().reports({ check: "load", status: "critical", key: "db" })
+      yield* after("1 minute")
+      assert.deepStrictEqual((yield* why).at(-1), "a later firing states the same")
+    }),
+  )
+})
