@@ -33,8 +33,11 @@ const OURS = ["adapter-crypto", "adapter-http", "adapter-notify", "adapter-sqlit
 
 describe("importing", () => {
   it.each([
-    ["tocsin", [...OURS, "client", "effect", "node", "tocsin"]],
-    ["tocsin/effect", [...OURS.filter((name) => name !== "adapter-sqlite"), "effect", "node", "tocsin"]],
+    ["tocsin", [...OURS, "client", "effect", "node", "tocsin", "yaml"]],
+    [
+      "tocsin/effect",
+      [...OURS.filter((name) => name !== "adapter-sqlite"), "effect", "node", "tocsin", "yaml"],
+    ],
     ["tocsin/client", ["adapter-http", "client", "core", "effect", "tocsin"]],
   ])("%s loads the packages that it needs, no database's driver and no server", (entry, packages) => {
     const loaded = loadedBy(entry)
