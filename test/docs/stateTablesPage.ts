@@ -8,6 +8,7 @@ import { ExpectationTransitions } from "@tocsin/core/freshness/ExpectationTransi
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { TimerTransitions } from "@tocsin/core/timers/TimerTransitions"
+import { PulseTransitions } from "@tocsin/core/topics/PulseTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
 interface Subject {
@@ -72,6 +73,12 @@ const subjects: ReadonlyArray<Subject> = [
       "A notification for one notifier, from the transaction of its change to its delivery or its end.",
     file: "packages/core/src/notifications/OutboxTransitions.ts",
     rows: OutboxTransitions,
+  },
+  {
+    title: "Streams",
+    meaning: "The streams of one process, in memory: when it sends the next event to all of them.",
+    file: "packages/core/src/topics/PulseTransitions.ts",
+    rows: PulseTransitions,
   },
   {
     title: "SQLite log",

@@ -31,6 +31,7 @@ import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
+import { longStreamSuite, streamSuite } from "./semantics/streamSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
@@ -74,6 +75,8 @@ const suites: Suites = {
   holds: heldSuite,
   audit: auditSuite,
   delivery: deliverySuite,
+  stream: streamSuite,
+  "long streams": longStreamSuite,
   summary: summarySuite,
   "slow clients": slowClientSuite,
   "many clients": (subject) => concurrencySuite(subject, ROUNDS),

@@ -10,6 +10,8 @@ import { operatorSuite } from "./requests/operatorSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
+import { replicaSuite } from "./semantics/replicaSuite.ts"
+import { streamSuite } from "./semantics/streamSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -31,6 +33,8 @@ export const storageHttpSuite = <Place, E>(
     acknowledgementSuite(subject)
     heldSuite(subject)
     forgedCursorSuite(subject)
+    streamSuite(subject)
+    replicaSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)
     concurrencySuite(subject, ROUNDS)

@@ -16,7 +16,8 @@ const OF_MESSAGES = [
   "transfer-encoding",
 ]
 const OF_BROWSERS = ["content-security-policy", "cross-origin-resource-policy", "referrer-policy", "vary"]
-const GENERAL = new Set([...OF_MESSAGES, ...OF_BROWSERS, "x-content-type-options"])
+const OF_PROXIES = ["x-accel-buffering"]
+const GENERAL = new Set([...OF_MESSAGES, ...OF_BROWSERS, ...OF_PROXIES, "x-content-type-options"])
 
 const typed = ({ schema }: Header, text: string): unknown =>
   schema.type === "integer" && /^(0|[1-9]\d*)$/.test(text) ? Number(text) : text
@@ -65,7 +66,8 @@ export class AnswerRules {
     const type = String(answer.headers["content-type"]).split(";")[0] ?? ""
     const media = content[type]
     if (media === undefined) return [`media type ${type} is not declared`]
-    const problems = this.#schemas.problemsOf(media.schema, answer.body)
+    const body = type === "application/json" ? answer.body : answer.text
+    const problems = this.#schemas.problemsOf(media.schema, body)
     return problems.map((problem) => `body: ${problem}`)
   }
 }

@@ -1,6 +1,6 @@
 import { type Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { Effect, Result } from "effect"
-import type { Answer } from "../http/client/Answer.ts"
+import { type Answer, isEndless } from "../http/client/Answer.ts"
 
 /** A request as it goes over the wire. */
 export interface Sent {
@@ -22,8 +22,11 @@ export const send = (
       { host: "127.0.0.1", port, agent, method, path: target, headers: { ...length, ...headers } },
       (incoming) => {
         const parts: Array<Buffer> = []
-        incoming.on("data", (part: Buffer) => parts.push(part))
-        incoming.on("end", () => {
+        incoming.on("data", (part: Buffer) => {
+          parts.push(part)
+          if (isEndless(incoming)) incoming.destroy()
+        })
+        incoming.on("close", () => {
           const text = Buffer.concat(parts).toString()
           const parsed = Result.try((): unknown => JSON.parse(text))
           const { statusCode: status = 0, headers: received, rawHeaders } = incoming

@@ -5,6 +5,7 @@ import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import type { Policies } from "@tocsin/core/usecases/Policies"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
+import type { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -19,6 +20,7 @@ import * as everyResponse from "./response/everyResponse.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import * as SilenceHandlers from "./handlers/SilenceHandlers.ts"
+import { stream } from "./handlers/streamHandler.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
 import type { Readiness } from "@tocsin/core/health/Readiness"
@@ -46,6 +48,7 @@ export type ApiServices =
   | Operators
   | Policies
   | PolicyInForce
+  | TopicFeed
   | Ids
   | Hashing
   | Readiness
@@ -65,6 +68,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
       OperatorHandlers.incidentActs,
       OperatorHandlers.policy,
       SilenceHandlers.silences,
+      stream,
     ]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )

@@ -4,6 +4,7 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -53,6 +54,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
     Layer.mock(Operators, {}),
     Layer.mock(Policies, { given: { notifiers: [], keepsNotifiers: false } }),
     PolicyInForce.layer,
+    Layer.mock(TopicFeed, {}),
     Layer.succeed(
       Readiness,
       Readiness.of({
@@ -60,6 +62,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
         isStorageUp: Effect.succeed(true),
         isDraining: () => false,
         drain: Effect.void,
+        draining: Effect.never,
         ...readiness,
       }),
     ),

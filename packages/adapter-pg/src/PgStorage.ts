@@ -3,7 +3,7 @@ import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { withChanges } from "@tocsin/core/engine/workspace/Decision"
-import { Context, Duration, Effect, Layer, type Stream } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
@@ -13,6 +13,8 @@ import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer } from "./hints/Announcer.ts"
 import { hintsOfOthers } from "./hints/hintsOfOthers.ts"
 import { expire } from "./retention/expire.ts"
+import { TopicAnnouncer } from "./hints/TopicAnnouncer.ts"
+import { topicsOfOthers } from "./hints/topicsOfOthers.ts"
 import { readPage } from "./lists/readPage.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
@@ -135,7 +137,8 @@ export const layer = ({
           migrate(sql),
         ),
       )
-      const listener = yield* connect({ ...defaults, ...options, maxConnections: 1, host })
+      // One for hints, and one for topics.
+      const listener = yield* connect({ ...defaults, ...options, maxConnections: 2, host })
       const instruments = yield* CurrentInstruments
       yield* instruments.addSource(
         poolMetrics({ commands: database, groups: groupDatabase, probe: prober, hints: listener }),
@@ -149,7 +152,9 @@ export const layer = ({
         instruments,
       })
       const hints = yield* hintsOfOthers(listener.pg, announcer.sender)
-      return make({ groups, database, prober, groupDatabase, hints })
+      const topics = yield* TopicAnnouncer.start(database.pg)
+      const others = { hints, topicsOfOthers: topicsOfOthers(listener.pg, topics.sender) }
+      return make({ groups, database, prober, groupDatabase, topics, others })
     }),
   )
 
@@ -168,10 +173,12 @@ interface Connected {
   readonly prober: Database
   /** Its plans use indexes. */
   readonly groupDatabase: Database
-  readonly hints: Stream.Stream<void>
+  readonly topics: TopicAnnouncer
+  readonly others: Pick<Storage["Service"], "hints" | "topicsOfOthers">
 }
 
-const make = ({ database, groupDatabase, groups, hints, prober }: Connected): Storage["Service"] => {
+const make = (connected: Connected): Storage["Service"] => {
+  const { database, groupDatabase, groups, others, prober, topics } = connected
   const { pg, sql } = database
   const findOne = <A>(
     statement: PgStatement,
@@ -181,7 +188,11 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
   const silenceScans = makeSilenceScans(systemReads(sql))
   return Storage.of({
-    transact: (command) => groups.transact(silenceScans.watch(withChanges(command))),
+    transact: (command) =>
+      Effect.map(groups.transact(silenceScans.watch(withChanges(command))), (committed) => {
+        topics.note(committed.changes.topics)
+        return committed
+      }),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
     counts: (aliveSince) => retryTransient(silenceScans.counts(aliveSince)),
@@ -199,7 +210,7 @@ const make = ({ database, groupDatabase, groups, hints, prober }: Connected): St
     checks: (checks) => retryTransient(readChecks(pg, checks)),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (notifiers, now) => retryTransient(untilNextDue(groupDatabase.pg, notifiers, now)),
-    hints,
+    ...others,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
     incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),

@@ -32,7 +32,7 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "3D000": "the database in the URL does not exist: create it, or correct its name",
     "53200": "PostgreSQL is out of memory: give it more memory, or lower max_connections",
     "53300":
-      "PostgreSQL has no free connections: raise max_connections, or run fewer replicas (each uses up to 19)",
+      "PostgreSQL has no free connections: raise max_connections, or run fewer replicas (each uses up to 20)",
     "55000": startingMessage,
     "57P01": startingMessage,
     "57P02": startingMessage,

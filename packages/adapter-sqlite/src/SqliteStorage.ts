@@ -6,7 +6,7 @@ import { decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
-import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
 import { expectationReads } from "./reads/expectationReads.ts"
 import { makePageReads } from "./lists/readPage.ts"
@@ -20,6 +20,7 @@ import { makeRetentionTables } from "./retention/expire.ts"
 import { makeTables } from "./tables/makeTables.ts"
 import { isSearch, searchRows } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
+import { signsOfOthers } from "./reads/signsOfOthers.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
 import { realFile } from "./connection/FileIdentity.ts"
 import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
@@ -150,8 +151,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
         return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
       }),
-    // One server works on a file; what the command line changes beside it is found by the next look at what is due.
-    hints: Stream.never,
+    ...signsOfOthers(connection),
     expire: (piece) => commits.submit(() => expireNow(retention, piece), { isAlone: true }),
     establish: (name, value) =>
       commits.submit(() => tables.established.establish(name, value), { isAlone: true }),

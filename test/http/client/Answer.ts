@@ -17,3 +17,7 @@ export interface Asked {
   readonly path: string
   readonly requestId: string | undefined
 }
+
+/** Whether an answer is a stream: its first part is enough, and leaving ends it. */
+export const isEndless = ({ headers }: Pick<Answer, "headers">): boolean =>
+  (headers["content-type"] ?? "").startsWith("text/event-stream")

@@ -1,7 +1,7 @@
 import { type OutgoingHttpHeaders, request } from "node:http"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Answer } from "./Answer.ts"
+import { type Answer, isEndless } from "./Answer.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 import { brokenRules } from "./universalRules.ts"
 
@@ -49,9 +49,12 @@ export const call = Effect.fnUntraced(function* (method: string, path: string, m
       { host: "127.0.0.1", port, method, path, headers, agent: connections },
       (incoming) => {
         const parts: Array<Buffer> = []
-        incoming.on("data", (part: Buffer) => parts.push(part))
+        incoming.on("data", (part: Buffer) => {
+          parts.push(part)
+          if (isEndless(incoming)) incoming.destroy()
+        })
         incoming.on("error", (error) => resume(Effect.die(error)))
-        incoming.on("end", () => {
+        incoming.on("close", () => {
           const text = Buffer.concat(parts).toString()
           const { statusCode: status = 0, headers, rawHeaders } = incoming
           resume(Effect.succeed({ status, headers, rawHeaders, text, body: parsed(text) }))

@@ -64,7 +64,7 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
       `Cache-Control is ${headers["cache-control"]}`,
     ),
     ...whenFalse(
-      /^application\/json(?:;|$)/.test(headers["content-type"] ?? ""),
+      /^(?:application\/json|text\/event-stream)(?:;|$)/.test(headers["content-type"] ?? ""),
       `Content-Type is ${headers["content-type"]}`,
     ),
     ...whenFalse(

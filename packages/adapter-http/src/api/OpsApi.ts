@@ -26,6 +26,7 @@ import { IncidentActsApi } from "./IncidentActsApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
 import { operation } from "./operation.ts"
 import { RequiredRole } from "./RequiredRole.ts"
+import { StreamApi } from "./StreamApi.ts"
 
 const success = ActionCountResponse
 const error = [Internal.wire, NotFound.wire] as const
@@ -207,7 +208,8 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi, PolicyApi, SilencesApi)
+  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi)
+  .add(PolicyApi, SilencesApi, StreamApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

@@ -252,6 +252,14 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  stream: {
+    success: {
+      usual: {
+        summary: "The beginning of a stream, and one event",
+        value: `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${story.OPEN_INCIDENT.opened_at}"}\n\n`,
+      },
+    },
+  },
   ...incidentExamples,
   ...silenceExamples,
   explain: {

@@ -1,10 +1,12 @@
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
+import type { Role } from "@tocsin/core/contract/Role"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { ThrottledClients } from "@tocsin/core/engine/limits/ThrottledClients"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
+import { CurrentOperator, type OperatorIdentity } from "@tocsin/core/operators/CurrentOperator"
+import type { StorageError } from "@tocsin/core/ports/Storage"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Context, Effect, Layer, Result } from "effect"
@@ -68,6 +70,29 @@ export class FailedAuthentications extends Context.Service<
     )
 }
 
+/** Whether the token of the present request would still be accepted. */
+export const IsStillAuthorized = Context.Reference<Effect.Effect<boolean, StorageError>>(
+  "@tocsin/adapter-http/request/IsStillAuthorized",
+  { defaultValue: () => Effect.succeed(true) },
+)
+
+/** Whom a request comes from, or why it is refused. */
+const judge = (access: Access.Access, authenticate: Operators["Service"]["authenticate"]) =>
+  Effect.fnUntraced(function* (
+    { headers, method }: HttpServerRequest.HttpServerRequest,
+    role: Role,
+  ): Effect.fn.Return<Result.Result<OperatorIdentity, Failure<"unauthorized" | "forbidden">>, StorageError> {
+    const presented = access.operator(headers["authorization"])
+    if (Result.isFailure(presented)) return Result.fail(presented.failure)
+    const operator =
+      presented.success.kind === "of_settings"
+        ? presented.success.operator
+        : yield* authenticate(presented.success.token)
+    if (operator === undefined) return Result.fail(Access.noLongerValid)
+    const refusal = Access.refusalOf(operator.role, role, method)
+    return refusal === undefined ? Result.succeed(operator) : Result.fail(refusal)
+  })
+
 /** Both authentications of the API. */
 export const layer = (tokens: Access.ServiceTokens) => {
   const needed = Effect.gen(function* () {
@@ -90,23 +115,17 @@ export const layer = (tokens: Access.ServiceTokens) => {
       OperatorAuthentication,
       Effect.map(Effect.all([needed, Operators]), ([{ access, note }, { authenticate }]) => ({
         uiToken: Effect.fnUntraced(function* (httpEffect, { endpoint }) {
-          const { headers, method } = yield* HttpServerRequest.HttpServerRequest
-          const presented = access.operator(headers["authorization"])
-          if (Result.isFailure(presented)) return yield* Effect.flatMap(note(presented.failure), fail)
-          const operator =
-            presented.success.kind === "of_settings"
-              ? presented.success.operator
-              : yield* toApiError(authenticate(presented.success.token))
-          if (operator === undefined) return yield* Effect.flatMap(note(Access.noLongerValid), fail)
+          const request = yield* HttpServerRequest.HttpServerRequest
           // An operation without the annotation, which a test refuses, would be for administrators.
           const role = Context.getOrElse(endpoint.annotations, RequiredRole, () => "admin" as const)
-          const refusal = Access.refusalOf(operator.role, role, method)
-          if (refusal !== undefined) return yield* fail(refusal)
-          return yield* Effect.provideService(httpEffect, CurrentOperator, {
-            ...operator,
-            via: "api",
-            request_id: yield* RequestId,
-          })
+          const judged = judge(access, authenticate)(request, role)
+          const verdict = yield* toApiError(judged)
+          if (Result.isFailure(verdict)) return yield* Effect.flatMap(note(verdict.failure), fail)
+          const acting = { ...verdict.success, via: "api", request_id: yield* RequestId } as const
+          return yield* httpEffect.pipe(
+            Effect.provideService(CurrentOperator, acting),
+            Effect.provideService(IsStillAuthorized, Effect.map(judged, Result.isSuccess)),
+          )
         }),
       })),
     ),

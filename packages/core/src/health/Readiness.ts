@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Context, Duration, Effect, Exit, Latch, Layer, Option } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { leaveMark } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
@@ -41,6 +41,8 @@ export class Readiness extends Context.Service<
     readonly isDraining: () => boolean
     /** The first step of a shutdown: from now on the service is not ready. */
     readonly drain: Effect.Effect<void>
+    /** Waits for that step. */
+    readonly draining: Effect.Effect<void>
   }
 >()("@tocsin/core/health/Readiness") {
   /**
@@ -56,6 +58,7 @@ export class Readiness extends Context.Service<
       let canAnswer = false
       let writes: Writes = "kept"
       let isDraining = false
+      const draining = Latch.makeUnsafe()
       yield* commits.listen({
         committed: ({ isWrite }) => {
           if (isWrite) writes = "kept"
@@ -81,7 +84,9 @@ export class Readiness extends Context.Service<
         isDraining: () => isDraining,
         drain: Effect.sync(() => {
           isDraining = true
+          draining.openUnsafe()
         }),
+        draining: draining.await,
       })
     }),
   )

@@ -70,6 +70,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
       }),
     untilNextDue: (notifiers, now) => Effect.sync(() => untilNextDue(tables, notifiers, now)),
     hints: Stream.never,
+    topicsOfOthers: Stream.never,
     check: (agentId, checkId) =>
       Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
     incident: (id, limits) => Effect.sync(() => incidentStory(tables, id, limits)),

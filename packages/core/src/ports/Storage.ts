@@ -14,6 +14,7 @@ import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
+import type { Topics } from "../topics/Topics.ts"
 import type { MetricCounts, SummaryCounts } from "./StorageCounts.ts"
 
 /** Why a storage could not do what it was asked. */
@@ -153,6 +154,12 @@ export class Storage extends Context.Service<
      * that have no hints.
      */
     readonly hints: Stream.Stream<void>
+    /**
+     * Emits what other processes have changed, within a second; all topics where some may have been
+     * missed. Topics may be wrong, and are missing if a process dies right after a commit. Never
+     * fails. What it announces is visible when it arrives.
+     */
+    readonly topicsOfOthers: Stream.Stream<Topics>
     /** Reads one check of an agent that exists. */
     readonly check: (
       agentId: AgentId,

@@ -29,6 +29,7 @@ import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../incidents/IncidentFeed.ts"
 
@@ -65,6 +66,7 @@ export type TocsinServices =
   | Operations
   | Operators
   | Policies
+  | TopicFeed
   | HealthExamination
   | IncidentFeed
   | Readiness
@@ -116,6 +118,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Operations.layer,
     Operators.layer,
     Policies.layer,
+    TopicFeed.layer,
     HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }

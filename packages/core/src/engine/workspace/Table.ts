@@ -1,3 +1,5 @@
+import type { Topics } from "../../topics/Topics.ts"
+
 /**
  * A row changed by a transaction: inserted if there was none `before`, deleted if there is none
  * `after`.
@@ -27,11 +29,14 @@ export interface TableOptions<Id, Row> {
   readonly partOf?: (id: Id) => string
   /** What {@link Table.group} finds rows by; constant for a row. */
   readonly groupsOf?: (row: Row) => ReadonlyArray<string>
+  /** The topics that a change of a row concerns; none unless given. */
+  readonly topicsOf?: (before: Row | undefined, after: Row | undefined) => Topics
 }
 
-/** Counts how often rows changed, for all tables of a workspace together. */
+/** How often rows changed, and which topics that concerns, for all tables of a workspace together. */
 export interface WriteCount {
   writes: number
+  topics: Topics
 }
 
 const NONE: ReadonlyArray<never> = []
@@ -93,7 +98,7 @@ export class Table<Id, Row> {
     if (entry === undefined)
       part.set(key, (entry = { before: undefined, after: undefined, isTouched: false }))
     this.#touch(entry)
-    if (entry.after !== row) this.#count.writes += 1
+    if (entry.after !== row) this.#changing(entry.after, row)
     const isNew = entry.after === undefined
     entry.after = row
     if (isNew && this.#groups !== undefined) this.#addToGroups(this.#groups, entry, row)
@@ -105,7 +110,7 @@ export class Table<Id, Row> {
     const row = entry.after
     if (row === undefined) return
     this.#touch(entry)
-    this.#count.writes += 1
+    this.#changing(row, undefined)
     entry.after = undefined
     // A row that is put under this ID later may belong to other groups.
     if (this.#groups !== undefined) this.#removeFromGroups(this.#groups, entry, row)
@@ -142,6 +147,12 @@ export class Table<Id, Row> {
   recorded(): ReadonlyArray<Change<Row>> {
     if (this.#recorded === undefined) return NONE
     return Array.from(this.#recorded, ([{ after }, before]) => ({ before, after })).filter(isChange)
+  }
+
+  #changing(before: Row | undefined, after: Row | undefined): void {
+    const { topicsOf } = this.#options
+    this.#count.writes += 1
+    if (topicsOf !== undefined) this.#count.topics |= topicsOf(before, after)
   }
 
   #partOf(id: Id): Entries<Row> | undefined {

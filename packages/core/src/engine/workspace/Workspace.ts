@@ -14,12 +14,17 @@ import type { IncidentActRecord } from "../../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
+import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
+import { topicsOfAct } from "../../topics/topicsOfChange.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { type Found, NOTHING_FOUND } from "./Found.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { Standings } from "./Standings.ts"
 import { Table, type WriteCount } from "./Table.ts"
 import { WorkspaceTables } from "./WorkspaceTables.ts"
+
+const CHECKS = topic("checks")
+const INCIDENTS = topic("incidents")
 
 /** How far down its ranking an incident's members are loaded. */
 export interface LoadedRanking {
@@ -36,7 +41,7 @@ export interface LoadedRanking {
  * persists exactly what {@link Workspace.changes} lists.
  */
 export class Workspace {
-  readonly #count: WriteCount = { writes: 0 }
+  readonly #count: WriteCount = { writes: 0, topics: NO_TOPICS }
   readonly agents = new Table(WorkspaceTables.agents, this.#count)
   readonly keys = new Table(WorkspaceTables.keys, this.#count)
   readonly checks = new Table(WorkspaceTables.checks, this.#count)
@@ -131,7 +136,7 @@ export class Workspace {
 
   /** Adds a row to a check's history. */
   store(row: HistoryRecord): void {
-    this.#count.writes += 1
+    this.#wrote(CHECKS)
     this.#stored.push(row)
     this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
   }
@@ -143,6 +148,7 @@ export class Workspace {
   removeCheck(check: CheckRecord): void {
     const { check_id, registration_id } = check
     this.checks.delete(check)
+    this.#wrote(CHECKS)
     this.#stored = this.#stored.filter(
       (row) => row.check_id !== check_id || row.registration_id !== registration_id,
     )
@@ -152,7 +158,7 @@ export class Workspace {
 
   /** Adds a change to an incident's history, which drops older changes once it is long. */
   recordChange(change: IncidentChangeRecord): void {
-    this.#count.writes += 1
+    this.#wrote(INCIDENTS)
     this.#incidentChanges.push(change)
     const cut = cutOf(change.incident_id, change.seq)
     if (cut !== undefined) (this.#storyCuts ??= new Map()).set(cut.incident_id, cut)
@@ -160,13 +166,13 @@ export class Workspace {
 
   /** Adds a row to the audit: see `recordAudit`. */
   recordAudit(row: AuditRecord): void {
-    this.#count.writes += 1
+    this.#wrote(topicsOfAct(row.action))
     this.#audit.push(row)
   }
 
   /** Adds what somebody did about an incident to its story. */
   recordAct(act: IncidentActRecord): void {
-    this.#count.writes += 1
+    this.#wrote(INCIDENTS)
     this.#incidentActs.push(act)
   }
 
@@ -218,6 +224,7 @@ export class Workspace {
   /** Starts a command; `commandChanges` leaves out the changes of earlier ones. */
   beginCommand(): void {
     this.#writesBefore = this.#count.writes
+    this.#count.topics = NO_TOPICS
     this.incidents.beginRecording()
     this.outbox.beginRecording()
     this.alerts.beginRecording()
@@ -229,8 +236,14 @@ export class Workspace {
     const incidents = this.incidents.recorded()
     const isOutboxChanged = this.outbox.recorded().length > 0 || this.alerts.recorded().length > 0
     // Most commands are heartbeats and unchanged results: these allocate nothing.
-    if (incidents.length === 0 && !isOutboxChanged) return OTHER_CHANGES
-    return { isWrite: true, isOutboxChanged, incidents }
+    const { topics } = this.#count
+    if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS) return OTHER_CHANGES
+    return { isWrite: true, isOutboxChanged, topics, incidents }
+  }
+
+  #wrote(topics: Topics): void {
+    this.#count.writes += 1
+    this.#count.topics |= topics
   }
 
   /**

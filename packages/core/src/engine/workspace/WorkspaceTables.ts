@@ -16,6 +16,8 @@ import type { MarkRecord } from "../../liveness/MarkRecord.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../../silences/SilenceRecord.ts"
+import { topic } from "../../topics/Topics.ts"
+import { topicsOfAgent, topicsOfExpectation } from "../../topics/topicsOfChange.ts"
 import type { TableOptions } from "./Table.ts"
 
 /** A row of the index of open incidents. */
@@ -29,6 +31,9 @@ export interface BlacklistRow {
   readonly key_hash: KeyHash
 }
 
+const INCIDENTS = topic("incidents")
+const OUTBOX = topic("outbox")
+
 const itself = (id: string): string => id
 
 const table = <Id, Row>(options: TableOptions<Id, Row>): TableOptions<Id, Row> => options
@@ -39,6 +44,7 @@ export const WorkspaceTables = {
     name: "agent",
     idOf: (row) => row.agent_id,
     keyOf: itself,
+    topicsOf: topicsOfAgent,
   }),
   keys: table<KeyHash, AgentKeyRecord>({
     name: "agent key",
@@ -59,11 +65,13 @@ export const WorkspaceTables = {
     partOf: (ref) => ref.registration_id,
     keyOf: (ref) => ref.check_id,
     groupsOf: (row) => [row.registration_id],
+    topicsOf: topicsOfExpectation,
   }),
   incidents: table<IncidentId, IncidentRecord>({
     name: "incident",
     idOf: (row) => row.id,
     keyOf: itself,
+    topicsOf: () => INCIDENTS,
   }),
   members: table<MemberRef, MemberRecord>({
     name: "member",
@@ -76,6 +84,7 @@ export const WorkspaceTables = {
     name: "outbox item",
     idOf: (row) => row.id,
     keyOf: itself,
+    topicsOf: () => OUTBOX,
     groupsOf: (row) => [row.incident_id],
   }),
   alerts: table<AlertRef, AlertRecord>({

@@ -7,7 +7,7 @@ interface Row {
 }
 
 const newTable = () =>
-  new Table<string, Row>({ name: "row", idOf: ({ id }) => id, keyOf: (id) => id }, { writes: 0 })
+  new Table<string, Row>({ name: "row", idOf: ({ id }) => id, keyOf: (id) => id }, { writes: 0, topics: 0 })
 const row = (id: string, value: number): Row => ({ id, value })
 
 describe("a recording of a table", () => {

@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+import { InstantFromString } from "./Instant.ts"
+
+/** What a change can concern, each with the lists to fetch again (docs/rules.md#live-views). */
+export const TopicNames = {
+  agents: "agents and their keys",
+  blacklist: "blocked keys",
+  checks: "checks, their results and what is expected of them",
+  incidents: "incidents with their stories and acknowledgements",
+  outbox: "notifications",
+  silences: "silences",
+  policy: "the policy in force, with its windows",
+  operators: "named operators",
+  audit: "the audit",
+} as const
+export type Topic = keyof typeof TopicNames
+
+/** The names of {@link TopicNames}. */
+// Object.keys has lost the type of the names.
+export const topicNames = Object.keys(TopicNames) as ReadonlyArray<Topic>
+
+/** One event of GET /ops/v1/stream. */
+export const TopicsChanged = Schema.Struct({
+  topics: Schema.Array(Schema.String).annotateKey({
+    description: `What to fetch again: ${topicNames.join(", ")}. A newer version may know more.`,
+  }),
+  at: InstantFromString.annotateKey({ description: "When the event was written." }),
+}).annotate({
+  identifier: "TopicsChanged",
+  description: "Names what has changed since the event before. Carries no data.",
+})
+export type TopicsChanged = typeof TopicsChanged.Type

@@ -1,0 +1,60 @@
+import type { AgentRecord } from "../admission/AgentRecord.ts"
+import { type AuditActionName, AuditActions, type AuditSubjectKind } from "../contract/AuditActions.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
+import { NO_TOPICS, topic, type Topics } from "./Topics.ts"
+
+const AGENTS = topic("agents")
+const CHECKS = topic("checks")
+
+type Labels = AgentRecord["labels"]
+
+const haveSameLabels = (before: Labels, after: Labels): boolean => {
+  if (before === after) return true
+  if (before === undefined || after === undefined) return false
+  const names = Object.keys(before)
+  if (names.length !== Object.keys(after).length) return false
+  return names.every((name) => before[name] === after[name])
+}
+
+/**
+ * Whether an agent looks the same. The times of a heartbeat do not count, nor do the counts of its
+ * checks, which `checks` announces.
+ */
+const looksTheSame = (before: AgentRecord, after: AgentRecord): boolean =>
+  before.contact_from === after.contact_from &&
+  before.admission_state === after.admission_state &&
+  before.pending_key_hash === after.pending_key_hash &&
+  before.accepted_key_hash === after.accepted_key_hash &&
+  before.heartbeat_incident_id === after.heartbeat_incident_id &&
+  before.registration_id === after.registration_id &&
+  before.hostname === after.hostname &&
+  before.features.push === after.features.push &&
+  before.features.metrics === after.features.metrics &&
+  haveSameLabels(before.labels, after.labels)
+
+/** The topics of a changed agent: none for a heartbeat in time that says nothing new. */
+export const topicsOfAgent = (before: AgentRecord | undefined, after: AgentRecord | undefined): Topics =>
+  before !== undefined && after !== undefined && looksTheSame(before, after) ? NO_TOPICS : AGENTS
+
+/** The topics of a changed expectation: none for its next look. */
+export const topicsOfExpectation = (
+  before: ExpectationRecord | undefined,
+  after: ExpectationRecord | undefined,
+): Topics =>
+  before?.incident_id === after?.incident_id && before?.terms === after?.terms ? NO_TOPICS : CHECKS
+
+const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
+  agent: AGENTS,
+  check: CHECKS,
+  key: topic("blacklist"),
+  notification: topic("outbox"),
+  incident: topic("incidents"),
+  operator: topic("operators"),
+  silence: topic("silences"),
+}
+
+/** The topics of an act: the audit, and what it is about. */
+export const topicsOfAct = (action: AuditActionName): Topics => {
+  const topics = topic("audit") | subjectTopics[AuditActions[action].subject]
+  return action === "agent.blocked" ? topics | topic("blacklist") : topics
+}

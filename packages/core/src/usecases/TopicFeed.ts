@@ -1,0 +1,100 @@
+import { Context, Duration, Effect, Latch, Layer, type Scope, Stream } from "effect"
+import { RateLimited } from "../admission/AdmissionErrors.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { TopicsChanged } from "../contract/Topics.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { Storage } from "../ports/Storage.ts"
+import { type Beat, changed, QUIET, type Pulse, secondPassed } from "../topics/Pulse.ts"
+import { namesOf, NO_TOPICS, topic, type Topics } from "../topics/Topics.ts"
+
+/** Each open stream holds a connection, and lists are fetched again for each event. */
+const MOST_STREAMS = 100
+const RETRY_SECONDS = 15
+const REST = Duration.seconds(1)
+
+const tooMany = new RateLimited({
+  message: `this process serves ${MOST_STREAMS} streams already; poll instead, and try again in ${RETRY_SECONDS} s`,
+  retryAfterSeconds: RETRY_SECONDS,
+})
+
+/** What one client has yet to read: a set, so that a slow one costs no more than a quick one. */
+export interface UnreadTopics {
+  /** Waits until there is something. */
+  readonly some: Effect.Effect<void>
+  /** Takes all of it. */
+  readonly take: Effect.Effect<TopicsChanged>
+}
+
+class Unread implements UnreadTopics {
+  #topics = NO_TOPICS
+  readonly #latch = Latch.makeUnsafe()
+  readonly some = this.#latch.await
+  readonly take = Effect.map(Instant.now, (at) => {
+    const topics = namesOf(this.#topics)
+    this.#topics = NO_TOPICS
+    this.#latch.closeUnsafe()
+    return { topics, at }
+  })
+
+  add(topics: Topics): void {
+    this.#topics |= topics
+    this.#latch.openUnsafe()
+  }
+}
+
+/** What has changed, for live views: names only, of this process and others (docs/rules.md#live-views). */
+export class TopicFeed extends Context.Service<
+  TopicFeed,
+  {
+    /** What changes from now on, until the scope closes. Refused beyond 100 at a time. */
+    readonly open: Effect.Effect<UnreadTopics, RateLimited, Scope.Scope>
+  }
+>()("@tocsin/core/usecases/TopicFeed") {
+  static readonly layer: Layer.Layer<TopicFeed, never, Commits | PolicyInForce | Storage> = Layer.effect(
+    TopicFeed,
+    Effect.gen(function* () {
+      const clients = new Set<Unread>()
+      const resting = Latch.makeUnsafe()
+      let pulse: Pulse = QUIET
+
+      const follow = (beat: Beat): void => {
+        pulse = beat.pulse
+        if (beat.event !== NO_TOPICS) for (const unread of clients) unread.add(beat.event)
+        if (pulse.state === "quiet") resting.closeUnsafe()
+        else resting.openUnsafe()
+      }
+      const raise = (topics: Topics): void => {
+        if (clients.size > 0 && topics !== NO_TOPICS) follow(changed(pulse, topics))
+      }
+
+      const { listen } = yield* Commits
+      yield* listen({ committed: ({ topics }) => raise(topics) })
+      const { topicsOfOthers } = yield* Storage
+      yield* Effect.forkScoped(
+        Stream.runForEach(topicsOfOthers, (topics) => Effect.sync(() => raise(topics))),
+      )
+      const { replaced } = yield* PolicyInForce
+      yield* Effect.forkScoped(Stream.runForEach(replaced, () => Effect.sync(() => raise(topic("policy")))))
+      const rest = Effect.andThen(
+        Effect.sleep(REST),
+        Effect.sync(() => follow(secondPassed(pulse))),
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(resting.await, rest)))
+
+      return TopicFeed.of({
+        open: Effect.gen(function* () {
+          if (clients.size >= MOST_STREAMS) return yield* tooMany
+          const unread = new Unread()
+          return yield* Effect.acquireRelease(
+            Effect.sync(() => {
+              clients.add(unread)
+              return unread
+            }),
+            () => Effect.sync(() => clients.delete(unread)),
+          )
+        }),
+      })
+    }),
+  )
+}

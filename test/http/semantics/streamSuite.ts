@@ -1,0 +1,144 @@
+import { assert } from "@effect/vitest"
+import { topicNames } from "@tocsin/core/contract/Topics"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Duration, Effect, Fiber, Option, Queue } from "effect"
+import { call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { type OpenStream, openStream } from "../client/openStream.ts"
+import { accept, block, event, heartbeat, pendingAgent, push } from "../client/TestAgent.ts"
+import { onStorage } from "../onStorage.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+
+const VISIBLE_WITHIN = Duration.seconds(2)
+const MOST_STREAMS = 100
+
+/** The topics of all events until each of these has come; fails after two seconds. */
+const topicsUntil = Effect.fnUntraced(function* ({ events }: OpenStream, ...expected: ReadonlyArray<string>) {
+  const seen = new Set<string>()
+  const whole = Effect.gen(function* () {
+    while (!expected.every((topic) => seen.has(topic))) {
+      for (const topic of (yield* Queue.take(events)).topics) seen.add(topic)
+    }
+  })
+  const inTime = yield* Effect.timeoutOption(whole, VISIBLE_WITHIN)
+  assert.isTrue(Option.isSome(inTime), `${expected.join()} expected, ${Array.from(seen).join()} seen`)
+  return Array.from(seen)
+})
+
+/** Leaves out what has been announced so far, and waits until the next event may be sent. */
+const settle = ({ events }: OpenStream) => Effect.andThen(Effect.sleep("1100 millis"), Queue.clear(events))
+
+/** Live views (docs/rules.md#live-views). */
+export const streamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario("a stream names what each change concerns, within two seconds, and nothing else", () =>
+    Effect.gen(function* () {
+      const { readToken } = yield* Tocsin
+      const stream = yield* openStream(readToken)
+      const { headers } = stream.answer
+      assert.match(headers["content-type"] ?? "", /^text\/event-stream/)
+      assert.strictEqual(headers["cache-control"], "no-store")
+      assert.strictEqual(headers["x-accel-buffering"], "no")
+
+      const agent = yield* pendingAgent()
+      assert.deepStrictEqual(yield* topicsUntil(stream, "agents"), ["agents"])
+      yield* settle(stream)
+      yield* accept(agent)
+      assert.sameMembers(yield* topicsUntil(stream, "agents", "audit"), ["agents", "audit"])
+      yield* settle(stream)
+      yield* push(agent, event())
+      assert.deepStrictEqual(yield* topicsUntil(stream, "checks"), ["checks"])
+      yield* settle(stream)
+
+      yield* heartbeat(agent)
+      yield* push(agent, event())
+      assert.strictEqual((yield* operate("GET", "/ops/v1/incidents")).status, 200)
+      yield* Effect.sleep("1100 millis")
+      assert.deepStrictEqual(Queue.sizeUnsafe(stream.events), 0)
+
+      yield* push(agent, event({ status: "critical", exit_code: 2 }))
+      const opened = yield* topicsUntil(stream, "checks", "incidents", "outbox")
+      assert.sameMembers(opened, ["checks", "incidents", "outbox"])
+      yield* settle(stream)
+      const { body } = yield* operate("GET", "/api/v1/incidents")
+      const [incident] = (body as { readonly items: ReadonlyArray<{ readonly id: string }> }).items
+      yield* operate("PUT", `/ops/v1/incidents/${incident?.id}/acknowledgement`, { json: {} })
+      assert.includeMembers(yield* topicsUntil(stream, "incidents", "audit"), ["incidents", "audit"])
+      yield* settle(stream)
+      yield* operate("POST", "/ops/v1/operators", { json: { name: "ann", role: "read" } })
+      assert.sameMembers(yield* topicsUntil(stream, "operators", "audit"), ["operators", "audit"])
+      yield* settle(stream)
+      yield* block(agent)
+      assert.includeMembers(yield* topicsUntil(stream, "blacklist"), ["agents", "blacklist", "audit"])
+    }),
+  )
+
+  scenario("many changes at once make one event a second, for each of many streams", () =>
+    Effect.gen(function* () {
+      const { readToken, uiToken } = yield* Tocsin
+      const streams = yield* Effect.forEach([readToken, uiToken, readToken], openStream)
+      yield* Effect.forEach(
+        Array.from({ length: 60 }, (_, n) => n),
+        () => pendingAgent(),
+        { concurrency: 10 },
+      )
+      yield* Effect.sleep("2500 millis")
+      for (const { events } of streams) {
+        const received = yield* Queue.clear(events)
+        assert.isAtLeast(received.length, 1)
+        assert.isAtMost(received.length, 4)
+        for (const { topics, at } of received) {
+          assert.includeMembers([...topicNames], [...topics])
+          assert.match(at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+        }
+      }
+    }),
+  )
+
+  scenario("a stream needs a token, HEAD opens none, and there are at most 100", () =>
+    Effect.gen(function* () {
+      const { readToken, uiToken } = yield* Tocsin
+      expectError(yield* call("GET", "/ops/v1/stream"), 401, "unauthorized", "without a token")
+      for (let n = 0; n < 3; n++) {
+        const head = yield* call("HEAD", "/ops/v1/stream", { token: readToken })
+        assert.deepStrictEqual([head.status, head.text], [200, ""])
+      }
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.forEach(Array.from({ length: MOST_STREAMS }), () => openStream(readToken), {
+            concurrency: 20,
+          })
+          const refused = yield* call("GET", "/ops/v1/stream", { token: uiToken })
+          expectError(refused, 429, "rate_limited", "beyond the limit")
+          assert.strictEqual((yield* operate("GET", "/ops/v1/me")).status, 200)
+        }),
+      )
+      // Clients that left have given their places back.
+      yield* Effect.sleep("200 millis")
+      yield* openStream(uiToken)
+    }),
+  )
+}
+
+/** What takes a quarter of a minute: it does not depend on the storage. */
+export const longStreamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario("a comment comes every 15 s, and then a stream whose token is no longer valid ends", () =>
+    Effect.gen(function* () {
+      const { readToken } = yield* Tocsin
+      const { body } = yield* operate("POST", "/ops/v1/operators", { json: { name: "bob", role: "read" } })
+      const { token } = body as { readonly token: string }
+      const openedAt = performance.now()
+      const [kept, revoked] = yield* Effect.all([openStream(readToken), openStream(token)])
+      assert.strictEqual((yield* operate("DELETE", "/ops/v1/operators/bob")).status, 200)
+      const ending = yield* Effect.forkChild(revoked.ended)
+      const commentAt = yield* Queue.take(kept.comments)
+      assert.closeTo(commentAt - openedAt, 15_000, 2_000)
+      yield* Effect.timeout(Fiber.join(ending), "3 seconds")
+      yield* operate("POST", "/ops/v1/operators", { json: { name: "cyd", role: "read" } })
+      yield* topicsUntil(kept, "operators")
+    }).pipe(Effect.orDie),
+  )
+}
