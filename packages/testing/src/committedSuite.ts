@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { namesOf as namesOfTopics, topicsNamed } from "@tocsin/core/topics/Topics"
 import { NO_CHANGES, OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
 import type { Command, Committed } from "@tocsin/core/engine/workspace/Decision"
 import { Effect, Exit } from "effect"
@@ -52,6 +53,14 @@ const fail = (agent: string): Command<string> =>
     throw new Error("thrown by a decision")
   }
 
+/** The topics of each command. */
+const topicsOf: ReadonlyMap<(agent: string) => Command<string>, ReadonlyArray<string>> = new Map([
+  [look, []],
+  [seen, ["agents"]],
+  [open, ["incidents", "outbox"]],
+  [share, ["incidents"]],
+])
+
 /** The names of the rows that a command reports as changed. */
 const namesOf = ({ changes }: Committed<string>) =>
   changes.incidents.map(({ before, after }) => [before?.summary, after?.summary])
@@ -65,6 +74,8 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         yield* enroll(replica, "a")
         const { storage } = replica
         assert.deepStrictEqual(yield* storage.transact(look("a")), { reply: "a", changes: NO_CHANGES })
+        const renamed = yield* storage.transact(seen("a"))
+        assert.deepStrictEqual(renamed.changes, { ...OTHER_CHANGES, topics: topicsNamed(["agents"]) })
         const heartbeat = yield* storage.transact(seen("a"))
         assert.deepStrictEqual(heartbeat.changes, OTHER_CHANGES)
         const { changes } = yield* storage.transact(open("a"))
@@ -101,6 +112,10 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
             assert.strictEqual(reply, agents[n])
             assert.strictEqual(changes.isWrite, kind !== look)
             assert.strictEqual(changes.isOutboxChanged, kind === open)
+            assert.deepStrictEqual(
+              namesOfTopics(changes.topics),
+              kind === undefined ? [] : topicsOf.get(kind),
+            )
             if (kind === share) shared.push(...namesOf(exit.value))
             else
               assert.deepStrictEqual(

@@ -28,11 +28,11 @@ const reading = (answer: IncomingMessage, onPart: (part: string) => void): void 
   })
 }
 
-/** Opens a stream on a port until the scope closes. Succeeds once its first comment is there. */
-export const openStreamOn = Effect.fnUntraced(function* (
-  port: number,
+/** Opens a stream until the scope closes. Succeeds once its first comment is there. */
+export const openStream = Effect.fnUntraced(function* (
   token: string,
-): Effect.fn.Return<OpenStream, never, Scope.Scope> {
+): Effect.fn.Return<OpenStream, never, Scope.Scope | Tocsin> {
+  const { port } = yield* Tocsin
   const events = yield* Queue.unbounded<StreamEvent>()
   const comments = yield* Queue.unbounded<number>()
   const ended = yield* Deferred.make<void>()
@@ -58,6 +58,3 @@ export const openStreamOn = Effect.fnUntraced(function* (
   })
   return { answer, events, comments, ended: Deferred.await(ended) }
 })
-
-/** The same on the service of the test. */
-export const openStream = (token: string) => Effect.flatMap(Tocsin, ({ port }) => openStreamOn(port, token))
