@@ -1,7 +1,11 @@
-import { copyFileSync, renameSync } from "node:fs"
+import { copyFileSync, renameSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
 import { rolldown } from "rolldown"
+import { bundleConsole } from "../packages/console/bundle.mjs"
+
+/** The server's import of the console, and the module with the finished files beside it. */
+const CONSOLE = { name: "@tocsin/console/files", file: "console.mjs" }
 
 /**
  * Modules of megabytes without imports, and the files that they become beside the program. The
@@ -21,6 +25,7 @@ export async function bundleProgram({ source, target }) {
   const unfinished = `${target}.${process.pid}`
   /** @type {Map<string, string>} */
   const beside = new Map()
+  let hasConsole = false
   const program = await rolldown({
     input: source,
     platform: "node",
@@ -29,6 +34,10 @@ export async function bundleProgram({ source, target }) {
       {
         name: "beside",
         async resolveId(name, importer) {
+          if (name === CONSOLE.name) {
+            hasConsole = true
+            return { id: `./${CONSOLE.file}`, external: true }
+          }
           const file = BESIDE.get(basename(name))
           if (file === undefined) return null
           const found = await this.resolve(name, importer, { skipSelf: true })
@@ -44,6 +53,16 @@ export async function bundleProgram({ source, target }) {
     copyFileSync(module, `${unfinished}.${file}`)
     renameSync(`${unfinished}.${file}`, join(dirname(target), file))
   }
+  const consoleModules = hasConsole ? await writeConsole(dirname(target)) : []
   renameSync(unfinished, target)
-  return [...Object.keys(output[0].modules), ...beside.values()]
+  return [...Object.keys(output[0].modules), ...beside.values(), ...consoleModules]
+}
+
+/** @param {string} folder */
+async function writeConsole(folder) {
+  const { modules, ...files } = await bundleConsole()
+  const unfinished = join(folder, `${CONSOLE.file}.${process.pid}`)
+  writeFileSync(unfinished, `export const files = async () => (${JSON.stringify(files)})\n`)
+  renameSync(unfinished, join(folder, CONSOLE.file))
+  return modules
 }

@@ -15,9 +15,10 @@ const changedAt = (path) => statSync(path).mtimeMs
 
 function isCurrent() {
   if (!existsSync(bundle)) return false
-  const sources = globSync(["packages/*/src/**/*.ts", "packages/*/package.json", "package-lock.json"], {
-    cwd: root,
-  })
+  const sources = globSync(
+    ["packages/*/src/**/*.{ts,tsx,css}", "packages/*/*.{json,mjs}", "scripts/*.mjs", "package-lock.json"],
+    { cwd: root },
+  )
   const bundled = changedAt(bundle)
   return sources.every((path) => changedAt(join(root, path)) < bundled)
 }

@@ -21,6 +21,7 @@ import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./met
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import * as SilenceHandlers from "./handlers/SilenceHandlers.ts"
 import { stream } from "./handlers/streamHandler.ts"
+import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
 import type { Readiness } from "@tocsin/core/health/Readiness"
@@ -126,6 +127,9 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
 export const layerWithOperations = (options: ApiOptions) =>
   operationsBeside(options, { layer: Layer.empty, routes: [] })
 
-/** The same with the first page of a standalone server at `/`. Requires HealthExamination too. */
-export const layerWithPages = (options: ApiOptions, about: About) =>
-  operationsBeside(options, PageRoutes.make(about))
+/**
+ * The same with the first page of a standalone server at `/`, the console if its files are given.
+ * Requires HealthExamination too.
+ */
+export const layerWithPages = (options: ApiOptions, about: About, console?: ConsoleFiles) =>
+  operationsBeside(options, PageRoutes.make(about, { console, trustedHops: options.trustedHops }))

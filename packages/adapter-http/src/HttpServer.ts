@@ -22,6 +22,7 @@ import { HttpRouter } from "effect/http"
 import * as ApiRoutes from "./ApiRoutes.ts"
 import * as AgentFront from "./direct/AgentFront.ts"
 import * as NodeServer from "./NodeServer.ts"
+import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import * as Intake from "./request/Intake.ts"
@@ -46,9 +47,9 @@ export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options),
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 
-/** The same with the first page of a standalone server. Requires HealthExamination too. */
-export const layerWithPages = (options: ServerOptions, about: About) =>
-  serve(ApiRoutes.layerWithPages(options, about), options)
+/** The same with the first page of a standalone server, or the console. Requires HealthExamination too. */
+export const layerWithPages = (options: ServerOptions, about: About, console?: ConsoleFiles) =>
+  serve(ApiRoutes.layerWithPages(options, about, console), options)
 
 const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: ServerOptions) =>
   drainFirst.pipe(

@@ -7,6 +7,7 @@ import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
+import { consoleFiles } from "./consoleFiles.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
@@ -25,7 +26,6 @@ export const service = (settings: Settings) =>
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
       const services = Tocsin.services({
         storage: storageLayer(settings),
-        version: manifest.version,
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
         clock: clockLayer(settings),
         notifiers: Layer.succeed(Notifiers, loaded.receivers),
@@ -48,6 +48,7 @@ export const service = (settings: Settings) =>
           metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
         },
         { version: manifest.version, storage: storageKind(settings) },
+        yield* consoleFiles(settings),
       )
       return announcement(settings).pipe(
         // Merged, they also stop together, so that deliveries and requests have the same seconds to

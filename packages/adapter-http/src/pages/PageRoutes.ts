@@ -4,6 +4,7 @@ import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { KnownRoute } from "../routes.ts"
+import * as ConsoleRoutes from "./ConsoleRoutes.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { firstPage } from "./firstPage.ts"
 import { type About, type ServiceState, stateDocument } from "./ServiceState.ts"
@@ -28,8 +29,16 @@ const PAGE_FIELDS = {
 // Search engines must not index monitoring.
 const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
 
+/** What the pages depend on besides the service. */
+export interface PageOptions {
+  /** Served to browsers at `/`; without it they get a page that says whether the service is well. */
+  readonly console?: ConsoleRoutes.ConsoleFiles | undefined
+  readonly trustedHops?: number | undefined
+}
+
 const layer = (
   about: About,
+  options: PageOptions,
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Readiness | HealthExamination> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -45,16 +54,26 @@ const layer = (
         const health = isDraining() ? stopping : ready ? yield* look : AWAY
         return { ...about, startedAt, upFor, isReady: ready, health }
       })
-      const answer = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
+      const console =
+        options.console === undefined
+          ? undefined
+          : yield* ConsoleRoutes.make(options.console, options.trustedHops ?? 0)
+      const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+        const isForPeople = wantsHtml(request.headers["accept"])
+        if (isForPeople && console !== undefined) return console.page(request)
         const found = yield* state
-        return wantsHtml(headers["accept"])
+        return isForPeople
           ? HttpServerResponse.text(firstPage(found), {
               contentType: "text/html; charset=utf-8",
               headers: PAGE_FIELDS,
             })
           : HttpServerResponse.jsonUnsafe(stateDocument(found), { headers: { vary: PAGE_FIELDS.vary } })
       })
-      return Layer.mergeAll(HttpRouter.add("GET", FIRST, answer), HttpRouter.add("GET", ROBOTS, robots))
+      return Layer.mergeAll(
+        HttpRouter.add("GET", FIRST, answer),
+        HttpRouter.add("GET", ROBOTS, robots),
+        console?.layer ?? Layer.empty,
+      )
     }),
   )
 
@@ -67,7 +86,10 @@ const AWAY = {
  * The first page, for people and for programs, and robots.txt. They contain nothing that needs a
  * token.
  */
-export const make = (about: About) => ({
-  layer: layer(about),
-  routes: ([FIRST, ROBOTS] as const).map((path): KnownRoute => ({ method: "GET", path })),
+export const make = (about: About, options: PageOptions) => ({
+  layer: layer(about, options),
+  routes: [
+    ...([FIRST, ROBOTS] as const).map((path): KnownRoute => ({ method: "GET", path })),
+    ...(options.console === undefined ? [] : ConsoleRoutes.routes),
+  ],
 })

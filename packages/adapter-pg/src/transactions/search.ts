@@ -8,7 +8,6 @@ import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTa
 import {
   alertTable,
   findHeldOutbox,
-  findWaitingReceivers,
   lockClaimableAlerts,
   outboxTable,
   lockUnclaimedOutbox,
@@ -71,13 +70,8 @@ export const search = Effect.fnUntraced(function* (
     found.unendedSilences = Number(row?.["unended"])
   }
   if (unclaimedOutbox !== undefined) {
-    const { listed, untouchedSince, limit } = unclaimedOutbox
-    const waiting = (yield* pg.query(findWaitingReceivers, [])).map((row) => row["receiver"])
-    const unlisted = waiting.filter((receiver) => !listed.some((name) => name === receiver))
-    const rows =
-      unlisted.length === 0
-        ? []
-        : yield* pg.query(lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
+    const { notifiers, untouchedSince, limit } = unclaimedOutbox
+    const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])
     found.unclaimedOutbox = rows.map(outboxTable.decode)
     for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }

@@ -88,6 +88,9 @@ export const definitions = {
   SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in webhooks", {
     whenUnset: "no links",
   }),
+  SERVICE_CONSOLE: setting(type.oneOf(["on", "off"]), "whether browsers get the console at /", {
+    fallback: "on",
+  }),
   SERVICE_ALERT_ROUTER_URL: setting(type.address, "base address of a Prometheus Alertmanager", {
     whenUnset: "no alert router",
   }),

@@ -1,0 +1,96 @@
+import { Effect, Layer } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as StaticContent from "../documents/StaticContent.ts"
+import type { KnownRoute } from "../routes.ts"
+
+/** The program and the style of the console. */
+export interface ConsoleFiles {
+  readonly script: string
+  readonly style: string
+}
+
+const SCRIPT = "/console/app.js"
+const STYLE = "/console/app.css"
+
+/** The routes of the console's files. */
+export const routes: ReadonlyArray<KnownRoute> = ([SCRIPT, STYLE] as const).map((path) => ({
+  method: "GET",
+  path,
+}))
+
+/** The page loads and calls only its own origin, runs nothing inline, and stands in no frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ")
+
+const PAGE_FIELDS = {
+  "content-security-policy": POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cache-control": "no-cache",
+  vary: "Accept, X-Forwarded-Prefix",
+} as const
+
+// A new version has a new address.
+const kept = (type: string) => ({
+  "content-type": `${type}; charset=utf-8`,
+  "cache-control": "public, max-age=31536000, immutable",
+})
+
+/** A prefix that a proxy strips; anything else in the header is ignored. */
+const PREFIX = /^(?:\/[A-Za-z0-9._~-]+){1,16}$/
+
+/**
+ * Where the console's files are, as a browser reaches them. Without a trusted prefix they are
+ * addressed relatively, which suits every proxy that keeps the slash at the end.
+ */
+const baseOf = (forwardedPrefix: string | undefined, trustedHops: number): string => {
+  const prefix = forwardedPrefix?.replace(/\/$/, "") ?? ""
+  return trustedHops > 0 && PREFIX.test(prefix) && !prefix.split("/").includes("..") ? `${prefix}/` : ""
+}
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%23b3261e'/%3E%3Cpath fill='%23fff' d='M16 6a7 7 0 0 0-7 7v5l-3 4h20l-3-4v-5a7 7 0 0 0-7-7zM13 24a3 3 0 0 0 6 0z'/%3E%3C/svg%3E"
+
+const pageText = (base: string, script: string, style: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Tocsin</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${base}${STYLE.slice(1)}?v=${style}">
+<script type="module" src="${base}${SCRIPT.slice(1)}?v=${script}"></script>
+</head>
+<body>
+<div id="console"></div>
+<noscript>The console needs JavaScript. The API works without: see <a href="${base}docs">its reference</a>.</noscript>
+</body>
+</html>
+`
+
+/** The console: its files as routes, and its page for requests of `/` that accept HTML. */
+export const make = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHops: number) {
+  const script = yield* StaticContent.make(files.script, kept("text/javascript"))
+  const style = yield* StaticContent.make(files.style, kept("text/css"))
+  const served = (path: `/${string}`, content: StaticContent.StaticContent) =>
+    HttpRouter.add("GET", path, StaticContent.respond(content))
+  return {
+    layer: Layer.merge(served(SCRIPT, script), served(STYLE, style)),
+    page: ({ headers }: HttpServerRequest.HttpServerRequest) => {
+      const base = baseOf(headers["x-forwarded-prefix"], trustedHops)
+      return HttpServerResponse.text(pageText(base, script.version, style.version), {
+        contentType: "text/html; charset=utf-8",
+        headers: PAGE_FIELDS,
+      })
+    },
+  }
+})

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { rolldown } from "rolldown"
+
+const folder = fileURLToPath(new URL("src", import.meta.url))
+
+/** The style sheets in their order, by name, without comments and indentation. */
+const styleText = () =>
+  readdirSync(join(folder, "style"))
+    .filter((name) => name.endsWith(".css"))
+    .sort()
+    .map((name) => readFileSync(join(folder, "style", name), "utf8"))
+    .join("\n")
+    .replaceAll(/\/\*[^]*?\*\//g, "")
+    .replaceAll(/\s*\n\s*/g, "\n")
+    .trim()
+
+/**
+ * Bundles the page's program and style.
+ *
+ * @returns {Promise<{ script: string, style: string, modules: ReadonlyArray<string> }>}
+ */
+export async function bundleConsole() {
+  const bundle = await rolldown({
+    input: join(folder, "main.tsx"),
+    platform: "browser",
+    onwarn: () => {},
+    transform: { jsx: { runtime: "automatic", importSource: "preact" } },
+  })
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, minify: true })
+  return { script: output[0].code, style: styleText(), modules: Object.keys(output[0].modules) }
+}

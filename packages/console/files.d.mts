@@ -1,0 +1,2 @@
+/** The page's program and style. */
+export declare const files: () => Promise<{ readonly script: string; readonly style: string }>

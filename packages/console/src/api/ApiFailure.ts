@@ -1,0 +1,54 @@
+/** Why a call failed, for people: what is wrong, what to do, and the request's name in the log. */
+export class ApiFailure extends Error {
+  readonly code: string
+  readonly status: number | undefined
+  readonly requestId: string | undefined
+
+  constructor(
+    code: string,
+    message: string,
+    details: { readonly status?: number; readonly requestId?: string | undefined } = {},
+  ) {
+    super(message)
+    this.code = code
+    this.status = details.status
+    this.requestId = details.requestId
+  }
+}
+
+const UNREACHED = new Set(["connection", "timeout", "unavailable"])
+
+/** Whether the server was not reached at all. */
+export const isUnreached = ({ code }: ApiFailure): boolean => UNREACHED.has(code)
+
+const HINTS: Readonly<Record<string, string>> = {
+  connection: "Check your network. The page reconnects by itself.",
+  timeout: "The server is slow or unreachable. Try again.",
+  unavailable: "A proxy answered in place of the server. Try again in a moment.",
+  unauthorized: "Sign in again.",
+  forbidden: "Ask an administrator for a token with a higher role.",
+  conflict: "Something changed in the meantime. Look again, then decide.",
+  not_found: "It may have been deleted. Go back to the list.",
+  rate_limited: "Wait a moment, then try again.",
+  internal: "Try again. If it persists, search the server's log for the request ID.",
+}
+
+/** What to do about a failure. */
+export const hintOf = ({ code }: ApiFailure): string => HINTS[code] ?? "Correct the input, then try again."
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+const GATEWAY = new Set([502, 503, 504])
+
+/** The failure that an answer with an error status means, whoever wrote its body. */
+export const failureOf = (status: number, body: unknown, requestId: string | undefined): ApiFailure => {
+  const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : undefined
+  if (error !== undefined && typeof error["code"] === "string" && typeof error["message"] === "string") {
+    const named = typeof error["request_id"] === "string" ? error["request_id"] : requestId
+    return new ApiFailure(error["code"], error["message"], { status, requestId: named })
+  }
+  return GATEWAY.has(status)
+    ? new ApiFailure("unavailable", `the server is unavailable (${status})`, { status, requestId })
+    : new ApiFailure("unexpected_answer", `an answer that is not Tocsin's (${status})`, { status, requestId })
+}

@@ -1,0 +1,103 @@
+import { ApiFailure, failureOf } from "./ApiFailure.ts"
+
+/** A value of a query; an undefined one is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** What to send besides the method and the path. */
+export interface RequestOptions {
+  readonly query?: Query | undefined
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMillis?: number | undefined
+}
+
+/** The last answers to reads, so that an equal answer is the same object: nothing is drawn again. */
+export type KnownAnswers = Map<string, { readonly text: string; readonly value: unknown }>
+
+/** Pages in sight and what is around them. */
+const MOST_KNOWN = 64
+
+/** How to reach the service. */
+export interface Connection {
+  /** Ends with a slash. */
+  readonly base: string
+  readonly token: string
+  readonly fetch?: typeof fetch
+  readonly known?: KnownAnswers
+}
+
+/** Below the 10 s after which a lost connection must show. */
+const TIMEOUT_MILLIS = 8_000
+
+const queryText = (query: Query): string => {
+  const given = Object.entries(query).flatMap(([name, value]): Array<[string, string]> =>
+    value === undefined || value === "" ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`
+}
+
+const DOTS = /^\.{1,2}$/
+
+/** An ID as a segment of a path. Browsers resolve `.` and `..`, so these are encoded twice. */
+export const segment = (id: string): string =>
+  DOTS.test(id) ? id.replaceAll(".", "%252E") : encodeURIComponent(id)
+
+const failureOfFetch = (cause: unknown, timeout: AbortSignal): ApiFailure =>
+  timeout.aborted
+    ? new ApiFailure("timeout", "the server did not answer in time")
+    : new ApiFailure(
+        "connection",
+        `the connection failed: ${cause instanceof Error ? cause.message : "no answer"}`,
+      )
+
+const keep = (known: KnownAnswers, address: string, answer: { text: string; value: unknown }): void => {
+  known.delete(address)
+  known.set(address, answer)
+  const [oldest] = known.keys()
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+}
+
+/** Calls the API with the operator's token; rejects with an {@link ApiFailure}. */
+export const request = async <Answer>(
+  { base, token, fetch: send = fetch, known }: Connection,
+  method: string,
+  path: string,
+  { query = {}, body, signal, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
+): Promise<Answer> => {
+  const address = `${base}${path}${queryText(query)}`
+  const timeout = AbortSignal.timeout(timeoutMillis)
+  const signals = signal === undefined ? [timeout] : [timeout, signal]
+  let response: Response
+  let text: string
+  try {
+    response = await send(address, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.any(signals),
+      cache: "no-store",
+      credentials: "omit",
+    })
+    text = await response.text()
+  } catch (cause) {
+    // The caller no longer wants the answer, which is not a failure to show.
+    if (signal?.aborted === true) throw cause
+    throw failureOfFetch(cause, timeout)
+  }
+  const requestId = response.headers.get("x-request-id") ?? undefined
+  const before = known?.get(address)
+  // The service's definition states the answer; its own suites hold it to that.
+  if (response.ok && method === "GET" && before?.text === text) return before.value as Answer
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw failureOf(response.status, undefined, requestId)
+  }
+  if (!response.ok) throw failureOf(response.status, answer, requestId)
+  if (known !== undefined && method === "GET") keep(known, address, { text, value: answer })
+  return answer as Answer
+}

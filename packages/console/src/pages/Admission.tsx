@@ -1,0 +1,176 @@
+import type { Agent, AgentBlacklistItem } from "@tocsin/client"
+import { countText, numberText } from "../format/times.ts"
+import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActs.ts"
+import { listOf, searched } from "../state/lists.ts"
+import { route, setParameters } from "../state/location.ts"
+import { itemsOf, rowCount } from "../state/Pages.ts"
+import { parseSelection, type Selection, selectionText, toggled } from "../state/selection.ts"
+import { mayAdminister } from "../state/session.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { useKeys } from "../view/Keyboard.tsx"
+import { Listing } from "../view/Listing.tsx"
+import { Empty } from "../view/states.tsx"
+import { Time } from "../view/Time.tsx"
+import { usePages } from "../view/usePages.ts"
+
+const select = (ids: Selection): void => setParameters({ selected: selectionText(ids) })
+
+const Row = ({ agent }: { readonly agent: Agent }) => {
+  const selected = parseSelection(route.value.parameters["selected"])
+  const id = agent.agent_id
+  return (
+    <div class="row waiting" data-id={id}>
+      {mayAdminister.value && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${id}`}
+          checked={selected.includes(id)}
+          onChange={() => select(toggled(selected, id))}
+        />
+      )}
+      <b>{id}</b>
+      <span class="subject">{agent.hostname}</span>
+      <code class="fingerprint">{agent.key_fingerprint}</code>
+      <span class="notes">{agent.rotation_pending && <em class="taker">replaces an accepted key</em>}</span>
+      <Time at={agent.last_seen_at} />
+      {mayAdminister.value && (
+        <span class="acts">
+          <ActButton kind="main" does={() => accept([id])} describes={`Accept ${id}`}>
+            Accept
+          </ActButton>
+          <ActButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
+            Block
+          </ActButton>
+        </span>
+      )}
+    </div>
+  )
+}
+
+const Bar = ({ selected }: { readonly selected: Selection }) => (
+  <div class="bar">
+    <span role="status">{numberText(selected.length)} selected</span>
+    <ActButton
+      kind="main"
+      does={async () => {
+        const done = await accept(selected)
+        select([])
+        return done
+      }}
+    >
+      Accept selected
+    </ActButton>
+    <ActButton
+      kind="danger"
+      does={async () => {
+        const done = await block(selected)
+        select([])
+        return done
+      }}
+      confirms={[
+        `Block ${countText(selected.length, "key")}?`,
+        `Block ${countText(selected.length, "key")} now`,
+      ]}
+    >
+      Block selected
+    </ActButton>
+    <button type="button" class="quiet" onClick={() => select([])}>
+      Clear
+    </button>
+  </div>
+)
+
+/** The keys that wait for a decision. */
+export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
+  const listed = usePages({ ...searched<Agent>("api/v1/agents", {}, "waiting", isWaiting), isSlow: false })
+  const { pages } = listed
+  // Those of another page of the list may have been accepted by somebody else; the act says so.
+  const selected = parseSelection(route.value.parameters["selected"])
+  const count = rowCount(pages)
+  useKeys((command) => {
+    const id = document.activeElement?.closest<HTMLElement>("[data-id]")?.dataset["id"]
+    if (command === "back") select([])
+    if (id !== undefined && command === "select" && mayAdminister.value) select(toggled(selected, id))
+  })
+  return (
+    <>
+      {selected.length > 0 && mayAdminister.value && <Bar selected={selected} />}
+      <Listing
+        label="Waiting keys"
+        listed={listed}
+        keyOf={({ agent_id }) => agent_id}
+        empty={
+          isFirst ? (
+            <Empty title="Waiting for the first heartbeat …">
+              The agent appears here as soon as it calls.
+            </Empty>
+          ) : (
+            <Empty title="No key is waiting">A new agent appears here with its first heartbeat.</Empty>
+          )
+        }
+      >
+        {(agent) => <Row agent={agent} />}
+      </Listing>
+      {mayAdminister.value &&
+        itemsOf(pages).filter(({ rotation_pending }) => !rotation_pending).length > 1 && (
+          <p class="after">
+            <ActButton
+              does={acceptAll}
+              confirms={[
+                `Accept all ${pages.next === null ? "" : "more than "}${countText(count, "waiting agent")}? Replacement keys are left out.`,
+                "Accept them all",
+              ]}
+            >
+              Accept all
+            </ActButton>
+          </p>
+        )}
+    </>
+  )
+}
+
+const Blacklist = () => {
+  const isOpen = route.value.parameters["blocked"] === "yes"
+  return (
+    <details
+      open={isOpen}
+      onToggle={(event) => setParameters({ blocked: event.currentTarget.open ? "yes" : "" })}
+    >
+      <summary>Blocked keys</summary>
+      {isOpen && <BlockedKeys />}
+    </details>
+  )
+}
+
+const BlockedKeys = () => (
+  <Listing
+    label="Blocked keys"
+    listed={usePages(listOf<AgentBlacklistItem>("api/v1/agents/admission/blacklist", {}))}
+    keyOf={({ id }) => id}
+    empty={<Empty title="No key is blocked" />}
+  >
+    {(item) => (
+      <div class="row blocked" data-id={item.id}>
+        <b>{item.agent_id}</b>
+        <span class="subject">{item.hostname}</span>
+        <code class="fingerprint">{item.key_fingerprint}</code>
+        <Time at={item.created_at} />
+        {mayAdminister.value && (
+          <ActButton describes={`Unblock ${item.agent_id}`} does={() => unblock(item.id)}>
+            Unblock
+          </ActButton>
+        )}
+      </div>
+    )}
+  </Listing>
+)
+
+/** Keys that wait to be accepted, and those that are blocked. */
+export const Admission = () => (
+  <>
+    <h1>Admission</h1>
+    <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
+    <AdmissionList />
+    <Blacklist />
+  </>
+)

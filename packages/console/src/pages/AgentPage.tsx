@@ -1,0 +1,131 @@
+import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
+import { isUnreached } from "../api/ApiFailure.ts"
+import { segment } from "../api/request.ts"
+import { accept, block, isWaiting, removeAgent } from "../state/agentActs.ts"
+import { titleOf } from "../state/incidentActs.ts"
+import { listOf } from "../state/lists.ts"
+import { go, route } from "../state/location.ts"
+import { itemsOf } from "../state/Pages.ts"
+import { linkTo } from "../state/Route.ts"
+import { call, mayAdminister } from "../state/session.ts"
+import { useResource } from "../state/useResource.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { useKeys } from "../view/Keyboard.tsx"
+import { Listing } from "../view/Listing.tsx"
+import { Mark } from "../view/marks.tsx"
+import { Empty, FailureNote, Loading } from "../view/states.tsx"
+import { Time } from "../view/Time.tsx"
+import { usePages } from "../view/usePages.ts"
+import { AgentFacts } from "./AgentFacts.tsx"
+import { CheckRow } from "./Checks.tsx"
+
+const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
+  const { value: incidents } = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
+    call<{ items: ReadonlyArray<HeldIncident>; next_cursor?: string | null }>("GET", "ops/v1/incidents", {
+      query: { agent_id, state: "open", limit: 20 },
+      signal,
+    }),
+  )
+  if (incidents === undefined) return <Loading />
+  if (incidents.items.length === 0) return <p class="lead">None.</p>
+  return (
+    <>
+      <ul class="plain" aria-label="Open incidents">
+        {incidents.items.map((incident) => (
+          <li class="row member" key={incident.id}>
+            <Mark state={incident.severity} />
+            <a class="main" href={linkTo("incidents", [incident.id])}>
+              {titleOf(incident)}
+            </a>
+            <Time at={incident.opened_at} />
+          </li>
+        ))}
+      </ul>
+      {typeof incidents.next_cursor === "string" && (
+        <p>
+          <a href={linkTo("incidents", [], { filter: agent_id })}>All of its incidents</a>
+        </p>
+      )}
+    </>
+  )
+}
+
+const Acts = ({ agent }: { readonly agent: Agent }) => {
+  const id = agent.agent_id
+  if (!mayAdminister.value) return null
+  return (
+    <div class="acts">
+      {isWaiting(agent) && (
+        <ActButton kind="main" does={() => accept([id])}>
+          Accept
+        </ActButton>
+      )}
+      <ActButton
+        kind="danger"
+        does={() => block([id])}
+        confirms={[
+          isWaiting(agent)
+            ? `Block the waiting key of ${id}?`
+            : `Block the key of ${id}? Without another key, the agent is deleted with its history.`,
+          "Block the key",
+        ]}
+      >
+        Block
+      </ActButton>
+      <ActButton
+        kind="danger"
+        confirms={[`Delete ${id} with its checks and their history?`, "Delete the agent"]}
+        does={async () => {
+          const done = await removeAgent(id)
+          go(linkTo("agents"))
+          return done
+        }}
+      >
+        Delete
+      </ActButton>
+    </div>
+  )
+}
+
+/** One agent with its checks and its open incidents. */
+export const AgentPage = () => {
+  const [id = ""] = route.value.subject
+  const { value: agent, failure } = useResource(`agent ${id}`, ["agents"], (signal) =>
+    call<Agent>("GET", `api/v1/agents/${segment(id)}`, { signal }),
+  )
+  const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id: id }))
+  useKeys((command) => {
+    if (command === "back") go(linkTo("agents"))
+  })
+  const reported = itemsOf(listed.pages).find(({ status }) => status !== null)
+  return (
+    <article>
+      <p class="crumb">
+        <a href={linkTo("agents")}>← Back</a>
+      </p>
+      <h1>{id}</h1>
+      {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
+      {agent === undefined && failure === undefined && <Loading />}
+      {agent !== undefined && failure?.code !== "not_found" && (
+        <>
+          <p class="facts">
+            <Mark state={agent.status} /> last seen <Time at={agent.last_seen_at} isAlone />
+          </p>
+          <AgentFacts agent={agent} checkId={reported?.check_id} />
+          <Acts agent={agent} />
+          <h2>Open incidents</h2>
+          <OpenIncidents agent_id={id} />
+          <h2>Checks</h2>
+          <Listing
+            label="Checks"
+            listed={listed}
+            keyOf={({ check_id }) => check_id}
+            empty={<Empty title="It has reported no check yet" />}
+          >
+            {(check) => <CheckRow check={check} />}
+          </Listing>
+        </>
+      )}
+    </article>
+  )
+}

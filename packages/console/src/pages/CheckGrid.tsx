@@ -1,0 +1,75 @@
+import type { ExpectedCheckState } from "@tocsin/client"
+import { type AgentChecks, readAgents } from "../state/byAgent.ts"
+import { checkMatches } from "../state/agentFilter.ts"
+import { type List, listOf, MOST } from "../state/lists.ts"
+import { route } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { search } from "../state/search.ts"
+import { Listing } from "../view/Listing.tsx"
+import { Shape } from "../view/marks.tsx"
+import { Empty } from "../view/states.tsx"
+import { usePages } from "../view/usePages.ts"
+
+type Check = ExpectedCheckState
+
+const HEIGHTS = { wide: 2.6, narrow: 5.4 }
+
+const agentsOf = (
+  query: { readonly is_stale?: true },
+  words: string,
+  status: string,
+): List<AgentChecks<Check>> => {
+  const list = listOf<Check>("ops/v1/checks", query, MOST)
+  const hasWords = checkMatches(words)
+  const read = (cursor: string | undefined) => readAgents(list.read, cursor)
+  const isWanted = (check: Check) => hasWords(check) && (status === "" || check.status === status)
+  return {
+    ...list,
+    key: `grid ${list.key} ${status} ${words}`,
+    isSlow: true,
+    read: (cursor) =>
+      words.trim() === "" && status === ""
+        ? read(cursor)
+        : search(read, ({ checks }) => checks.some(isWanted), cursor),
+  }
+}
+
+/** Every agent in a row, with the state of each of its checks. */
+export const CheckGrid = () => {
+  const { filter = "", status = "", stale = "" } = route.value.parameters
+  const listed = usePages(agentsOf(stale === "yes" ? { is_stale: true } : {}, filter, status))
+  return (
+    <Listing
+      label="Agents and their checks"
+      listed={listed}
+      keyOf={({ agent_id }) => agent_id}
+      rowHeights={HEIGHTS}
+      empty={<Empty title="No checks here">Each check appears with its first result.</Empty>}
+    >
+      {({ agent_id, checks }) => (
+        <div class="row grid" data-id={agent_id}>
+          <a class="main" href={linkTo("agents", [agent_id])}>
+            {agent_id}
+          </a>
+          <span class="cells">
+            {checks.map(({ check_id, status: state, is_stale, summary }) => {
+              const word = is_stale ? `${state ?? "never reported"}, overdue` : (state ?? "never reported")
+              return (
+                <a
+                  key={check_id}
+                  class={`cell is-${state ?? "unknown"}`}
+                  href={linkTo("checks", [agent_id, check_id])}
+                  title={`${check_id}: ${word}${summary === undefined ? "" : `\n${summary.slice(0, 200)}`}`}
+                  aria-label={`${check_id}: ${word}`}
+                >
+                  <Shape state={state ?? "unknown"} />
+                  <span aria-hidden="true">{check_id}</span>
+                </a>
+              )
+            })}
+          </span>
+        </div>
+      )}
+    </Listing>
+  )
+}

@@ -1,0 +1,214 @@
+import { useSignal } from "@preact/signals"
+import type { CheckExplanation, ExpectedCheckState, StoredCheckResultEvent } from "@tocsin/client"
+import { type ApiFailure, isUnreached } from "../api/ApiFailure.ts"
+import { segment } from "../api/request.ts"
+import { exactText, relativeText } from "../format/times.ts"
+import { stretchesOf } from "../format/historyStrip.ts"
+import { now } from "../state/clock.ts"
+import { MOST } from "../state/lists.ts"
+import { go, route } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { call, mayAdminister } from "../state/session.ts"
+import { useResource } from "../state/useResource.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { useKeys } from "../view/Keyboard.tsx"
+import { Mark } from "../view/marks.tsx"
+import { FailureNote, Loading } from "../view/states.tsx"
+import { Time } from "../view/Time.tsx"
+import { skewText } from "./AgentFacts.tsx"
+
+const WIDTH = 1_000
+const DAY = 86_400_000
+
+interface History {
+  readonly items: ReadonlyArray<StoredCheckResultEvent>
+  readonly next_cursor?: string | null
+}
+
+const Strip = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResultEvent> }) => {
+  const end = now.value
+  const oldest = Date.parse(changes.at(-1)?.observed_at ?? "")
+  const start = Number.isFinite(oldest) ? Math.max(oldest, end - 30 * DAY) : end - DAY
+  return (
+    <figure class="strip">
+      <svg
+        viewBox={`0 0 ${WIDTH} 28`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label="History of the status"
+      >
+        {stretchesOf(changes, { start, end }).map(({ from, to, status, since }) => (
+          <rect
+            key={since}
+            class={`is-${status}`}
+            x={from * WIDTH}
+            width={Math.max(1, (to - from) * WIDTH)}
+            y={status === "ok" ? 10 : 0}
+            height={status === "ok" ? 18 : 28}
+          >
+            <title>{`${status} since ${exactText(since)}`}</title>
+          </rect>
+        ))}
+      </svg>
+      <figcaption>
+        <span>{relativeText(new Date(start).toISOString(), end)}</span>
+        <span>now</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+const Changes = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResultEvent> }) => (
+  <ol class="changes" aria-label="Changes">
+    {changes.map(({ event_id, status, exit_code, observed_at, output }) => (
+      <li key={event_id}>
+        <p class="facts">
+          <Mark state={status} /> <Time at={observed_at} isAlone /> <small>exit code {exit_code}</small>
+        </p>
+        {output !== undefined && output !== "" && <pre tabIndex={0}>{output}</pre>}
+      </li>
+    ))}
+  </ol>
+)
+
+const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
+  const older = useSignal<ReadonlyArray<History>>([])
+  const query = { agent_id, check_id, limit: MOST }
+  const { value: newest } = useResource(`history ${agent_id}/${check_id}`, ["checks"], (signal) =>
+    call<History>("GET", "api/v1/events/query", { query, signal }),
+  )
+  if (newest === undefined) return <Loading />
+  const cursor = (older.value.at(-1) ?? newest).next_cursor
+  const changes = [newest, ...older.value].flatMap(({ items }) => items)
+  // Newer changes move older ones to the next page, which may have been read before.
+  const known = Array.from(new Map(changes.map((change) => [change.event_id, change])).values())
+  return (
+    <>
+      <h2>History</h2>
+      <Strip changes={known} />
+      <Changes changes={known} />
+      {typeof cursor === "string" && (
+        <ActButton
+          does={async () => {
+            const page = await call<History>("GET", "api/v1/events/query", { query: { ...query, cursor } })
+            older.value = [...older.value, page]
+            return undefined
+          }}
+        >
+          Older changes
+        </ActButton>
+      )}
+    </>
+  )
+}
+
+const Acts = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
+  const path = `ops/v1/agents/${segment(agent_id)}/checks/${segment(check_id)}`
+  return (
+    <div class="acts">
+      <ActButton
+        describes="Release a check whose agent had a clock in the future"
+        does={async () => {
+          await call("POST", `${path}/reset-clock`)
+          return { text: "Reset the clock: the next result counts" }
+        }}
+      >
+        Reset clock
+      </ActButton>
+      <ActButton
+        kind="danger"
+        confirms={[`Delete ${agent_id}/${check_id} with its history?`, "Delete the check"]}
+        does={async () => {
+          await call("DELETE", path)
+          go(linkTo("agents", [agent_id]))
+          return { text: `Deleted ${agent_id}/${check_id}` }
+        }}
+      >
+        Delete
+      </ActButton>
+    </div>
+  )
+}
+
+const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
+  if (check.expected_at === null) return <p class="lead">Nothing says how often it must report.</p>
+  return (
+    <p>
+      {check.is_stale ? "It is overdue: it had to report " : "It must report again "}
+      <Time at={check.expected_at} isAlone />.
+    </p>
+  )
+}
+
+const isShown = (failure: ApiFailure | undefined): failure is ApiFailure =>
+  failure !== undefined && !isUnreached(failure)
+
+/** The check's place among those of its agent, which tells when it must report. */
+const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
+  useResource(`expected ${agent_id}/${check_id}`, ["checks"], async (signal) => {
+    let cursor: string | undefined
+    do {
+      const page = await call<{
+        items: ReadonlyArray<ExpectedCheckState>
+        next_cursor?: string | null
+      }>("GET", "ops/v1/checks", { query: { agent_id, limit: MOST, cursor }, signal })
+      const found = page.items.find((check) => check.check_id === check_id)
+      if (found !== undefined) return found
+      cursor = page.next_cursor ?? undefined
+    } while (cursor !== undefined)
+    return undefined
+  }).value
+
+/** One check: its history, and why it is in its state. */
+export const CheckPage = () => {
+  const [agent_id = "", check_id = ""] = route.value.subject
+  const key = `${agent_id}/${check_id}`
+  const { value: found, failure } = useResource(`explain ${key}`, ["checks", "incidents"], (signal) =>
+    call<CheckExplanation>("GET", "ops/v1/explain", { query: { agent_id, check_id }, signal }),
+  )
+  const expected = useExpected(agent_id, check_id)
+  useKeys((command) => {
+    if (command === "back") go(linkTo("agents", [agent_id]))
+  })
+  return (
+    <article>
+      <p class="crumb">
+        <a href={linkTo("agents", [agent_id])}>← {agent_id}</a>
+      </p>
+      <h1>{check_id}</h1>
+      {isShown(failure) && expected?.status !== null && <FailureNote failure={failure} />}
+      {found === undefined && failure === undefined && <Loading />}
+      {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
+      {found !== undefined && (
+        <>
+          <p class="facts">
+            <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone /> · clock{" "}
+            {skewText(found.skew_seconds)}
+            {found.incident !== null && (
+              <>
+                {" · "}
+                <a href={linkTo("incidents", [found.incident.id])}>its incident</a>
+              </>
+            )}
+          </p>
+          <section class="explanation" aria-labelledby="explanation">
+            <h2 id="explanation">Why</h2>
+            <ul>
+              {found.reasons.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+          </section>
+          {mayAdminister.value && <Acts agent_id={agent_id} check_id={check_id} />}
+        </>
+      )}
+      {expected !== undefined && (
+        <>
+          <h2>Freshness</h2>
+          <Freshness check={expected} />
+        </>
+      )}
+      <Past agent_id={agent_id} check_id={check_id} />
+    </article>
+  )
+}

@@ -1,0 +1,234 @@
+import { useSignal } from "@preact/signals"
+import type { IncidentDetail } from "@tocsin/client"
+import { useEffect, useRef } from "preact/hooks"
+import { isUnreached } from "../api/ApiFailure.ts"
+import { segment } from "../api/request.ts"
+import { acknowledge, addNote, titleOf, withdraw } from "../state/incidentActs.ts"
+import { go, route, setParameters } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { explanationOf, holdText, storyOf } from "../state/incidentStory.ts"
+import { call, mayAdminister, mayRespond } from "../state/session.ts"
+import { act } from "../state/useAct.ts"
+import { useResource } from "../state/useResource.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { useKeys } from "../view/Keyboard.tsx"
+import { Mark } from "../view/marks.tsx"
+import { FailureNote, Loading } from "../view/states.tsx"
+import { Time } from "../view/Time.tsx"
+
+const NoteForm = ({ id }: { readonly id: string }) => {
+  const text = useSignal("")
+  const field = useRef<HTMLTextAreaElement>(null)
+  const isWanted = route.value.parameters["focus"] === "note"
+  useEffect(() => {
+    if (!isWanted) return
+    field.current?.focus()
+    // So that the same key leads here again.
+    setParameters({ focus: "" })
+  }, [isWanted])
+  return (
+    <div class="note-form">
+      <label for="note">Note</label>
+      <textarea
+        id="note"
+        ref={field}
+        rows={2}
+        maxLength={4096}
+        value={text}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+      />
+      <ActButton
+        isDisabled={text.value.trim() === ""}
+        does={async () => {
+          const done = await addNote(id, text.value)
+          text.value = ""
+          return done
+        }}
+      >
+        Add note
+      </ActButton>
+    </div>
+  )
+}
+
+const Members = ({ members }: Pick<IncidentDetail, "members">) => (
+  <ul class="plain" aria-label="Members">
+    {members.map(({ agent_id, check_id, severity, summary, joined_at, left_at }) => (
+      <li class="row member" key={`${agent_id}/${check_id}/${joined_at}`}>
+        {left_at === null ? <Mark state={severity} /> : <span class="mark">left</span>}
+        <a href={check_id === "" ? linkTo("agents", [agent_id]) : linkTo("checks", [agent_id, check_id])}>
+          {agent_id}
+          {check_id !== "" && `/${check_id}`}
+        </a>
+        <span class="subject">{summary}</span>
+        <span class="notes">
+          <em>{left_at === null ? "joined" : "left"}</em>
+        </span>
+        <Time at={left_at ?? joined_at} />
+      </li>
+    ))}
+  </ul>
+)
+
+const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
+  <ul class="plain" aria-label="Notifications">
+    {deliveries.map(
+      ({ id, receiver, event_type, state, cause, held_by, held_until, last_error, updated_at }) => (
+        <li class="row delivery" key={id}>
+          <Mark state={state} />
+          <b>{receiver}</b>
+          <span class="subject">
+            {event_type}
+            {cause !== null && `, ${cause}`}
+            {held_by.length > 0 && `, held: ${held_by.map(holdText).join("; ")}`}
+            {typeof held_until === "string" && (
+              <>
+                {", until "}
+                <Time at={held_until} />
+              </>
+            )}
+            {typeof last_error === "string" && `: ${last_error}`}
+          </span>
+          {updated_at !== undefined && <Time at={updated_at} />}
+          {mayAdminister.value && held_by.length > 0 && <Release id={id} />}
+          {mayAdminister.value && state === "failed" && <Replay id={id} />}
+        </li>
+      ),
+    )}
+  </ul>
+)
+
+/** Sends a held notification now. */
+export const Release = ({ id }: { readonly id: string }) => (
+  <ActButton
+    does={async () => {
+      await call("POST", `ops/v1/outbox/${segment(id)}/release`)
+      return { text: "Released the notification" }
+    }}
+  >
+    Release
+  </ActButton>
+)
+
+/** Sends a failed notification again. */
+export const Replay = ({ id }: { readonly id: string }) => (
+  <ActButton
+    does={async () => {
+      await call("POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
+      return { text: "Replayed the notification" }
+    }}
+  >
+    Replay
+  </ActButton>
+)
+
+const Acts = ({ detail }: { readonly detail: IncidentDetail }) => {
+  const { incident, acknowledgement } = detail
+  if (!mayRespond.value) return null
+  const isOpen = incident.state === "open"
+  return (
+    <>
+      <div class="acts">
+        {isOpen && (
+          <ActButton kind="main" does={() => acknowledge([incident.id])}>
+            Acknowledge
+          </ActButton>
+        )}
+        {isOpen && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => go(linkTo("silences", [], { incidents: incident.id }))}
+          >
+            Silence
+          </button>
+        )}
+        {acknowledgement !== null && <ActButton does={() => withdraw(incident.id)}>Withdraw</ActButton>}
+      </div>
+      <NoteForm id={incident.id} />
+    </>
+  )
+}
+
+const Story = ({ detail }: { readonly detail: IncidentDetail }) => (
+  <ol class="story" aria-label="Timeline">
+    {storyOf(detail).map(({ at, text, by, kind }, index) => (
+      <li key={`${at} ${index}`} class={`is-${kind}`}>
+        <Time at={at} isAlone />
+        <span>
+          {by !== undefined && <b>{by} </b>}
+          {text}
+        </span>
+      </li>
+    ))}
+  </ol>
+)
+
+/** One incident: why it is open, who has it, and everything that happened to it. */
+export const IncidentPage = () => {
+  const [id = ""] = route.value.subject
+  const why = useRef<HTMLElement>(null)
+  const { value: detail, failure } = useResource(`incident ${id}`, ["incidents", "outbox"], (signal) =>
+    call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal }),
+  )
+  const isExplained = route.value.parameters["focus"] === "explain" && detail !== undefined
+  useEffect(() => {
+    if (!isExplained) return
+    why.current?.focus()
+    setParameters({ focus: "" })
+  }, [isExplained])
+  useKeys((command) => {
+    if (command === "back") go(linkTo("incidents"))
+    if (command === "explain") setParameters({ focus: "explain" })
+    if (!mayRespond.value) return
+    if (command === "note") setParameters({ focus: "note" })
+    if (command === "silence") go(linkTo("silences", [], { incidents: id }))
+    if (command === "acknowledge" && detail?.incident.state === "open") void act(() => acknowledge([id]))
+  })
+  if (detail === undefined)
+    return (
+      <>
+        <p class="crumb">
+          <a href={linkTo("incidents")}>← Back</a>
+        </p>
+        <h1>Incident</h1>
+        {failure === undefined || isUnreached(failure) ? <Loading /> : <FailureNote failure={failure} />}
+      </>
+    )
+  const { incident } = detail
+  return (
+    <article>
+      <p class="crumb">
+        <a href={linkTo("incidents")}>← Back</a>
+      </p>
+      <h1>{titleOf(incident)}</h1>
+      <p class="facts">
+        <Mark state={incident.severity} /> <b>{incident.state}</b> since{" "}
+        <Time at={incident.opened_at} isAlone />
+        {typeof incident.resolved_at === "string" && (
+          <>
+            , resolved <Time at={incident.resolved_at} isAlone />
+          </>
+        )}{" "}
+        · <code>{incident.incident_key}</code>
+      </p>
+      {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
+      <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
+        <h2 id="explanation">Why</h2>
+        <ul>
+          {explanationOf(detail).map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </section>
+      <Acts detail={detail} />
+      <h2>Members</h2>
+      <Members members={detail.members} />
+      <h2>Notifications</h2>
+      {detail.deliveries.length === 0 ? <p>None.</p> : <Deliveries deliveries={detail.deliveries} />}
+      <h2>Timeline</h2>
+      {detail.timeline_left_out > 0 && <p>{detail.timeline_left_out} changes in between are left out.</p>}
+      <Story detail={detail} />
+    </article>
+  )
+}

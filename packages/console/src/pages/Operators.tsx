@@ -1,0 +1,153 @@
+import { useSignal } from "@preact/signals"
+import type { Operator, OperatorWithToken } from "@tocsin/client"
+import { segment } from "../api/request.ts"
+import { listOf } from "../state/lists.ts"
+import { call, mayAdminister } from "../state/session.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { Listing } from "../view/Listing.tsx"
+import { Empty } from "../view/states.tsx"
+import { Time } from "../view/Time.tsx"
+import { usePages } from "../view/usePages.ts"
+
+const ROLES = ["read", "respond", "admin"] as const
+
+const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => {
+  const name = useSignal("")
+  const role = useSignal<string>("read")
+  return (
+    <div class="form-row">
+      <label>
+        Name
+        <input
+          value={name}
+          onInput={(event) => (name.value = event.currentTarget.value)}
+          autoComplete="off"
+        />
+      </label>
+      <label>
+        Role
+        <select value={role} onChange={(event) => (role.value = event.currentTarget.value)}>
+          {ROLES.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </label>
+      <ActButton
+        kind="main"
+        does={async () => {
+          const made = await call<OperatorWithToken>("POST", "ops/v1/operators", {
+            body: { name: name.value.trim(), role: role.value },
+          })
+          name.value = ""
+          onToken(made)
+          return { text: `Created ${made.name}` }
+        }}
+      >
+        Create operator
+      </ActButton>
+    </div>
+  )
+}
+
+const path = (name: string): string => `ops/v1/operators/${segment(name)}`
+
+/** The operators with tokens of their own. */
+export const Operators = () => {
+  const shown = useSignal<OperatorWithToken | undefined>(undefined)
+  return (
+    <>
+      <h1>Operators</h1>
+      {mayAdminister.value ? (
+        <>
+          <CreateForm onToken={(made) => (shown.value = made)} />
+          {shown.value !== undefined && (
+            <div class="secret" role="status">
+              <p>
+                Token of <b>{shown.value.name}</b>. Copy it now: it is not shown again.
+              </p>
+              <code>{shown.value.token}</code>
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => void navigator.clipboard?.writeText(shown.value?.token ?? "")}
+              >
+                Copy
+              </button>
+              <button type="button" class="quiet" onClick={() => (shown.value = undefined)}>
+                Done
+              </button>
+            </div>
+          )}
+          <List onToken={(made) => (shown.value = made)} />
+        </>
+      ) : (
+        <Empty title="Only administrators see the operators">Your token has another role.</Empty>
+      )}
+    </>
+  )
+}
+
+const Acts = ({
+  name,
+  onToken,
+}: {
+  readonly name: string
+  readonly onToken: (made: OperatorWithToken) => void
+}) => (
+  <span class="acts">
+    <ActButton
+      describes={`Rotate the token of ${name}`}
+      does={async () => {
+        onToken(await call<OperatorWithToken>("POST", `${path(name)}/rotate`, { body: {} }))
+        return { text: `Rotated the token of ${name}; the former one is valid for 24 h` }
+      }}
+    >
+      Rotate
+    </ActButton>
+    <ActButton
+      kind="danger"
+      describes={`Remove ${name}`}
+      confirms={[`Remove ${name}? Their tokens end immediately.`, "Remove the operator"]}
+      does={async () => {
+        await call("DELETE", path(name))
+        return { text: `Removed ${name}` }
+      }}
+    >
+      Remove
+    </ActButton>
+  </span>
+)
+
+const List = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => (
+  <Listing
+    label="Operators"
+    listed={usePages(listOf<Operator>("ops/v1/operators", {}))}
+    keyOf={({ name }) => name}
+    empty={<Empty title="No named operators yet">Everyone shares the tokens of the settings.</Empty>}
+  >
+    {({ name, role, created_by, last_used_at, expires_at }) => (
+      <div class="row operator" data-id={name}>
+        <b>{name}</b>
+        <span class="subject">created by {created_by}</span>
+        <span class="notes">
+          <em class="taker">{role}</em>
+          {expires_at !== null && (
+            <em>
+              expires <Time at={expires_at} />
+            </em>
+          )}
+        </span>
+        <span class="when">
+          {last_used_at === null ? (
+            "never used"
+          ) : (
+            <>
+              used <Time at={last_used_at} />
+            </>
+          )}
+        </span>
+        <Acts name={name} onToken={onToken} />
+      </div>
+    )}
+  </Listing>
+)

@@ -1,0 +1,80 @@
+import type { HeldOutboxItem } from "@tocsin/client"
+import { countText } from "../format/times.ts"
+import { holdText } from "../state/incidentStory.ts"
+import { listOf } from "../state/lists.ts"
+import { route } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { mayAdminister } from "../state/session.ts"
+import { Mark } from "../view/marks.tsx"
+import { Listing } from "../view/Listing.tsx"
+import { Empty } from "../view/states.tsx"
+import { Tabs } from "../view/Tabs.tsx"
+import { Time } from "../view/Time.tsx"
+import { usePages } from "../view/usePages.ts"
+import { Release, Replay } from "./IncidentPage.tsx"
+
+const TABS = [
+  ["all", "All", {}, "No notifications yet"],
+  ["held", "Held", { held: true, state: "pending" }, "Nothing is held"],
+  ["pending", "Pending", { state: "pending" }, "Nothing waits"],
+  ["retry", "Retry", { state: "retry" }, "Nothing is tried again"],
+  ["failed", "Dead letters", { state: "failed" }, "No dead letters"],
+  ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
+] as const
+
+const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
+  <div class="row outbox" data-id={item.id}>
+    <Mark state={item.state} />
+    <a class="main" href={linkTo("incidents", [item.incident_id])}>
+      {item.event_type} to {item.receiver}
+    </a>
+    <span class="subject">{item.last_error ?? item.cause ?? ""}</span>
+    <span class="notes">
+      {item.held_by.length > 0 && (
+        <em class="held">
+          held: {item.held_by.map(holdText).join("; ")}
+          {typeof item.held_until === "string" && (
+            <>
+              , until <Time at={item.held_until} />
+            </>
+          )}
+        </em>
+      )}
+      {item.attempts > 0 && <em>{countText(item.attempts, "attempt")}</em>}
+      {item.state === "retry" && typeof item.next_attempt_at === "string" && (
+        <em>
+          tried again <Time at={item.next_attempt_at} />
+        </em>
+      )}
+      {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
+      {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
+    </span>
+    {item.updated_at !== undefined && <Time at={item.updated_at} />}
+  </div>
+)
+
+/** Notifications on their way: what waits and why, and what failed. */
+export const Outbox = () => {
+  const { tab: wanted } = route.value.parameters
+  const [tab, , filters, nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
+  const listed = usePages(listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters }))
+  return (
+    <>
+      <h1>Outbox</h1>
+      <Tabs
+        label="Which notifications"
+        parameter="tab"
+        current={tab}
+        tabs={TABS.map(([name, title]) => [name, title] as const)}
+      />
+      <Listing
+        label="Notifications"
+        listed={listed}
+        keyOf={({ id }) => id}
+        empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}
+      >
+        {(item) => <Row item={item} />}
+      </Listing>
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+import { useSignal } from "@preact/signals"
+import { ApiFailure } from "../api/ApiFailure.ts"
+import { notice, signIn } from "../state/session.ts"
+
+/** Asks for the operator's token, once. */
+export const SignIn = () => {
+  const typed = useSignal("")
+  const isKept = useSignal(false)
+  const isBusy = useSignal(false)
+  const fault = useSignal(notice.value)
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const given = typed.value.trim()
+    if (!/^[\x21-\x7e]{1,512}$/.test(given)) {
+      fault.value = "Enter your token: one word, without spaces."
+      return
+    }
+    isBusy.value = true
+    try {
+      await signIn(given, isKept.value)
+    } catch (error) {
+      fault.value =
+        error instanceof ApiFailure && error.status === 401
+          ? "This token is not valid. Check it, or ask an administrator for another one."
+          : `Signing in failed: ${error instanceof Error ? error.message : "unknown"}. Try again.`
+    } finally {
+      isBusy.value = false
+    }
+  }
+  return (
+    <main class="sign-in">
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true">
+          <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z" />
+        </svg>
+        <h1>Tocsin</h1>
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autoComplete="current-password"
+          value={typed}
+          aria-describedby="token-hint"
+          onInput={(event) => (typed.value = event.currentTarget.value)}
+        />
+        <p id="token-hint">
+          The operator token: the server prints it at its first start, and keeps it in data/ui-token.
+        </p>
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={isKept}
+            onChange={(event) => (isKept.value = event.currentTarget.checked)}
+          />
+          Stay signed in on this device
+        </label>
+        {fault.value !== "" && (
+          <p class="failure" role="alert">
+            {fault.value}
+          </p>
+        )}
+        <button type="submit" class="main" aria-busy={isBusy.value} disabled={isBusy.value}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  )
+}

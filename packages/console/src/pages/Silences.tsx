@@ -1,0 +1,118 @@
+import type { WindowList } from "@tocsin/client"
+import { listOf } from "../state/lists.ts"
+import { route } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { mayRespond, call } from "../state/session.ts"
+import { expire, extend, type Silence } from "../state/silenceActs.ts"
+import { useResource } from "../state/useResource.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { Listing } from "../view/Listing.tsx"
+import { Mark } from "../view/marks.tsx"
+import { Empty, Loading } from "../view/states.tsx"
+import { Tabs } from "../view/Tabs.tsx"
+import { Time } from "../view/Time.tsx"
+import { usePages } from "../view/usePages.ts"
+import { SilenceForm } from "./SilenceForm.tsx"
+
+const TABS = [
+  ["all", "All", "No silences yet"],
+  ["active", "Active", "Nothing is silenced"],
+  ["scheduled", "Scheduled", "No silence is scheduled"],
+  ["expired", "Expired", "No silence has ended"],
+] as const
+
+const Row = ({ silence }: { readonly silence: Silence }) => (
+  <div class="row silence" data-id={silence.id}>
+    <Mark state={silence.state} />
+    <b>{silence.comment}</b>
+    <code class="subject">
+      {silence.matchers.map(({ field, op, value }) => `${field} ${op} ${value}`).join(", ")}
+    </code>
+    <span class="notes">
+      <em>by {silence.created_by}</em>
+    </span>
+    <span class="when">
+      {silence.state === "scheduled" ? (
+        <>
+          starts <Time at={silence.starts_at} />
+        </>
+      ) : (
+        <>
+          {silence.state === "expired" ? "ended" : "ends"} <Time at={silence.ends_at} />
+        </>
+      )}
+    </span>
+    {mayRespond.value && silence.state !== "expired" && (
+      <span class="acts">
+        <ActButton describes="Extend it by 1 hour" does={() => extend(silence)}>
+          Extend
+        </ActButton>
+        <ActButton kind="danger" describes="End it now" does={() => expire(silence)}>
+          Expire
+        </ActButton>
+      </span>
+    )}
+  </div>
+)
+
+const Windows = () => {
+  const { value } = useResource("windows", ["policy", "silences"], (signal) =>
+    call<WindowList>("GET", "ops/v1/windows", { signal }),
+  )
+  if (value === undefined) return <Loading />
+  if (value.items.length === 0)
+    return <p class="lead">The policy has none. Its page in the documentation says how to add one.</p>
+  return (
+    <ul class="windows" aria-label="Maintenance windows">
+      {value.items.map(({ name, comment, cron, tz, occurrences, ...window }) => (
+        <li key={name}>
+          <p>
+            <b>{name}</b> {comment}
+          </p>
+          <p class="lead">
+            <code>{cron}</code> {tz}, for {window.for}
+          </p>
+          <ol aria-label={`Next times of ${name}`}>
+            {occurrences.map(({ starts_at }) => (
+              <li key={starts_at}>
+                <Time at={starts_at} isAlone />
+              </li>
+            ))}
+          </ol>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What holds notifications by decision: silences, and the policy's windows. */
+export const Silences = () => {
+  const { tab: wanted } = route.value.parameters
+  const [tab, , nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
+  const listed = usePages(listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }))
+  return (
+    <>
+      <h1>Silences</h1>
+      {mayRespond.value && <SilenceForm key={route.value.parameters["incidents"] ?? ""} />}
+      <Tabs
+        label="Which silences"
+        parameter="tab"
+        current={tab}
+        tabs={TABS.map(([name, title]) => [name, title] as const)}
+      />
+      <Listing
+        label="Silences"
+        listed={listed}
+        keyOf={({ id }) => id}
+        empty={<Empty title={nothing}>{mayRespond.value && "Create one above, or from an incident."}</Empty>}
+      >
+        {(silence) => <Row silence={silence} />}
+      </Listing>
+      <h2>Maintenance windows</h2>
+      <Windows />
+      <p class="after">
+        <a href={linkTo("system")}>The policy in force</a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,143 @@
+import type { PolicyInForce } from "@tocsin/client"
+import { isUnreached } from "../api/ApiFailure.ts"
+import { numberText } from "../format/times.ts"
+import { base, call, mayRespond } from "../state/session.ts"
+import { summary } from "../state/summary.ts"
+import { useResource } from "../state/useResource.ts"
+import { ActButton } from "../view/ActButton.tsx"
+import { Mark } from "../view/marks.tsx"
+import { FailureNote, Loading } from "../view/states.tsx"
+import { Time } from "../view/Time.tsx"
+
+/** The first page of the service, for programs. */
+interface ServiceState {
+  readonly version: string
+  readonly status: "stopping" | "not_ready" | "unwell" | "ok"
+  readonly storage: { readonly kind: string; readonly status: "ok" | "failing" }
+  readonly notifications: { readonly status: "in_time" | "late" | "given_up" | "unknown" }
+  readonly started_at: string
+}
+
+/** The endpoint of test messages takes kinds. */
+const KINDS = ["debug", "messenger", "webhook", "alert_router"]
+
+const WELLNESS: Readonly<Record<ServiceState["status"], readonly [mark: string, text: string]>> = {
+  ok: ["ok", "The service is well."],
+  unwell: ["critical", "The service is unwell: see the storage and the notifications below."],
+  not_ready: ["warning", "The service is not ready: it is starting, or its storage does not answer."],
+  stopping: ["warning", "The service is stopping."],
+}
+
+const DELIVERY: Readonly<
+  Record<ServiceState["notifications"]["status"], readonly [mark: string, text: string]>
+> = {
+  in_time: ["ok", "delivered"],
+  late: ["warning", "delivered late"],
+  given_up: ["critical", "some failed for good: see the dead letters of the outbox"],
+  unknown: ["unknown", "unknown while the storage does not answer"],
+}
+
+const StateFacts = ({ state }: { readonly state: ServiceState }) => {
+  const [mark, text] = WELLNESS[state.status]
+  const [deliveryMark, delivery] = DELIVERY[state.notifications.status]
+  const counts = summary.value
+  return (
+    <>
+      <p class="facts well">
+        <Mark state={mark} word={state.status.replaceAll("_", " ")} /> {text}
+      </p>
+      <dl class="facts-list">
+        <dt>Version</dt>
+        <dd>
+          {state.version}, started <Time at={state.started_at} isAlone />
+        </dd>
+        <dt>Storage</dt>
+        <dd>
+          <Mark state={state.storage.status === "ok" ? "ok" : "critical"} word={state.storage.status} />{" "}
+          {state.storage.kind}
+        </dd>
+        <dt>Notifications</dt>
+        <dd>
+          <Mark state={deliveryMark} word={state.notifications.status.replaceAll("_", " ")} /> {delivery}
+        </dd>
+        {counts !== undefined && (
+          <>
+            <dt>Agents</dt>
+            <dd>
+              {numberText(counts.agents_online)} online, {numberText(counts.agents_offline)} offline
+            </dd>
+            <dt>Checks</dt>
+            <dd>
+              {numberText(counts.checks_ok)} ok, {numberText(counts.checks_warning)} warning,{" "}
+              {numberText(counts.checks_critical)} critical, {numberText(counts.checks_unknown)} unknown
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  )
+}
+
+const sendTest = async (kind: string) => {
+  const { outcome, error } = await call<{ outcome: string; error: string | null }>(
+    "POST",
+    `ops/v1/notifiers/${kind}/test`,
+  )
+  return { text: `${kind}: ${outcome}${error === null ? "" : `, ${error}`}` }
+}
+
+const Notifiers = ({ policy }: { readonly policy: PolicyInForce }) => (
+  <ul class="plain" aria-label="Notifiers">
+    {policy.receivers.map(({ name, notifier }) => (
+      <li class="row delivery" key={name}>
+        <b>{name}</b>
+        <span class="subject">{notifier}</span>
+        {mayRespond.value && KINDS.includes(notifier) && (
+          <ActButton describes={`Send a test message through ${notifier}`} does={() => sendTest(notifier)}>
+            Test
+          </ActButton>
+        )}
+      </li>
+    ))}
+  </ul>
+)
+
+const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
+  <>
+    <p>
+      Hash <code>{policy.hash}</code>
+    </p>
+    {Object.keys(policy.policy).length === 0 ? (
+      <p class="lead">No policy file is set: every receiver is notified of every incident immediately.</p>
+    ) : (
+      <details>
+        <summary>The policy</summary>
+        <pre tabIndex={0}>{JSON.stringify(policy.policy, undefined, 2)}</pre>
+      </details>
+    )}
+  </>
+)
+
+/** Whether the service is well, and what it runs with. */
+export const System = () => {
+  const { value: state, failure } = useResource("state", ["policy", "outbox"], (signal) =>
+    call<ServiceState>("GET", "", { signal }),
+  )
+  const { value: policy } = useResource("policy", ["policy"], (signal) =>
+    call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
+  )
+  return (
+    <>
+      <h1>System</h1>
+      {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
+      {state === undefined ? <Loading /> : <StateFacts state={state} />}
+      <h2>Notifiers</h2>
+      {policy === undefined ? <Loading /> : <Notifiers policy={policy} />}
+      <h2>Policy in force</h2>
+      {policy !== undefined && <Policy policy={policy} />}
+      <p class="after">
+        <a href={`${base}docs`}>API reference</a>
+      </p>
+    </>
+  )
+}

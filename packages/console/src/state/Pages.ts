@@ -1,0 +1,101 @@
+/** A page of a list as the server answers it. */
+export interface Answered<Item> {
+  readonly items: ReadonlyArray<Item>
+  readonly next_cursor?: string | null
+}
+
+/** A page that was read: its place in the list, and its items unless they were dropped. */
+interface ReadPage<Item> {
+  readonly cursor: string | undefined
+  readonly count: number
+  readonly items: ReadonlyArray<Item> | undefined
+}
+
+/**
+ * A list of which only some pages are in memory. The cursors of all pages read so far are kept, so
+ * that a reader can scroll back to one that was dropped.
+ */
+export interface Pages<Item> {
+  readonly read: ReadonlyArray<ReadPage<Item>>
+  /** The cursor of the page after the last one; null at the end of the list. */
+  readonly next: string | null
+}
+
+/** A list of which nothing was read; `next` is the first page, which needs no cursor. */
+export const unread: Pages<never> = { read: [], next: "" }
+
+/** The cursor with which a page is read, and undefined for the first. */
+export const cursorOf = <Item>({ read, next }: Pages<Item>, index: number): string | undefined => {
+  const cursor = index < read.length ? read[index]?.cursor : (next ?? undefined)
+  return cursor === "" ? undefined : cursor
+}
+
+/** Takes in the answer for one page. Where the list ended earlier than before, later pages go. */
+export const withPage = <Item>(pages: Pages<Item>, index: number, answer: Answered<Item>): Pages<Item> => {
+  if (index > pages.read.length) return pages
+  const next = answer.next_cursor ?? null
+  const page = { cursor: cursorOf(pages, index), count: answer.items.length, items: answer.items }
+  const before = [...pages.read.slice(0, index), page]
+  const after = pages.read.slice(index + 1)
+  const [follower, ...others] = after
+  if (next === null || follower === undefined) return { read: before, next }
+  // The chain of cursors stays whole: the next page begins where this one ends now.
+  return { read: [...before, { ...follower, cursor: next }, ...others], next: pages.next }
+}
+
+/** Drops the items of pages outside of a range; their places stay known. */
+export const keepPages = <Item>(pages: Pages<Item>, first: number, last: number): Pages<Item> => ({
+  ...pages,
+  read: pages.read.map((page, index) =>
+    index >= first && index <= last ? page : { ...page, items: undefined },
+  ),
+})
+
+/** How many rows are known: those of all pages read. */
+export const rowCount = <Item>({ read }: Pages<Item>): number =>
+  read.reduce((sum, { count }) => sum + count, 0)
+
+/** The page that a row is on. */
+export const pageOfRow = <Item>({ read }: Pages<Item>, row: number): number => {
+  let before = 0
+  for (const [index, { count }] of read.entries()) {
+    before += count
+    if (row < before) return index
+  }
+  return read.length
+}
+
+/**
+ * The first and the last page of which a row is in sight. Where the list ends above, that is its last
+ * page: an empty list still reads its first one again.
+ */
+export const pagesInSight = <Item>(
+  pages: Pages<Item>,
+  firstRow: number,
+  lastRow: number,
+): readonly [first: number, last: number] => {
+  const end = Math.max(0, pages.next === null ? pages.read.length - 1 : pages.read.length)
+  return [Math.min(pageOfRow(pages, firstRow), end), Math.min(pageOfRow(pages, lastRow), end)]
+}
+
+/** The rows from `first` to `last`, each with its number; undefined where a page is not in memory. */
+export const rowsBetween = <Item>(
+  { read }: Pages<Item>,
+  first: number,
+  last: number,
+): ReadonlyArray<{ readonly row: number; readonly item: Item | undefined }> => {
+  const rows: Array<{ row: number; item: Item | undefined }> = []
+  let start = 0
+  for (const { count, items } of read) {
+    const from = Math.max(first, start)
+    const to = Math.min(last, start + count - 1)
+    for (let row = from; row <= to; row += 1) rows.push({ row, item: items?.[row - start] })
+    start += count
+    if (start > last) break
+  }
+  return rows
+}
+
+/** All items in memory. */
+export const itemsOf = <Item>({ read }: Pages<Item>): ReadonlyArray<Item> =>
+  read.flatMap(({ items }) => items ?? [])

@@ -1,0 +1,46 @@
+import type { Agent } from "@tocsin/client"
+import { segment } from "../api/request.ts"
+import { countText } from "../format/times.ts"
+import { call } from "./session.ts"
+import type { Message } from "./useAct.ts"
+
+/** Whether a key of the agent waits for a decision. */
+export const isWaiting = ({ admission_state, rotation_pending }: Agent): boolean =>
+  admission_state === "pending" || rotation_pending === true
+
+const decideEach = async (ids: ReadonlyArray<string>, decision: "accept" | "block"): Promise<number> => {
+  let count = 0
+  for (const id of ids) {
+    const answer = await call<{ count: number }>("POST", `api/v1/agents/${segment(id)}/${decision}`)
+    count += answer.count
+  }
+  return count
+}
+
+/** Accepts the pending keys of agents. */
+export const accept = async (ids: ReadonlyArray<string>): Promise<Message> => ({
+  text: `Accepted ${countText(await decideEach(ids, "accept"), "agent")}`,
+})
+
+/** Blocks the keys of agents. */
+export const block = async (ids: ReadonlyArray<string>): Promise<Message> => ({
+  text: `Blocked ${countText(await decideEach(ids, "block"), "key")}`,
+})
+
+/** Deletes an agent with all that belongs to it. */
+export const removeAgent = async (id: string): Promise<Message> => {
+  await call("DELETE", `api/v1/agents/${segment(id)}`)
+  return { text: `Deleted ${id}` }
+}
+
+/** Accepts every waiting key, except for those that replace an accepted one. */
+export const acceptAll = async (): Promise<Message> => {
+  const { count } = await call<{ count: number }>("POST", "api/v1/agents/admission/accept-all")
+  return { text: `Accepted ${countText(count, "agent")}` }
+}
+
+/** Takes a key off the blacklist. */
+export const unblock = async (id: string): Promise<Message> => {
+  await call("DELETE", `api/v1/agents/admission/blacklist/${segment(id)}`)
+  return { text: "Unblocked the key: its next heartbeat registers it again" }
+}

@@ -1,0 +1,24 @@
+import { signal } from "@preact/signals"
+
+/** A question before an act that cannot be taken back. */
+export interface Question {
+  readonly text: string
+  /** What the button that goes ahead is called. */
+  readonly goAhead: string
+  readonly answer: (isYes: boolean) => void
+}
+
+/** The question that waits for its answer. */
+export const question = signal<Question | undefined>(undefined)
+
+/** Asks; resolves with whether to go ahead. A question before it is answered with no. */
+export const confirmed = (text: string, goAhead: string): Promise<boolean> => {
+  question.peek()?.answer(false)
+  return new Promise((resolve) => {
+    const answer = (isYes: boolean): void => {
+      question.value = undefined
+      resolve(isYes)
+    }
+    question.value = { text, goAhead, answer }
+  })
+}

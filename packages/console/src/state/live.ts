@@ -1,0 +1,109 @@
+import { effect } from "@preact/signals"
+import { changed, refresh } from "./beats.ts"
+import { readChanges } from "./serverEvents.ts"
+import { base, contact, token } from "./session.ts"
+
+const POLL_MILLIS = 2_000
+/** The server sends something every 15 s; a stream without it does not get through. */
+const SILENT_MILLIS = 20_000
+const AGAIN_MILLIS = 3_000
+/** A server without room for the stream, or a proxy without patience for it, is asked less often. */
+const REFUSED_MILLIS = 30_000
+
+/** When something last came through a stream, of this tab or of the one that reads for all. */
+let heardAt = Number.NEGATIVE_INFINITY
+const isStreaming = (): boolean => performance.now() - heardAt < SILENT_MILLIS
+
+const hear = (topics: ReadonlyArray<string>): void => {
+  // What changed before the stream began is unknown.
+  if (!isStreaming()) refresh()
+  heardAt = performance.now()
+  changed(topics)
+}
+
+/** Tabs of one console; the one that reads the stream passes on what it hears. */
+const tabs = new BroadcastChannel(`tocsin ${base}`)
+tabs.addEventListener("message", ({ data }: MessageEvent<ReadonlyArray<string>>) => hear(data))
+
+const pause = (millis: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const ended = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(ended, millis)
+    signal.addEventListener("abort", ended, { once: true })
+  })
+
+/** Reads one stream to its end; resolves with how long to wait before the next one. */
+const readStream = async (signal: AbortSignal): Promise<number> => {
+  const answer = await fetch(`${base}ops/v1/stream`, {
+    headers: { authorization: `Bearer ${token.peek()}`, accept: "text/event-stream" },
+    cache: "no-store",
+    credentials: "omit",
+    signal,
+  })
+  const isStream = answer.ok && answer.headers.get("content-type")?.startsWith("text/event-stream") === true
+  if (!isStream || answer.body === null) {
+    await answer.body?.cancel()
+    return REFUSED_MILLIS
+  }
+  let text = ""
+  for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+    const { changes, rest } = readChanges(text + chunk)
+    text = rest
+    for (const { topics } of changes) {
+      tabs.postMessage(topics)
+      hear(topics)
+    }
+  }
+  return AGAIN_MILLIS
+}
+
+const readStreams = async (signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    const wait = await readStream(signal).catch(() => AGAIN_MILLIS)
+    if (signal.aborted) return
+    // Polls take over until the next stream.
+    heardAt = Number.NEGATIVE_INFINITY
+    await pause(wait, signal)
+  }
+}
+
+let leading: AbortController | undefined
+
+/** One visible tab of the browser reads the stream; the others wait for their turn. */
+const takeTurns = (): void => {
+  leading?.abort()
+  leading = undefined
+  if (document.hidden || token.peek() === "") return
+  const mine = new AbortController()
+  leading = mine
+  const { signal } = mine
+  // Only secure pages have locks. Without them, each tab reads a stream.
+  if ("locks" in navigator)
+    navigator.locks.request(`tocsin ${base}`, { signal }, () => readStreams(signal)).catch(() => undefined)
+  else void readStreams(signal)
+}
+
+const poll = (): void => {
+  if (!document.hidden && token.peek() !== "" && !isStreaming()) refresh()
+}
+
+/** Keeps the page current, by the service's stream or else by polls. */
+export const startLive = (): void => {
+  setInterval(poll, POLL_MILLIS)
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && token.peek() !== "") refresh()
+    takeTurns()
+  })
+  window.addEventListener("online", refresh)
+  window.addEventListener("offline", () => {
+    contact.value = { ...contact.peek(), isLost: true }
+  })
+  // A sign-in reads immediately.
+  effect(() => {
+    if (token.value !== "") refresh()
+    takeTurns()
+  })
+}

@@ -1,0 +1,28 @@
+/** A condition of a silence. */
+export interface Matcher {
+  readonly field: string
+  readonly op: "=" | "!=" | "glob"
+  readonly value: string
+}
+
+const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!=|=|\sglob\s)\s*(.*)$/
+
+/** Reads matchers as a policy writes them, one a line: `agent_id glob web-*`. */
+export const parseMatchers = (
+  text: string,
+): { readonly matchers: ReadonlyArray<Matcher>; readonly fault: string | undefined } => {
+  const matchers: Array<Matcher> = []
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    if (line === "") continue
+    const [, field, op, value] = LINE.exec(line) ?? []
+    const known = op?.trim()
+    if (field === undefined || value === undefined || (known !== "=" && known !== "!=" && known !== "glob"))
+      return { matchers: [], fault: `“${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN` }
+    matchers.push({ field, op: known, value: value.trim() })
+  }
+  return { matchers, fault: undefined }
+}
+
+/** Writes matchers as {@link parseMatchers} reads them. */
+export const matchersText = (matchers: ReadonlyArray<Matcher>): string =>
+  matchers.map(({ field, op, value }) => `${field} ${op} ${value}`).join("\n")

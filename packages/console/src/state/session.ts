@@ -1,0 +1,88 @@
+import { computed, signal } from "@preact/signals"
+import type { Me } from "@tocsin/client"
+import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
+import { type KnownAnswers, request, type RequestOptions } from "../api/request.ts"
+
+const KEY = "tocsin.token"
+
+/** The script is at BASE/console/app.js, whatever prefix a proxy strips. */
+export const base = new URL("../", import.meta.url).href
+
+// A browser may refuse storage; then the token lives as long as the page.
+const attempt = <A>(use: () => A): A | undefined => {
+  try {
+    return use()
+  } catch {
+    return undefined
+  }
+}
+
+const stored = (): string => attempt(() => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)) ?? ""
+
+/** The operator's token, empty without one. It goes into no address and no other place. */
+export const token = signal(stored())
+
+/** Who is signed in, once the server has said so. */
+export const me = signal<Me | undefined>(undefined)
+
+/** Why the last sign-in ended, if not by the operator. */
+export const notice = signal("")
+
+const ROLES: ReadonlyArray<Me["role"]> = ["read", "respond", "admin"]
+
+/** Whether the operator's role includes another. */
+const includes = (role: Me["role"]) =>
+  computed(() => me.value !== undefined && ROLES.indexOf(me.value.role) >= ROLES.indexOf(role))
+export const mayRespond = includes("respond")
+export const mayAdminister = includes("admin")
+
+const known: KnownAnswers = new Map()
+
+/** Forgets the token. The address stays, so that the next sign-in leads back. */
+export const signOut = (reason = ""): void => {
+  attempt(() => sessionStorage.removeItem(KEY))
+  attempt(() => localStorage.removeItem(KEY))
+  known.clear()
+  token.value = ""
+  me.value = undefined
+  notice.value = reason
+}
+
+/** When the last answer of the server arrived, and whether the last request failed to reach it. */
+export const contact = signal<{ readonly at: number; readonly isLost: boolean }>({ at: 0, isLost: false })
+
+/** Calls the API as the operator who is signed in. A 401 leads to the sign-in. */
+export const call = async <Answer>(
+  method: string,
+  path: string,
+  options?: RequestOptions,
+): Promise<Answer> => {
+  const used = token.value
+  try {
+    const answer = await request<Answer>({ base, token: used, known }, method, path, options)
+    contact.value = { at: performance.now(), isLost: false }
+    return answer
+  } catch (error) {
+    if (error instanceof ApiFailure) {
+      if (isUnreached(error)) contact.value = { ...contact.value, isLost: true }
+      else contact.value = { at: performance.now(), isLost: false }
+      if (error.status === 401 && used === token.value)
+        signOut("Your token is no longer valid. Sign in again.")
+    }
+    throw error
+  }
+}
+
+/** Asks who the token belongs to. */
+export const loadMe = async (): Promise<void> => {
+  me.value = await call<Me>("GET", "ops/v1/me")
+}
+
+/** Signs in with a token, which is kept only once the server has accepted it. */
+export const signIn = async (given: string, isKept: boolean): Promise<void> => {
+  const found = await request<Me>({ base, token: given }, "GET", "ops/v1/me")
+  attempt(() => (isKept ? localStorage : sessionStorage).setItem(KEY, given))
+  notice.value = ""
+  me.value = found
+  token.value = given
+}

@@ -1,0 +1,99 @@
+import { segment } from "../api/request.ts"
+import { countText } from "../format/times.ts"
+import { confirmed } from "./confirmation.ts"
+import type { Matcher } from "./matchers.ts"
+import { call } from "./session.ts"
+import type { Message } from "./useAct.ts"
+
+/** A row of `GET /ops/v1/silences`. */
+export interface Silence {
+  readonly id: string
+  readonly state: "scheduled" | "active" | "expired"
+  readonly matchers: ReadonlyArray<Matcher>
+  readonly starts_at: string
+  readonly ends_at: string
+  readonly comment: string
+  readonly created_by: string
+}
+
+/** What a silence would cover now. */
+export interface SilencePreview {
+  readonly agents: number
+  readonly open_incidents: number
+  readonly held_now: number
+  readonly needs_confirm: boolean
+}
+
+/** A silence to create; one for each list of matchers. */
+export interface NewSilences {
+  readonly lists: ReadonlyArray<ReadonlyArray<Matcher>>
+  /** How long, such as `2h`. */
+  readonly span: string
+  /** When they begin; now without. */
+  readonly startsAt: string | undefined
+  readonly comment: string
+}
+
+const PATH = "ops/v1/silences"
+const path = ({ id }: Silence): string => `${PATH}/${segment(id)}`
+
+const bodyOf = ({ span, startsAt, comment }: NewSilences, matchers: ReadonlyArray<Matcher>) => ({
+  matchers,
+  for: span,
+  comment,
+  ...(startsAt !== undefined && { starts_at: startsAt }),
+})
+
+/** What silences would cover. Where there are several, incidents count once each: their keys differ. */
+export const preview = async (silences: NewSilences, signal: AbortSignal): Promise<SilencePreview> => {
+  const previews: Array<SilencePreview> = []
+  for (const matchers of silences.lists) {
+    const body = bodyOf({ ...silences, comment: silences.comment.trim() || "preview" }, matchers)
+    previews.push(await call<SilencePreview>("POST", PATH, { query: { dry_run: true }, body, signal }))
+  }
+  const sum = (count: (each: SilencePreview) => number) =>
+    previews.reduce((all, each) => all + count(each), 0)
+  return {
+    // Each counts all agents that its matchers allow, so that several do not add up.
+    agents: Math.max(0, ...previews.map(({ agents }) => agents)),
+    open_incidents: sum(({ open_incidents }) => open_incidents),
+    held_now: sum(({ held_now }) => held_now),
+    needs_confirm: previews.some(({ needs_confirm }) => needs_confirm),
+  }
+}
+
+/** Creates silences. One that covers much asks first, with the count. */
+export const create = async (silences: NewSilences): Promise<Message | undefined> => {
+  const found = await preview(silences, new AbortController().signal)
+  const question = `This silence covers ${countText(found.agents, "agent")}, more than half of all. Silence them?`
+  if (found.needs_confirm && !(await confirmed(question, "Silence them all"))) return undefined
+  const made: Array<Silence> = []
+  for (const matchers of silences.lists) {
+    const body = { ...bodyOf(silences, matchers), ...(found.needs_confirm && { confirm: true }) }
+    made.push(await call<Silence>("POST", PATH, { body }))
+  }
+  return {
+    text: `Created ${countText(made.length, "silence")}`,
+    undo: async () => {
+      for (const silence of made) await call("DELETE", path(silence))
+    },
+  }
+}
+
+const HOUR = 3_600_000
+
+/** Moves the end of a silence by an hour. */
+export const extend = async (silence: Silence): Promise<Message> => {
+  const ends_at = new Date(Date.parse(silence.ends_at) + HOUR).toISOString()
+  await call("PATCH", path(silence), { body: { ends_at } })
+  return {
+    text: "Extended the silence by 1 h",
+    undo: () => call("PATCH", path(silence), { body: { ends_at: silence.ends_at } }),
+  }
+}
+
+/** Ends a silence now. */
+export const expire = async (silence: Silence): Promise<Message> => {
+  await call("DELETE", path(silence))
+  return { text: "Expired the silence" }
+}

@@ -1,0 +1,82 @@
+import { useEffect } from "preact/hooks"
+import type { FunctionComponent } from "preact"
+import { Admission } from "../pages/Admission.tsx"
+import { AgentPage } from "../pages/AgentPage.tsx"
+import { Agents } from "../pages/Agents.tsx"
+import { Audit } from "../pages/Audit.tsx"
+import { CheckPage } from "../pages/CheckPage.tsx"
+import { Checks } from "../pages/Checks.tsx"
+import { IncidentPage } from "../pages/IncidentPage.tsx"
+import { Incidents } from "../pages/Incidents.tsx"
+import { Operators } from "../pages/Operators.tsx"
+import { Outbox } from "../pages/Outbox.tsx"
+import { Silences } from "../pages/Silences.tsx"
+import { SignIn } from "../pages/SignIn.tsx"
+import { System } from "../pages/System.tsx"
+import { route } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { loadMe, me, token } from "../state/session.ts"
+import { beatOf } from "../state/beats.ts"
+import { Confirmation } from "./Confirmation.tsx"
+import { Keyboard } from "./Keyboard.tsx"
+import { Shell } from "./Shell.tsx"
+import { Empty } from "./states.tsx"
+
+const PAGES: Readonly<Record<string, FunctionComponent>> = {
+  incidents: Incidents,
+  agents: Agents,
+  admission: Admission,
+  checks: Checks,
+  silences: Silences,
+  outbox: Outbox,
+  audit: Audit,
+  operators: Operators,
+  system: System,
+}
+
+/** Pages about one thing, by the number of names in their address. */
+const SUBJECTS: Readonly<Record<string, readonly [names: number, page: FunctionComponent]>> = {
+  incidents: [1, IncidentPage],
+  agents: [1, AgentPage],
+  checks: [2, CheckPage],
+}
+
+const pageOf = (page: string, names: number): FunctionComponent | undefined => {
+  if (names === 0) return Object.hasOwn(PAGES, page) ? PAGES[page] : undefined
+  const subject = Object.hasOwn(SUBJECTS, page) ? SUBJECTS[page] : undefined
+  return subject?.[0] === names ? subject[1] : undefined
+}
+
+const Missing = () => (
+  <>
+    <h1>Not found</h1>
+    <Empty title="This page does not exist">
+      <a href={linkTo("incidents")}>Go home</a>
+    </Empty>
+  </>
+)
+
+/** The console: the sign-in, or the page that the address names. */
+export const App = () => {
+  const { page, subject } = route.value
+  const isSignedIn = token.value !== ""
+  const isKnown = me.value !== undefined
+  const now = beatOf([])
+  useEffect(() => {
+    // Tried again at each beat until the server answers; a failure shows as a lost connection.
+    if (isSignedIn && !isKnown) loadMe().catch(() => undefined)
+  }, [isSignedIn, isKnown, isKnown ? 0 : now])
+  useEffect(() => {
+    const name = subject.at(-1) ?? `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
+    document.title = isSignedIn ? `${name} · Tocsin` : "Tocsin"
+  }, [isSignedIn, page, subject.join("/")])
+  if (!isSignedIn) return <SignIn />
+  const Page = pageOf(page, subject.length) ?? Missing
+  return (
+    <Shell>
+      <Keyboard />
+      <Confirmation />
+      <Page key={`${page}/${subject.join("/")}`} />
+    </Shell>
+  )
+}

@@ -1,0 +1,90 @@
+import { signal, useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { type KeyCommand, keyHelp, nextKey } from "../state/keys.ts"
+import { go } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+
+/** The last command, for the page that is open. */
+type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
+type Handler = (command: PageCommand) => void
+const handler = signal<Handler | undefined>(undefined)
+
+/** Lets the open page carry out commands of keys. */
+export const useKeys = (handle: Handler): void => {
+  const latest = useRef(handle)
+  latest.current = handle
+  useEffect(() => {
+    const mine: Handler = (command) => latest.current(command)
+    handler.value = mine
+    return () => {
+      if (handler.peek() === mine) handler.value = undefined
+    }
+  }, [])
+}
+
+const TYPING = "input, select, textarea, [contenteditable]"
+
+/** Moves the focus among the rows of the page. */
+const moveFocus = (step: 1 | -1): void => {
+  const links = Array.from(document.querySelectorAll<HTMLElement>(".rows li a.main"))
+  const at = links.findIndex((link) => link.closest("li")?.contains(document.activeElement) === true)
+  const next = links[at === -1 ? 0 : at + step]
+  next?.focus()
+  next?.scrollIntoView({ block: "nearest" })
+}
+
+/** The key commands of every page, and their help. */
+export const Keyboard = () => {
+  const isHelp = useSignal(false)
+  const afterG = useRef(false)
+  useEffect(() => {
+    const carryOut = (does: KeyCommand, event: KeyboardEvent): void => {
+      if (does.command === "go") return go(linkTo(does.page))
+      if (does.command === "filter") {
+        const field = document.querySelector<HTMLElement>("[data-filter]")
+        if (field !== null) event.preventDefault()
+        return field?.focus()
+      }
+      if (does.command === "help") return void (isHelp.value = !isHelp.value)
+      if (does.command === "back" && isHelp.value) return void (isHelp.value = false)
+      if (does.command === "down") return moveFocus(1)
+      if (does.command === "up") return moveFocus(-1)
+      // Enter on a link or a button does that already.
+      if (does.command === "open") return
+      event.preventDefault()
+      handler.peek()?.(does.command)
+    }
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      const { target } = event
+      if (target instanceof HTMLElement && target.matches(TYPING)) {
+        if (event.key === "Escape") target.blur()
+        return
+      }
+      const next = nextKey(afterG.current, event.key)
+      afterG.current = next.afterG
+      if (next.does !== undefined) carryOut(next.does, event)
+    }
+    window.addEventListener("keydown", onKey)
+    return () => window.removeEventListener("keydown", onKey)
+  }, [])
+  if (!isHelp.value) return null
+  return (
+    <section class="help" role="dialog" aria-label="Keys">
+      <h2>Keys</h2>
+      <dl>
+        {keyHelp.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" class="quiet" onClick={() => (isHelp.value = false)}>
+        Close
+      </button>
+    </section>
+  )
+}

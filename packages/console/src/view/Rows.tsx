@@ -1,0 +1,84 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { type Pages, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
+
+interface RowsProps<Item> {
+  readonly label: string
+  readonly pages: Pages<Item>
+  readonly see: (first: number, last: number) => void
+  readonly keyOf: (item: Item) => string
+  readonly children: (item: Item) => ComponentChildren
+  /** Of a row, by the size of the root's text; as the style sheet has it unless given. */
+  readonly rowHeights?: { readonly wide: number; readonly narrow: number }
+}
+
+/** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
+const AROUND = 8
+
+const NARROW = window.matchMedia("(max-width: 767px)")
+
+const ROW_HEIGHTS = { wide: 2.6, narrow: 5.4 }
+
+const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
+
+/** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
+export const Rows = <Item,>({
+  label,
+  pages,
+  see,
+  keyOf,
+  children,
+  rowHeights = ROW_HEIGHTS,
+}: RowsProps<Item>) => {
+  const rowHeight = () => (NARROW.matches ? rowHeights.narrow : rowHeights.wide) * rootSize()
+  const list = useRef<HTMLUListElement>(null)
+  const range = useSignal<readonly [first: number, last: number]>([0, 40])
+  const height = useSignal(rowHeight())
+  const count = rowCount(pages)
+  const look = () => {
+    const top = list.current?.getBoundingClientRect().top ?? 0
+    const first = Math.max(0, Math.floor(-top / height.peek()) - AROUND)
+    const last = Math.ceil((window.innerHeight - top) / height.peek()) + AROUND
+    const [a, b] = range.peek()
+    if (a !== first || b !== last) range.value = [first, last]
+  }
+  useEffect(() => {
+    const measure = () => {
+      height.value = rowHeight()
+      look()
+    }
+    window.addEventListener("scroll", look, { passive: true })
+    window.addEventListener("resize", measure)
+    return () => {
+      window.removeEventListener("scroll", look)
+      window.removeEventListener("resize", measure)
+    }
+  }, [])
+  useLayoutEffect(look, [count])
+  const [first, last] = range.value
+  useEffect(() => see(...pagesInSight(pages, first, last)), [first, last, count, pages.next])
+  const rows = rowsBetween(pages, first, last)
+  // While a list changes, two of its pages may have the same item.
+  const keys = new Set<string>()
+  const keyOfRow = (row: number, item: Item | undefined): string => {
+    const key = item === undefined ? `row ${row}` : keyOf(item)
+    const own = keys.has(key) ? `row ${row}` : key
+    keys.add(own)
+    return own
+  }
+  return (
+    <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height.value}px` }}>
+      {rows.map(({ row, item }) => (
+        <li
+          key={keyOfRow(row, item)}
+          aria-setsize={pages.next === null ? count : -1}
+          aria-posinset={row + 1}
+          style={{ transform: `translateY(${row * height.value}px)`, height: `${height.value}px` }}
+        >
+          {item === undefined ? <span class="ghost" /> : children(item)}
+        </li>
+      ))}
+    </ul>
+  )
+}

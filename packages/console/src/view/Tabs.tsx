@@ -1,0 +1,49 @@
+import type { ComponentChildren } from "preact"
+import { route } from "../state/location.ts"
+import { routeText, withParameters } from "../state/Route.ts"
+
+interface TabsProps {
+  readonly label: string
+  readonly parameter: string
+  /** The value and the title of each tab. */
+  readonly tabs: ReadonlyArray<readonly [value: string, title: ComponentChildren]>
+  readonly current: string
+  readonly children?: ComponentChildren
+}
+
+/** Views of one list, each with an address of its own. */
+export const Tabs = ({ label, parameter, tabs, current, children }: TabsProps) => (
+  <div class="tabs" role="group" aria-label={label}>
+    {tabs.map(([value, title]) => (
+      <a
+        key={value}
+        href={routeText(withParameters(route.value, { [parameter]: value, selected: "" }))}
+        aria-current={value === current ? "true" : undefined}
+      >
+        {title}
+      </a>
+    ))}
+    {children}
+  </div>
+)
+
+interface FilterFieldProps {
+  readonly label: string
+  readonly placeholder: string
+  readonly value: string
+  readonly onText: (text: string) => void
+}
+
+/** The field that `/` leads to. */
+export const FilterField = ({ label, placeholder, value, onText }: FilterFieldProps) => (
+  <label>
+    <span class="unseen">{label}</span>
+    <input
+      data-filter
+      type="search"
+      placeholder={placeholder}
+      value={value}
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  </label>
+)

@@ -1,0 +1,33 @@
+const SHAPES: Readonly<Record<string, string>> = {
+  critical: "M5 1h6l4 4v6l-4 4H5l-4-4V5z",
+  warning: "M8 1.5 15.3 14.5H.7z",
+  unknown: "M8 .8 15.2 8 8 15.2.8 8z",
+  ok: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",
+}
+
+/** States of other subjects that look like one of a check. */
+const MEANS: Readonly<Record<string, string>> = {
+  dead: "critical",
+  failed: "critical",
+  stale: "warning",
+  retry: "warning",
+  active: "warning",
+  pending: "unknown",
+  sending: "unknown",
+  scheduled: "unknown",
+}
+
+/** The shape of a state, beside its word. */
+export const Shape = ({ state }: { readonly state: string }) => (
+  <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
+    <path d={SHAPES[MEANS[state] ?? state] ?? SHAPES["ok"] ?? ""} />
+  </svg>
+)
+
+/** The word of a state with its shape and colour, so that no one of them is needed alone. */
+export const Mark = ({ state, word = state }: { readonly state: string; readonly word?: string }) => (
+  <span class={`mark is-${state}`}>
+    <Shape state={state} />
+    {word}
+  </span>
+)

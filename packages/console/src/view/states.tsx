@@ -1,0 +1,53 @@
+import type { ComponentChildren } from "preact"
+import { type ApiFailure, hintOf } from "../api/ApiFailure.ts"
+import { refresh } from "../state/beats.ts"
+
+/** Why something failed, what to do, and the request's name to copy. */
+export const FailureNote = ({ failure }: { readonly failure: ApiFailure }) => (
+  <div class="failure" role="alert">
+    <strong>{failure.message}</strong>
+    <span>{hintOf(failure)}</span>
+    {failure.requestId !== undefined && (
+      <span class="request">
+        Request <code>{failure.requestId}</code>{" "}
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void navigator.clipboard?.writeText(failure.requestId ?? "")}
+        >
+          Copy
+        </button>
+      </span>
+    )}
+    <button type="button" class="quiet" onClick={refresh}>
+      Try again
+    </button>
+  </div>
+)
+
+/** A list or a page without contents, and why that is. */
+export const Empty = ({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+}) => (
+  <div class="empty">
+    <svg viewBox="0 0 32 32" width="36" height="36" aria-hidden="true">
+      <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM13 26a3 3 0 0 0 6 0" />
+    </svg>
+    <p class="title">{title}</p>
+    {children !== undefined && <p>{children}</p>}
+  </div>
+)
+
+/** Rows that are on their way. */
+export const Loading = () => (
+  <div class="loading" aria-busy="true">
+    <span class="unseen">Loading</span>
+    {[0, 1, 2, 3, 4].map((row) => (
+      <i key={row} />
+    ))}
+  </div>
+)

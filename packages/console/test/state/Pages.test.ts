@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import {
+  cursorOf,
+  itemsOf,
+  keepPages,
+  type Pages,
+  pageOfRow,
+  pagesInSight,
+  rowCount,
+  rowsBetween,
+  unread,
+  withPage,
+} from "../../src/state/Pages.ts"
+
+/** A server's list of numbers, in pages; its cursors are the number after which a page begins. */
+const answer = (all: ReadonlyArray<number>, limit: number, cursor: string | undefined) => {
+  const rest = all.filter((each) => cursor === undefined || each > Number(cursor))
+  const items = rest.slice(0, limit)
+  return { items, next_cursor: rest.length > limit ? String(items.at(-1)) : null }
+}
+
+const readAll = (all: ReadonlyArray<number>, limit: number): Pages<number> => {
+  let pages: Pages<number> = unread
+  for (let index = 0; index === 0 || pages.next !== null; index += 1)
+    pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)))
+  return pages
+}
+
+const numbers = fc.uniqueArray(fc.nat(500), { maxLength: 120 }).map((list) => list.sort((a, b) => a - b))
+const limits = fc.integer({ min: 1, max: 20 })
+
+describe("pages of a list", () => {
+  it("hold every item once, in order, once all are read", () => {
+    fc.assert(
+      fc.property(numbers, limits, (all, limit) => {
+        const pages = readAll(all, limit)
+        assert.deepStrictEqual(itemsOf(pages), all)
+        assert.strictEqual(rowCount(pages), all.length)
+      }),
+    )
+  })
+
+  it("find each row on its page, also after pages were dropped and read again", () => {
+    fc.assert(
+      fc.property(numbers, limits, fc.nat(10), (all, limit, kept) => {
+        const whole = readAll(all, limit)
+        let pages = keepPages(whole, kept, kept)
+        assert.strictEqual(rowCount(pages), all.length)
+        for (const row of all.keys()) {
+          const index = pageOfRow(pages, row)
+          pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)))
+          assert.deepStrictEqual(rowsBetween(pages, row, row), [{ row, item: all[row] }])
+        }
+        assert.deepStrictEqual(itemsOf(pages), all)
+      }),
+    )
+  })
+
+  it("follow a list that changed, once all pages are read again", () => {
+    fc.assert(
+      fc.property(numbers, numbers, limits, (before, after, limit) => {
+        let pages = readAll(before, limit)
+        for (let index = 0; index < pages.read.length || pages.next !== null; index += 1)
+          pages = withPage(pages, index, answer(after, limit, cursorOf(pages, index)))
+        assert.deepStrictEqual(itemsOf(pages), after)
+      }),
+    )
+  })
+
+  it("have the first page of an empty list in sight, so that it is read again", () => {
+    const empty = withPage<number>(unread, 0, { items: [], next_cursor: null })
+    assert.deepStrictEqual(pagesInSight(empty, 0, 40), [0, 0])
+    assert.deepStrictEqual(pagesInSight(unread, 0, 40), [0, 0])
+  })
+
+  it("have only pages in sight that exist or come next", () => {
+    fc.assert(
+      fc.property(numbers, limits, fc.nat(200), fc.nat(60), (all, limit, first, more) => {
+        const pages = readAll(all, limit)
+        const [from, to] = pagesInSight(pages, first, first + more)
+        assert.isAtLeast(from, 0)
+        assert.isAtMost(from, to)
+        assert.isBelow(to, pages.read.length)
+      }),
+    )
+  })
+})

@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { parseRoute, routeText } from "../../src/state/Route.ts"
+
+const text = fc.string({ minLength: 1, unit: "binary" }).filter((each) => each.isWellFormed())
+
+describe("an address of the console", () => {
+  it("keeps the page, its subject and every parameter, whatever they contain", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("incidents", "checks", "outbox"),
+        fc.array(text, { maxLength: 2 }),
+        fc.dictionary(
+          text.filter((name) => name !== "__proto__"),
+          text,
+          { maxKeys: 4 },
+        ),
+        (page, subject, parameters) => {
+          const read = parseRoute(routeText({ page, subject, parameters }))
+          assert.deepStrictEqual(read, { page, subject, parameters: { ...parameters } })
+        },
+      ),
+    )
+  })
+
+  it("is read whatever anyone typed", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (typed) => parseRoute(typed).page !== ""))
+  })
+})

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { readAgents } from "../../src/state/byAgent.ts"
+import { search } from "../../src/state/search.ts"
+
+interface Check {
+  readonly agent_id: string
+  readonly check_id: number
+}
+
+/** A server's list in pages of changing sizes; its cursors are places in the list. */
+const pagesOf =
+  <Item>(all: ReadonlyArray<Item>, sizes: ReadonlyArray<number>) =>
+  async (cursor: string | undefined) => {
+    const from = Number(cursor ?? 0)
+    const to = from + (sizes[from % sizes.length] ?? 1)
+    return { items: all.slice(from, to), next_cursor: to < all.length ? String(to) : null }
+  }
+
+const readAll = async <Item>(
+  read: (cursor: string | undefined) => Promise<{
+    readonly items: ReadonlyArray<Item>
+    readonly next_cursor?: string | null
+  }>,
+): Promise<ReadonlyArray<Item>> => {
+  const items: Array<Item> = []
+  let cursor: string | undefined
+  do {
+    const page = await read(cursor)
+    items.push(...page.items)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return items
+}
+
+const checks = fc
+  .array(fc.integer({ min: 0, max: 9 }), { maxLength: 12 })
+  .map((counts): ReadonlyArray<Check> =>
+    counts.flatMap((count, agent) =>
+      Array.from({ length: count }, (_, check_id) => ({
+        agent_id: `agent-${String(agent).padStart(2, "0")}`,
+        check_id,
+      })),
+    ),
+  )
+const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 })
+const check = <A>(property: fc.IAsyncProperty<A>) => Effect.promise(() => fc.assert(property))
+
+describe("lists that a page puts together", () => {
+  it.effect("the grid has each agent once with all its checks, wherever the server's pages end", () =>
+    check(
+      fc.asyncProperty(checks, sizes, async (all, each) => {
+        const read = pagesOf(all, each)
+        const agents = await readAll((cursor) => readAgents(read, cursor))
+        assert.deepStrictEqual(
+          agents.flatMap((agent) => agent.checks),
+          all,
+        )
+        const ids = agents.map(({ agent_id }) => agent_id)
+        assert.strictEqual(new Set(ids).size, ids.length)
+      }),
+    ),
+  )
+
+  it.effect("a search finds every match once, in order", () =>
+    check(
+      fc.asyncProperty(fc.array(fc.nat(50)), sizes, fc.nat(10), async (all, each, divisor) => {
+        const matches = (number: number) => number % (divisor + 1) === 0
+        const found = await readAll((cursor) => search(pagesOf(all, each), matches, cursor))
+        assert.deepStrictEqual(found, all.filter(matches))
+      }),
+    ),
+  )
+})

@@ -1,0 +1,108 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { relativeText, spanText } from "../../src/format/times.ts"
+import { agentMatches } from "../../src/state/agentFilter.ts"
+import { matchersText, parseMatchers } from "../../src/state/matchers.ts"
+import { nextKey } from "../../src/state/keys.ts"
+import { notifiedOf } from "../../src/state/notified.ts"
+import { toggled, withRange } from "../../src/state/selection.ts"
+
+const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)
+const ids = fc.uniqueArray(id, { maxLength: 20 })
+
+describe("what people read, type and select", () => {
+  it("a relative time never names a moment on the wrong side of now", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -4e9, max: 4e9 }), (millis) => {
+        const now = Date.parse("2026-06-01T00:00:00Z")
+        const text = relativeText(new Date(now + millis).toISOString(), now)
+        assert.match(text, millis <= -1_000 ? / ago$/ : millis >= 1_000 ? /^in / : /^now$/)
+        assert.notMatch(text, /\b0[smhd]/)
+      }),
+    )
+  })
+
+  it("a span has at most two neighbouring units", () => {
+    fc.assert(
+      fc.property(fc.nat(4_000_000_000), (millis) => {
+        assert.match(spanText(millis), /^(?:\d+d(?: \d+h)?|\d+h(?: \d+m)?|\d+m(?: \d+s)?|\d+s)$/)
+      }),
+    )
+  })
+
+  it("matchers are read as they are written", () => {
+    const matcher = fc.record({
+      field: fc.constantFrom("agent_id", "check_id", "severity", "label:env", "label:a.b"),
+      op: fc.constantFrom("=" as const, "!=" as const, "glob" as const),
+      value: fc.stringMatching(/^[a-zA-Z0-9*?._-]{1,20}$/),
+    })
+    fc.assert(
+      fc.property(fc.array(matcher, { maxLength: 5 }), (matchers) => {
+        assert.deepStrictEqual(parseMatchers(matchersText(matchers)), { matchers, fault: undefined })
+      }),
+    )
+  })
+
+  it("a search finds an agent by any part of its ID, host or labels", () => {
+    fc.assert(
+      fc.property(id, id, id, fc.nat(11), (agent_id, hostname, value, from) => {
+        const agent = { agent_id, hostname, labels: { env: value } }
+        for (const text of [agent_id, hostname, `env=${value}`])
+          assert.isTrue(agentMatches(text.slice(from).toUpperCase())(agent))
+        assert.isFalse(agentMatches(`${agent_id} no/such`)(agent))
+      }),
+    )
+  })
+
+  it("selecting twice changes nothing, and a range holds both ends and all between", () => {
+    fc.assert(
+      fc.property(ids, fc.nat(), fc.nat(), (all, a, b) => {
+        if (all.length === 0) return
+        const from = all[a % all.length] ?? ""
+        const to = all[b % all.length] ?? ""
+        assert.deepStrictEqual(toggled(toggled([], from), from), [])
+        const range = withRange([], all, from, to)
+        assert.strictEqual(range.length, Math.abs(all.indexOf(from) - all.indexOf(to)) + 1)
+        assert.includeMembers([...range], [from, to])
+      }),
+    )
+  })
+
+  it("a receiver that was reached once counts as notified", () => {
+    const delivery = fc.record({
+      receiver: fc.constantFrom("pager", "chat"),
+      event_type: fc.constantFrom("firing" as const, "resolved" as const),
+      state: fc.constantFrom("pending" as const, "sent" as const, "failed" as const, "discarded" as const),
+    })
+    fc.assert(
+      fc.property(fc.array(delivery), (deliveries) => {
+        const told = new Map(notifiedOf(deliveries).map(({ receiver, outcome }) => [receiver, outcome]))
+        for (const receiver of ["pager", "chat"]) {
+          const mine = deliveries.filter((each) => each.receiver === receiver && each.event_type === "firing")
+          assert.strictEqual(
+            told.get(receiver) === "sent",
+            mine.some(({ state }) => state === "sent"),
+          )
+          assert.strictEqual(
+            told.has(receiver),
+            mine.some(({ state }) => state !== "discarded"),
+          )
+        }
+      }),
+    )
+  })
+
+  it("a key after g goes to a page or does nothing, and no key acts twice", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("g", "i", "a", "x", "z", "/", "constructor")), (keys) => {
+        let afterG = false
+        for (const key of keys) {
+          const next = nextKey(afterG, key)
+          if (afterG) assert.isTrue(next.does === undefined || next.does.command === "go")
+          else assert.isTrue(next.does?.command !== "go")
+          afterG = next.afterG
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,8 @@
+// Writes docs/console/*.png, a picture of each page of the console: `node
+// scripts/takeScreenshots.ts`. Needs a Chromium, as test/console does.
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import { takeScreenshots } from "../test/console/screenshots.ts"
+
+const folder = fileURLToPath(new URL("../docs/console", import.meta.url))
+await Effect.runPromise(Effect.scoped(takeScreenshots(folder)))

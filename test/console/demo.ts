@@ -1,0 +1,180 @@
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+
+/** Names an element however long it grows, the same at every run. */
+const uuid = (number: number): string => `01900000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`
+
+interface Result {
+  readonly check_id: string
+  readonly status: "ok" | "warning" | "critical" | "unknown"
+  readonly output: string
+  /** How long ago it was observed; now unless given. */
+  readonly minutesAgo?: number
+  readonly incident_key?: string
+  readonly notifications_enabled?: boolean
+}
+
+/** The API of a running server, as agents and an operator call it. */
+export class DemoClient {
+  readonly baseUrl: string
+  readonly #token: string
+  #sent = 0
+
+  constructor(baseUrl: string, token: string = OPERATOR_TOKEN) {
+    this.baseUrl = baseUrl
+    this.#token = token
+  }
+
+  /** Calls the API; fails unless it is answered with success. */
+  async call(method: string, path: string, body?: unknown, token: string = this.#token): Promise<unknown> {
+    const answer = await fetch(`${this.baseUrl}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return JSON.parse(text)
+  }
+
+  heartbeat(
+    agent_id: string,
+    options: {
+      readonly hostname?: string
+      readonly labels?: Readonly<Record<string, string>>
+      readonly key?: string
+    } = {},
+  ): Promise<unknown> {
+    const { hostname = `${agent_id}.example`, labels, key = `key-of-${agent_id}-0123456789` } = options
+    const body = {
+      agent_id,
+      observed_at: new Date().toISOString(),
+      hostname,
+      features: { push: true, metrics: false },
+      ...(labels !== undefined && { labels }),
+    }
+    return this.call("POST", "api/v1/heartbeat", body, key)
+  }
+
+  /** Registers an agent and accepts it. */
+  async join(agent_id: string, labels?: Readonly<Record<string, string>>): Promise<void> {
+    await this.heartbeat(agent_id, labels === undefined ? {} : { labels })
+    await this.call("POST", `api/v1/agents/${agent_id}/accept`)
+  }
+
+  /** Reports results in batches as large as the API takes. */
+  async report(agent_id: string, results: ReadonlyArray<Result>): Promise<void> {
+    for (let from = 0; from < results.length; from += 200) {
+      const events = results.slice(from, from + 200).map(({ minutesAgo = 0, status, ...result }) => ({
+        ...result,
+        status,
+        event_id: uuid((this.#sent += 1)),
+        observed_at: new Date(performance.timeOrigin + performance.now() - minutesAgo * 60_000).toISOString(),
+        exit_code: ["ok", "warning", "critical", "unknown"].indexOf(status),
+        duration_ms: 12,
+      }))
+      await this.call("POST", "api/v1/events", { agent_id, events }, `key-of-${agent_id}-0123456789`)
+    }
+  }
+}
+
+const HOSTS = [
+  ["web-1", "shop", "prod"],
+  ["web-2", "shop", "prod"],
+  ["web-3", "shop", "prod"],
+  ["api-1", "shop", "prod"],
+  ["api-2", "shop", "prod"],
+  ["db-1", "data", "prod"],
+  ["db-2", "data", "prod"],
+  ["queue-1", "data", "prod"],
+  ["cache-1", "data", "prod"],
+  ["mail-1", "office", "prod"],
+  ["backup-1", "office", "prod"],
+  ["web-staging", "shop", "staging"],
+] as const
+
+const FINE: Readonly<Record<string, string>> = {
+  cpu: "CPU OK - 12% busy",
+  disk: "DISK OK - /var 41% used",
+  load: "LOAD OK - 0.31, 0.28, 0.25",
+  memory: "MEMORY OK - 3.1 of 8.0 GB used",
+  ntp: "NTP OK - offset 0.4 ms",
+}
+
+/** Changes of the last weeks, so that histories have something to show. */
+const historyOf = (seed: number): ReadonlyArray<Result> =>
+  Array.from({ length: 14 }, (_, index): Result => {
+    const status = index % 2 === 1 ? "ok" : index % 6 === 4 ? "critical" : "warning"
+    const hours = (14 - index) * 47 - ((seed * 7 + index * 11) % 23) + (index % 2 === 0 ? 12 : 0)
+    return {
+      check_id: "disk",
+      status,
+      output:
+        status === "ok"
+          ? (FINE["disk"] ?? "")
+          : `DISK ${status.toUpperCase()} - /var ${81 + seed + index}% used`,
+      minutesAgo: hours * 60,
+      notifications_enabled: false,
+    }
+  })
+
+/** Fills a server with a small company on a bad morning, for screenshots and for looking around. */
+export const fillDemo = async (demo: DemoClient): Promise<void> => {
+  for (const [index, [host, team, env]] of HOSTS.entries()) {
+    await demo.join(host, { team, env, site: index % 2 === 0 ? "berlin" : "lisbon" })
+    await demo.report(host, historyOf(index))
+    await demo.report(
+      host,
+      Object.entries(FINE).map(([check_id, output]) => ({ check_id, status: "ok", output })),
+    )
+  }
+  const shared = { check_id: "http", incident_key: "shop-checkout" } as const
+  for (const host of ["web-1", "web-2", "web-3"])
+    await demo.report(host, [
+      {
+        ...shared,
+        status: "critical",
+        output: "HTTP CRITICAL - checkout answers 502 after 10.0 s\ncurl: (22) 502",
+      },
+    ])
+  await demo.report("db-1", [
+    {
+      check_id: "replication",
+      status: "critical",
+      output: "REPLICATION CRITICAL - 412 s behind the primary",
+    },
+    {
+      check_id: "disk",
+      status: "warning",
+      output: "DISK WARNING - /var/lib/postgresql 88% used, full in 9 days",
+    },
+  ])
+  await demo.report("mail-1", [
+    { check_id: "queue", status: "warning", output: "QUEUE WARNING - 1,204 messages wait for delivery" },
+  ])
+  await demo.report("backup-1", [
+    { check_id: "nightly", status: "unknown", output: "BACKUP UNKNOWN - the last run left no report" },
+  ])
+  await demo.report("cache-1", [
+    { check_id: "memory", status: "critical", output: "MEMORY CRITICAL - 7.9 of 8.0 GB used" },
+  ])
+  await demo.report("cache-1", [{ check_id: "memory", status: "ok", output: FINE["memory"] ?? "" }])
+  await demo.heartbeat("edge-1", { labels: { site: "oslo" } })
+  await demo.heartbeat("edge-2", { labels: { site: "oslo" } })
+  await demo.heartbeat("web-3", { key: "another-key-of-web-3-0123456789" })
+  const { token: kim } = (await demo.call("POST", "ops/v1/operators", { name: "kim", role: "respond" })) as {
+    readonly token: string
+  }
+  await demo.call("POST", "ops/v1/operators", { name: "grafana", role: "read" })
+  const { items } = (await demo.call("GET", "ops/v1/incidents?state=open")) as {
+    readonly items: ReadonlyArray<{ readonly id: string; readonly incident_key: string }>
+  }
+  const idOf = (key: string) => items.find(({ incident_key }) => incident_key === key)?.id ?? ""
+  const note = "The provider throttles us; their ticket is 4711."
+  const acknowledgement = `ops/v1/incidents/${idOf("mail-1/queue")}/acknowledgement`
+  await demo.call("PUT", acknowledgement, { note, for: "4h" }, kim)
+  const text = "Payments answers 502 since the deployment at 08:55. Rolling back."
+  await demo.call("POST", `ops/v1/incidents/${idOf("shop-checkout")}/notes`, { text }, kim)
+  const matchers = [{ field: "agent_id", op: "=", value: "web-staging" }]
+  const comment = "Load test of the new checkout"
+  await demo.call("POST", "ops/v1/silences", { matchers, for: "3h", comment }, kim)
+}

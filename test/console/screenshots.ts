@@ -1,0 +1,82 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { openBrowser, openConsole, signIn } from "./Console.ts"
+import { DemoClient, fillDemo } from "./demo.ts"
+
+/** The address of each page that is pictured. */
+const PAGES: Readonly<Record<string, string>> = {
+  incidents: "incidents",
+  agents: "agents",
+  agent: "agents/db-1",
+  admission: "admission",
+  checks: "checks?view=grid",
+  check: "checks/db-1/disk",
+  silences: "silences",
+  outbox: "outbox",
+  audit: "audit",
+  operators: "operators",
+  system: "system",
+}
+
+/** Routes that hold some notifications, and a window, so that these pages have something to show. */
+const POLICY = `
+receivers:
+  log: { kind: debug }
+routes:
+  - match: [ "label:team = data" ]
+    after: 10m
+    to: [log]
+  - to: [log]
+windows:
+  - name: weekly-backup
+    cron: "0 2 * * 0"
+    tz: Europe/Berlin
+    for: 4h
+    match: [ "check_id glob nightly*" ]
+    comment: The weekly full backup slows disks down
+freshness:
+  - { match: [ "label:env = prod" ], every: 5m }
+`
+
+/** Writes a picture of each page of the console, light and dark, into a folder. */
+export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
+  const cwd = yield* scratchFolder
+  const policy = join(cwd, "policy.yaml")
+  writeFileSync(policy, POLICY)
+  mkdirSync(folder, { recursive: true })
+  const { baseUrl } = yield* startServer({
+    cwd,
+    environment: {
+      SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+      SERVICE_POLICY_FILE: policy,
+      SERVICE_LOG_LEVEL: "info",
+    },
+  })
+  const context = yield* openBrowser
+  yield* Effect.promise(async () => {
+    const demo = new DemoClient(baseUrl)
+    await fillDemo(demo)
+    const { items } = (await demo.call("GET", "ops/v1/incidents?state=open")) as {
+      readonly items: ReadonlyArray<{ readonly id: string; readonly incident_key: string }>
+    }
+    const incident = items.find(({ incident_key }) => incident_key === "shop-checkout")
+    const { page } = await openConsole(context, baseUrl)
+    await page.setViewportSize({ width: 1240, height: 560 })
+    // Colours that fade would be caught half-way.
+    await page.emulateMedia({ reducedMotion: "reduce" })
+    await signIn(page)
+    for (const [name, address] of Object.entries({ ...PAGES, incident: `incidents/${incident?.id ?? ""}` })) {
+      await page.goto(`${baseUrl}/#/${address}`)
+      await page.locator(".loading").first().waitFor({ state: "detached" })
+      await page.waitForTimeout(1_500)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
+      }
+    }
+  })
+})
