@@ -2,13 +2,16 @@ import { CurrentOperator, libraryOperator } from "@tocsin/core/operators/Current
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
-import { IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { IncidentKey, type SilenceId } from "@tocsin/core/contract/Identifiers"
+import { SilenceRequest } from "@tocsin/core/contract/Silences"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { IncidentStory } from "@tocsin/core/ports/Storage"
+import { parseMatcher } from "@tocsin/core/silences/Matcher"
+import type { SilenceRecord } from "@tocsin/core/silences/SilenceRecord"
 import { atMost } from "@tocsin/testing/records"
 import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { Arrival } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
@@ -23,13 +26,17 @@ export interface Course {
   readonly stories: ReadonlyArray<IncidentStory>
   readonly notifications: ReadonlyArray<Arrival>
   readonly outbox: ReadonlyArray<OutboxRecord>
+  readonly silences: ReadonlyArray<SilenceRecord>
   readonly endedAt: Instant.Instant
 }
 
 const SWEEP_MILLIS = 5_000
 const encodeHeartbeat = Schema.encodeSync(HeartbeatRequest)
 const encodeBatch = Schema.encodeSync(EventBatchRequest)
+const encodeSilence = Schema.encodeSync(SilenceRequest)
 const encodeStored = Schema.encodeSync(StoredCheckResultEvent)
+
+const matcherOf = (text: string) => Result.getOrThrow(parseMatcher(text))
 
 /** Lets time pass from one sweep to the next, and all due work be done at each. */
 const pass = Effect.fnUntraced(function* (millis: number) {
@@ -63,14 +70,39 @@ export const runService = Effect.fnUntraced(function* (
     yield* ingest.heartbeat(keyOf(agent), request)
   })
 
+  const by = "anna"
+  const as = <A, E>(acting: Effect.Effect<A, E>) =>
+    Effect.provideService(acting, CurrentOperator, libraryOperator(by))
+
+  const silences = new Map<string, SilenceId>()
+  const silence = Effect.fnUntraced(function* (step: Extract<Step, { readonly silence: string }>) {
+    const now = yield* Instant.now
+    const later = (seconds: number) => Instant.plus(now, Duration.seconds(seconds))
+    const { silence: name } = step
+    const id = silences.get(name)
+    if (step.step === "add") {
+      if (id !== undefined) return
+      const [starts_at, ends_at] = [later(step.delay), later(step.delay + step.seconds)]
+      const request = { matchers: [matcherOf(step.match)], starts_at, ends_at, comment: name, confirm: true }
+      yield* note({ silence: name, add: { by, ...encodeSilence(request) } })
+      silences.set(name, (yield* as(operations.silence(request))).id)
+    } else if (id !== undefined && (yield* operations.showSilence(id)).ends_at > now) {
+      if (step.step === "extend") {
+        const ends_at = later(step.seconds)
+        yield* note({ silence: name, extend: { ends_at: Instant.format(ends_at) } })
+        yield* as(operations.editSilence(id, { ends_at }))
+      } else {
+        yield* note({ silence: name, expire: { by } })
+        yield* as(operations.expireSilence(id))
+      }
+    }
+  })
+
   const act = Effect.fnUntraced(function* (step: Extract<Step, { readonly key: string }>) {
     const key = IncidentKey.make(step.key)
     const ids = Array.from(service.rows().incidents.values())
       .filter(({ incident_key, state }) => incident_key === key && state === "open")
       .map(({ id }) => id)
-    const by = "anna"
-    const as = <A, E>(acting: Effect.Effect<A, E>) =>
-      Effect.provideService(acting, CurrentOperator, libraryOperator(by))
     if (step.step === "acknowledge") {
       if (ids.length > 0) yield* note({ incident_key: key, acknowledge: { by, for: `${step.seconds}s` } })
       const request = { for: Duration.seconds(step.seconds) }
@@ -86,6 +118,7 @@ export const runService = Effect.fnUntraced(function* (
   for (const step of steps) {
     if (step.step === "wait") yield* pass(step.millis)
     else if ("key" in step) yield* act(step)
+    else if ("silence" in step) yield* silence(step)
     else {
       const agent_id = AGENTS[step.agent] ?? AGENTS[0]
       if (agent_id === undefined) continue
@@ -108,6 +141,7 @@ export const runService = Effect.fnUntraced(function* (
     stories: stories.flatMap((story) => story ?? []),
     notifications: service.receivers.arrivals,
     outbox: Array.from(service.rows().outbox.values()),
+    silences: yield* Effect.forEach(silences.values(), (id) => operations.showSilence(id)),
     endedAt: yield* Instant.now,
   }
   return course

@@ -31,6 +31,16 @@ export type Step =
   | { readonly step: "results"; readonly agent: number; readonly results: ReadonlyArray<ScriptedResult> }
   | { readonly step: "acknowledge"; readonly key: string; readonly seconds: number }
   | { readonly step: "withdraw"; readonly key: string }
+  | {
+      readonly step: "add"
+      readonly silence: string
+      readonly match: string
+      /** Seconds until it starts. */
+      readonly delay: number
+      readonly seconds: number
+    }
+  | { readonly step: "extend"; readonly silence: string; readonly seconds: number }
+  | { readonly step: "expire"; readonly silence: string }
 
 const result: Arbitrary.Arbitrary<ScriptedResult> = Arbitrary.all({
   check: integer(0, 2),
@@ -66,6 +76,8 @@ const requests: readonly [Weighted<Step>, ...ReadonlyArray<Weighted<Step>>] = [
 
 const key = oneOf("shared", "db/0", "db/1", "web-1/0", "web-2/@heartbeat")
 
+const silence = oneOf("move", "upgrade")
+
 const acts: ReadonlyArray<Weighted<Step>> = [
   [
     2,
@@ -75,6 +87,23 @@ const acts: ReadonlyArray<Weighted<Step>> = [
     })),
   ],
   [1, Arbitrary.map(key, (named) => ({ step: "withdraw", key: named }))],
+  [
+    2,
+    Arbitrary.map(
+      Arbitrary.all({
+        silence,
+        match: oneOf("check_id = 0", "agent_id glob web-*", "incident_key = shared", "hostname glob db*"),
+        delay: oneOf(0, 0, 4, 30),
+        seconds: oneOf(1, 20, 61, 400),
+      }),
+      (act) => ({ step: "add", ...act }),
+    ),
+  ],
+  [
+    1,
+    Arbitrary.map(Arbitrary.all({ silence, seconds: oneOf(3, 45) }), (act) => ({ step: "extend", ...act })),
+  ],
+  [1, Arbitrary.map(silence, (named) => ({ step: "expire", silence: named }))],
 ]
 
 /** Steps in the life of a service. */

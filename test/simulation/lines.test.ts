@@ -252,6 +252,134 @@ describe("a simulation", () => {
     assert.match(unnamed?.reason ?? "", /^incident_key is missing/)
   })
 
+  it("takes silences by their names: added, extended, expired", () => {
+    const matchers = [{ field: "check_id", op: "=", value: "disk" }]
+    const opened = (n: number, seconds: number) => batch(seconds, event(n, seconds, "critical"))
+    const resolved = (n: number, seconds: number) => batch(seconds, event(n, seconds, "ok"))
+    const report = run([
+      { silence: "move", received_at: at(0), add: { matchers, for: "1m", comment: "moving", by: "anna" } },
+      opened(1, 10),
+      { silence: "move", received_at: at(30), extend: { ends_at: at(3_600) } },
+      resolved(2, 90),
+      opened(3, 100),
+      { silence: "move", received_at: at(130), expire: {} },
+      resolved(4, 200),
+      {
+        silence: "later",
+        received_at: at(200),
+        add: { matchers, starts_at: at(300), ends_at: at(400), comment: "c" },
+      },
+      opened(5, 250),
+      resolved(6, 290),
+      opened(7, 310),
+      batch(500, event(8, 500, "ok", "load")),
+    ])
+    assert.deepStrictEqual(report.refused, [])
+    assert.deepStrictEqual(
+      report.notifications.map(({ at: moment, event_type, held_by, held_for_seconds }) => [
+        moment,
+        event_type,
+        held_for_seconds,
+        held_by,
+      ]),
+      [
+        // Work that is due is done every 5 s.
+        [at(135), "firing", 35, ["silence:move"]],
+        [at(200), "resolved", 0, []],
+        [at(250), "firing", 0, []],
+        [at(290), "resolved", 0, []],
+        [at(400), "firing", 90, ["silence:later"]],
+      ],
+    )
+    assert.deepStrictEqual(
+      report.unsent?.map(({ at: moment, held_by, reason }) => [moment, reason, held_by]),
+      [[at(90), "resolved", ["silence:move"]]],
+    )
+  })
+
+  it("resumes reminders when a silence is expired", () => {
+    const policy = policyOf({ routes: [{ remind: "15m" }] })
+    const matchers = [{ field: "incident_key", op: "=", value: "web-1/disk" }]
+    const lines = [
+      batch(0, event(1, 0, "critical")),
+      { silence: "s", received_at: at(60), add: { matchers, for: "8h", comment: "c" } },
+      { silence: "s", received_at: at(1_800), expire: {} },
+      batch(1_860, event(2, 1_860, "ok", "load")),
+    ]
+    assert.deepStrictEqual(
+      run(lines, { policy }).notifications.map(({ at: moment, cause }) => [moment, cause]),
+      [
+        [at(0), "opened"],
+        [at(1_805), "reminder"],
+      ],
+    )
+  })
+
+  it("counts the openings of a key that flaps, though incidents have resolved", () => {
+    const policy = policyOf({ routes: [{ flapping: { openings: 3, within: "1h", after: "10m" } }] })
+    const flaps = [0, 1, 2].flatMap((n) => [
+      batch(n * 60, event(2 * n + 1, n * 60, "critical")),
+      batch(n * 60 + 30, event(2 * n + 2, n * 60 + 30, "ok")),
+    ])
+    const report = run([...flaps, batch(7_200, event(9, 7_200, "critical"))], { policy })
+    assert.deepStrictEqual(
+      report.notifications.map(({ at: moment, event_type }) => [moment, event_type]),
+      [
+        [at(0), "firing"],
+        [at(30), "resolved"],
+        [at(60), "firing"],
+        [at(90), "resolved"],
+        [at(7_200), "firing"],
+      ],
+    )
+    assert.deepStrictEqual(
+      report.unsent?.map(({ at: moment, held_by }) => [moment, held_by]),
+      [[at(150), ["after"]]],
+    )
+  })
+
+  it("names the lines about silences that are impossible, and what to do", () => {
+    const matchers = [{ field: "check_id", op: "=", value: "disk" }]
+    const add = { matchers, for: "1m", comment: "c" }
+    const report = run([
+      batch(0, event(1, 0, "ok")),
+      { silence: "a", received_at: at(1), expire: {} },
+      { silence: "a", received_at: at(2), add: { ...add, for: "60d" } },
+      { silence: "a", received_at: at(2), add: { matchers, comment: "c" } },
+      { silence: "a", received_at: at(3), add },
+      { silence: "a", received_at: at(4), add },
+      { silence: "a", received_at: at(5), extend: { ends_at: at(4) } },
+      { silence: "a", received_at: at(5), extend: { ends_at: at(5_000_000) } },
+      { silence: "a", received_at: at(100), extend: { ends_at: at(200) } },
+      { silence: "a", received_at: at(100), expire: {} },
+      { silence: "b", received_at: at(100), add: { ...add, matchers: [] } },
+      { received_at: at(100), add },
+      { silence: "b", received_at: at(100) },
+    ])
+    const expected: ReadonlyArray<readonly [number, RegExp]> = [
+      [2, /^no line before adds a silence that is named a: add it first$/],
+      [3, /must not last longer than SERVICE_SILENCE_MAX/],
+      [4, /^ends_at or for is missing/],
+      [6, /^a line before adds a silence that is named a: choose another name$/],
+      [7, /^ends_at must be in the future; expire the silence to end it now$/],
+      [8, /must not last longer than SERVICE_SILENCE_MAX/],
+      [9, /^the silence a has ended before .*: add another one$/],
+      [10, /^the silence a has ended before .*: add another one$/],
+      [11, /^add\.matchers must hold at least one matcher/],
+      [12, /^silence is missing/],
+      [
+        13,
+        /^a line must be a heartbeat .* or an act of a person \(acknowledge, withdraw; add, extend, expire\)/,
+      ],
+    ]
+    assert.deepStrictEqual(
+      report.refused.map(({ line }) => line),
+      expected.map(([line]) => line),
+    )
+    for (const [index, [, reason]] of expected.entries())
+      assert.match(report.refused[index]?.reason ?? "", reason)
+  })
+
   it("has no more fields than before without a policy and without acts", () => {
     const report = run([batch(0, event(1, 0, "critical"))])
     assert.notProperty(report, "unsent")

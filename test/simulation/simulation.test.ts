@@ -83,7 +83,11 @@ const POLICIES: ReadonlyArray<PolicyDocument> = [
   },
   {
     routes: [
-      { after: Duration.seconds(20), to: ["debug"] },
+      {
+        after: Duration.seconds(20),
+        to: ["debug"],
+        flapping: { openings: 2, within: Duration.minutes(2), after: Duration.seconds(50) },
+      },
       {
         match: [{ field: "check_id", op: "=", value: "1" }],
         after: Duration.seconds(5),

@@ -1,7 +1,9 @@
 import type {
   EventBatchRequest,
   HeartbeatRequest,
+  NewSilence,
   Page,
+  SilenceChanges,
   StoredCheckResultEvent,
 } from "@tocsin/client/Resources"
 import { duration, group, type Reader, texts } from "@tocsin/client/options/readers"
@@ -31,7 +33,18 @@ type SimulatedAct =
         readonly severity?: Severity | undefined
       }
     }
-  | { readonly incident_key: string; readonly withdraw: { readonly by?: string | undefined } }
+  | { readonly incident_key: string; readonly withdraw: Actor }
+
+interface Actor {
+  readonly by?: string | undefined
+}
+
+/** A person adds a silence under a name, extends or expires it. */
+type SimulatedSilenceAct = { readonly silence: string } & (
+  | { readonly add: NewSilence & Actor }
+  | { readonly extend: SilenceChanges & Actor }
+  | { readonly expire: Actor }
+)
 
 /**
  * What a service received: a heartbeat or a batch with its `received_at`, a stored result as
@@ -43,7 +56,7 @@ export type SimulationInput =
   | (EventBatchRequest & Received)
   | StoredCheckResultEvent
   | Page<StoredCheckResultEvent>
-  | (SimulatedAct & Received)
+  | ((SimulatedAct | SimulatedSilenceAct) & Received)
   | string
 
 /** The settings of the simulated service. */

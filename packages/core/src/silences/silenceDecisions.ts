@@ -1,10 +1,13 @@
+import { Result } from "effect"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SilenceId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { SilenceRecord } from "./SilenceRecord.ts"
+import { editedEnd } from "./silenceTimes.ts"
 
 /** Each claim compares its incidents with every silence in force. */
 export const MAX_UNENDED_SILENCES = 1_000
@@ -36,13 +39,14 @@ export interface SilenceChanges {
 
 export type EditResult =
   | { readonly outcome: "edited"; readonly silence: SilenceRecord }
-  | { readonly outcome: "unknown" | "ended" | "too_long" }
+  | { readonly outcome: "unknown" | "ended" }
+  | { readonly outcome: "invalid"; readonly message: string }
 
-/** Edits a silence that has not ended. `latestEnd` is the latest end of one that starts then. */
+/** Edits a silence that has not ended, within the settings. */
 export const editSilence = (
   id: SilenceId,
   changes: SilenceChanges,
-  latestEnd: (starts_at: Instant.Instant) => Instant.Instant,
+  rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
 ): Command<EditResult> =>
   function* (workspace, now) {
@@ -50,8 +54,10 @@ export const editSilence = (
     const silence = workspace.silences.get(id)
     if (silence === undefined) return { outcome: "unknown" }
     if (silence.ends_at <= now) return { outcome: "ended" }
-    const { comment = silence.comment, ends_at = silence.ends_at } = changes
-    if (ends_at > latestEnd(silence.starts_at)) return { outcome: "too_long" }
+    const { comment = silence.comment } = changes
+    const end = editedEnd(changes.ends_at ?? silence.ends_at, silence, rules, now)
+    if (Result.isFailure(end)) return { outcome: "invalid", message: end.failure }
+    const ends_at = end.success
     const edited = { ...silence, comment, ends_at }
     if (ends_at !== silence.ends_at || comment !== silence.comment) {
       workspace.silences.put(edited)

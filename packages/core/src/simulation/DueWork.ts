@@ -5,7 +5,9 @@ import type { Workspace, WorkspaceChanges } from "../engine/workspace/Workspace.
 import { isHeld } from "../holds/heldItems.ts"
 import type { MemoryTables } from "../memory/MemoryTables.ts"
 import { loadRows } from "../memory/transact.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
 import { Agenda } from "./Agenda.ts"
+import { KeyOpenings } from "./KeyOpenings.ts"
 
 /**
  * What of a simulated service becomes due when. It answers the searches for due rows, so that none
@@ -16,9 +18,11 @@ export class DueWork {
   readonly #waiting = new Set<OutboxId>()
   readonly #held = new Agenda<OutboxId>()
   readonly #looks = new Agenda<IncidentId>()
+  readonly #openings: KeyOpenings | undefined
 
-  constructor(tables: MemoryTables) {
+  constructor(tables: MemoryTables, { flapping }: Pick<Policy, "flapping">) {
     this.#tables = tables
+    this.#openings = flapping && new KeyOpenings(flapping.within)
   }
 
   /** Whether a notification can be claimed. */
@@ -38,9 +42,10 @@ export class DueWork {
 
   /** Takes the changes of a command. */
   note({ incidents, outbox }: WorkspaceChanges): void {
-    for (const { after } of incidents) {
-      if (after !== undefined)
-        this.#looks.set(after.id, after.state === "open" ? after.next_look_at : undefined)
+    for (const { after, before } of incidents) {
+      if (after === undefined) continue
+      if (before === undefined) this.#openings?.note(after)
+      this.#looks.set(after.id, after.state === "open" ? after.next_look_at : undefined)
     }
     for (const { after } of outbox) {
       if (after === undefined) continue
@@ -62,10 +67,11 @@ export class DueWork {
 
   /** Loads the rows of a request. */
   load(workspace: Workspace, request: RowRequest, now: Instant): void {
-    const { claimableOutbox, dueIncidents, heldOutbox, ...rows } = request
+    const { claimableOutbox, dueIncidents, heldOutbox, openings, ...rows } = request
     loadRows(this.#tables, workspace, rows, now)
     const { found } = workspace
     if (claimableOutbox !== undefined) this.#findClaimable(workspace, claimableOutbox.limit, now)
+    if (openings !== undefined) this.#openings?.find(workspace, openings)
     if (dueIncidents !== undefined) found.dueIncidents = this.#looks.take(now)
     if (heldOutbox !== undefined) {
       found.heldOutbox = this.#held.take(now).flatMap((id) => this.#tables.outbox.get(id) ?? [])

@@ -3,6 +3,7 @@ import type * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { KnownAgent } from "./registrationOf.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
 import { SimulatedService } from "./SimulatedService.ts"
@@ -20,12 +21,15 @@ export type PastEntry = { readonly at: Instant.Instant } & (
   | { readonly entry: "died" | "returned"; readonly agent_id: AgentId }
   | { readonly entry: "acknowledged"; readonly incident_key: IncidentKey; readonly until: Instant.Instant }
   | { readonly entry: "withdrawn"; readonly incident_key: IncidentKey }
+  /** A silence began. Its end is the last one that people gave it. */
+  | { readonly entry: "silenced"; readonly silence: SilenceRecord }
 )
 
 /** Firings of one receiver that were withheld, and what became of them. */
 export interface WithheldCount {
   readonly receiver: NotifierName
-  readonly held_by: HeldBy
+  /** As of a firing, but without the IDs of silences: there may be hundreds. */
+  readonly held_by: ReadonlyArray<string>
   /** `sent`: once the hold had ended. */
   readonly outcome: UnsentReason | "sent"
   readonly firings: number
@@ -93,6 +97,8 @@ export class PolicyTrial {
         return service.returned(entry.agent_id, at)
       case "withdrawn":
         return void service.withdraw(entry.incident_key, SOMEBODY, at)
+      case "silenced":
+        return service.began(entry.silence, at)
       case "acknowledged": {
         const { incident_key, until } = entry
         return void service.acknowledge(
@@ -135,7 +141,8 @@ class Tally implements SimulationListener {
     return { messages: this.#messages, withheld: Array.from(this.#withheld.values()) }
   }
 
-  #count(receiver: NotifierName, held_by: HeldBy, outcome: WithheldCount["outcome"]): void {
+  #count(receiver: NotifierName, heldBy: HeldBy, outcome: WithheldCount["outcome"]): void {
+    const held_by = Array.from(new Set(heldBy.map((by) => (by.startsWith("silence:") ? "silence" : by))))
     const name = `${receiver} ${outcome} ${held_by.join(" ")}`
     const firings = (this.#withheld.get(name)?.firings ?? 0) + 1
     this.#withheld.set(name, { receiver, held_by, outcome, firings })

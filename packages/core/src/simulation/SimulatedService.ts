@@ -10,6 +10,7 @@ import {
   KeyFingerprint,
   KeyHash,
   type RegistrationId,
+  type SilenceId,
 } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { HeartbeatRequest } from "../contract/Requests.ts"
@@ -24,7 +25,8 @@ import { compilePolicy } from "../policy/compilePolicy.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import { countingIds } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
+import type { SilenceRecord } from "../silences/SilenceRecord.ts"
+import { lookAtDueIncidents, lookAtIncidents } from "../timers/lookAtIncidents.ts"
 import { DueWork } from "./DueWork.ts"
 import { SimulatedCommits } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
@@ -47,7 +49,7 @@ const ALL = Number.MAX_SAFE_INTEGER
 export class SimulatedService {
   changes = 0
   readonly #tables = new MemoryTables()
-  readonly #due = new DueWork(this.#tables)
+  readonly #due: DueWork
   readonly #commits: SimulatedCommits
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
@@ -58,6 +60,8 @@ export class SimulatedService {
   readonly #options: IncidentOptions
   /** The next time of work on what is due. */
   #tickAt: Instant.Instant
+  /** When all open incidents are to be looked at, because a silence has changed. */
+  #lookAllAt: Instant.Instant | undefined
   /** No agent dies before; absent if none can. */
   #quietUntil: Instant.Instant | undefined
 
@@ -70,6 +74,7 @@ export class SimulatedService {
     this.#ports = ports
     const policy = compilePolicy(rules.policy, rules.notifiers)
     this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
+    this.#due = new DueWork(this.#tables, policy)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })
     this.#tickAt = start
   }
@@ -141,6 +146,25 @@ export class SimulatedService {
     )
   }
 
+  /** Puts a silence in force whose end is known, and forgets those that have ended. */
+  began(silence: SilenceRecord, at: Instant.Instant): void {
+    const { silences } = this.#tables
+    for (const { ends_at, id } of Array.from(silences.values())) if (ends_at <= at) silences.delete(id)
+    silences.set(silence.id, silence)
+  }
+
+  newSilenceId(at: Instant.Instant): SilenceId {
+    return newId<SilenceId>(this.#ids)(at)
+  }
+
+  /** Does something about silences, and has what they withhold looked at soon. */
+  silence<A>(command: Command<A>, at: Instant.Instant): A {
+    const reply = this.#commits.run(command, at)
+    this.#due.examineAll(at)
+    if (this.#options.policy().hasTimers) this.#lookAllAt ??= at
+    return reply
+  }
+
   /** Advances the clock, and does what becomes due until then. */
   passUntil(until: Instant.Instant): void {
     for (let due = this.#nextDue; due !== undefined && due <= until; due = this.#nextDue) {
@@ -165,7 +189,9 @@ export class SimulatedService {
 
   get #nextDue(): Instant.Instant | undefined {
     const { nextExamination, nextLook } = this.#due
-    const due = [this.#quietUntil, nextExamination, nextLook].filter((at) => at !== undefined)
+    const due = [this.#quietUntil, this.#lookAllAt, nextExamination, nextLook].filter(
+      (at) => at !== undefined,
+    )
     return due.length === 0 ? undefined : due.reduce(Instant.min)
   }
 
@@ -174,8 +200,16 @@ export class SimulatedService {
     const { nextExamination, nextLook } = this.#due
     if (nextExamination !== undefined && nextExamination <= at)
       this.#commits.run(examineHeld(this.#options, ALL), at)
+    if (this.#lookAllAt !== undefined && this.#lookAllAt <= at) this.#lookAtAll(at)
     if (nextLook !== undefined && nextLook <= at)
       this.#commits.run(lookAtDueIncidents(this.#options, ALL), at)
+  }
+
+  #lookAtAll(at: Instant.Instant): void {
+    this.#lookAllAt = undefined
+    const open = Array.from(this.#tables.incidents.values()).filter(({ state }) => state === "open")
+    const ids = open.map(({ id }) => id)
+    this.#commits.run(lookAtIncidents(this.#options, ids), at)
   }
 
   #sweep(at: Instant.Instant): void {

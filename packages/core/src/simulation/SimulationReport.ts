@@ -8,7 +8,10 @@ import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The settings of the simulated service; absent ones have the defaults. */
 export interface SimulationSettings extends Partial<
-  Pick<RuleOptions, "notifiers" | "deadAfter" | "policy" | "acknowledgedFor" | "longestAcknowledgement">
+  Pick<
+    RuleOptions,
+    "notifiers" | "deadAfter" | "policy" | "acknowledgedFor" | "longestAcknowledgement" | "longestSilence"
+  >
 > {
   /**
    * When the clock stops; by default at the last receipt, because nothing is known of agents after
@@ -39,7 +42,7 @@ const Change = Schema.Struct({
 export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
 export type SimulatedIncident = typeof SimulatedIncident.Type
 
-/** What withheld a firing: `ack`, `after`, `silence:ID` or `window:NAME`. */
+/** What withheld a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */
 const heldBy = Schema.Array(Schema.String)
 
 /** A notification, taken as delivered by its first attempt. */

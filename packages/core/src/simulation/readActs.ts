@@ -4,6 +4,7 @@ import { describeIssue } from "../contract/describeIssue.ts"
 import { closedStruct } from "../contract/Fields.ts"
 import { IncidentKey } from "../contract/Identifiers.ts"
 import { type Instant, InstantFromString } from "../contract/Instant.ts"
+import { SilenceChangeRequest, SilenceRequest } from "../contract/Silences.ts"
 import { isPlainText } from "../contract/Text.ts"
 
 const by = Schema.optionalKey(Schema.String.check(isPlainText({ min: 1, max: 64 })))
@@ -20,13 +21,32 @@ const Acknowledged = closedStruct({
 })
 const Withdrawn = closedStruct({ ...ofIncident, withdraw: closedStruct({ by }) })
 
-/** What a person did about the open incident of a key. */
-export type ActEntry = (typeof Acknowledged.Type | typeof Withdrawn.Type) & {
+const ofSilence = {
+  received_at: InstantFromString,
+  /** A name of the input's own: IDs differ from run to run. */
+  silence: Schema.String.check(isPlainText({ min: 1, max: 64 })),
+}
+
+const Added = closedStruct({ ...ofSilence, add: closedStruct({ by, ...SilenceRequest.fields }) })
+const Extended = closedStruct({ ...ofSilence, extend: closedStruct({ by, ...SilenceChangeRequest.fields }) })
+const Expired = closedStruct({ ...ofSilence, expire: closedStruct({ by }) })
+
+type ActOnIncident = typeof Acknowledged.Type | typeof Withdrawn.Type
+type ActOnSilence = typeof Added.Type | typeof Extended.Type | typeof Expired.Type
+
+/** What a person did. */
+export type ActEntry = (ActOnIncident | ActOnSilence) & {
   readonly entry: "act"
   readonly received_at: Instant
   /** Its line, named if the act turns out to be impossible. */
   readonly line: number
 }
+
+/** What a person did about the open incident of a key. */
+export type IncidentAct = Extract<ActEntry, ActOnIncident>
+
+/** What a person did about a silence. */
+export type SilenceAct = Extract<ActEntry, ActOnSilence>
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -39,18 +59,17 @@ const reader = <Act>(form: Schema.ConstraintDecoder<unknown> & { readonly Type: 
     Result.mapError(decode(fields), (issue) => describeIssue(issue, "the line"))
 }
 
-const readAcknowledged = reader(Acknowledged)
-const readWithdrawn = reader(Withdrawn)
+/** By the field that names the act. */
+const READERS: Readonly<Record<string, (fields: Fields) => Read<ActOnIncident | ActOnSilence>>> = {
+  acknowledge: reader(Acknowledged),
+  withdraw: reader(Withdrawn),
+  add: reader(Added),
+  extend: reader(Extended),
+  expire: reader(Expired),
+}
 
 /** Reads a line about an act; nothing if it is about something else. */
 export const readAct = (fields: Fields, line: number): Read<ReadonlyArray<ActEntry>> | undefined => {
-  if ("acknowledge" in fields)
-    return Result.map(readAcknowledged(fields), (act): ReadonlyArray<ActEntry> => [
-      { entry: "act", line, ...act },
-    ])
-  if ("withdraw" in fields)
-    return Result.map(readWithdrawn(fields), (act): ReadonlyArray<ActEntry> => [
-      { entry: "act", line, ...act },
-    ])
-  return undefined
+  const [, read] = Object.entries(READERS).find(([name]) => name in fields) ?? []
+  return read && Result.map(read(fields), (act): ReadonlyArray<ActEntry> => [{ entry: "act", line, ...act }])
 }

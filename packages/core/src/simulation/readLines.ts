@@ -33,7 +33,7 @@ const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
 const NO_TIME =
   "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 const NO_KIND =
-  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), or an act of a person (acknowledge, withdraw)"
+  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), or an act of a person (acknowledge, withdraw; add, extend, expire)"
 
 /** A request body with `received_at` beside its own fields. */
 const readBody = <Request>(
@@ -102,6 +102,8 @@ const readFields = (fields: Fields, line: number): Entries => {
  * - a page of that endpoint
  * - an act on the open incident of a key: `incident_key`, `received_at`, and `acknowledge` with the body of
  *   PUT /ops/v1/incidents/{id}/acknowledgement and `by`, or `withdraw` with `by`
+ * - an act on a silence: `silence`, its name in the input, `received_at`, and `add` with the body of
+ *   POST /ops/v1/silences, `extend` with that of PATCH, or `expire`, each with `by`
  *
  * Fails with one sentence if it is none of these.
  */

@@ -2,11 +2,12 @@ import { Result } from "effect"
 import type { Instant } from "../contract/Instant.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import { toIncident } from "../usecases/toResources.ts"
-import { applyAct } from "./applyAct.ts"
+import { applyIncidentAct } from "./applyIncidentAct.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
 import { reasonOf } from "./unsentReason.ts"
+import { SimulatedSilences } from "./SimulatedSilences.ts"
 import { SimulatedService } from "./SimulatedService.ts"
-import type { EndedIncident, SentNotification, WithheldFiring } from "./SimulationListener.ts"
+import type { EndedIncident, HeldBy, SentNotification, WithheldFiring } from "./SimulationListener.ts"
 import type {
   RefusedLine,
   SimulatedIncident,
@@ -43,10 +44,15 @@ export const simulate = (
   const service = new SimulatedService(rules, ports, {
     start: first.received_at,
     listener: {
-      sent: (notification) => void sentOnes.push(notification),
-      discarded: (firing) => void unsent.push(unsentFiring(firing, firing.item.updated_at)),
+      sent: (notification) => void sentOnes.push(named(notification)),
+      discarded: (firing) => void unsent.push(unsentFiring(named(firing), firing.item.updated_at)),
       ended: (incident) => void incidents.push(shown(incident)),
     },
+  })
+  const silences = new SimulatedSilences(service, rules)
+  const named = <Fact extends { readonly heldBy: HeldBy }>(fact: Fact): Fact => ({
+    ...fact,
+    heldBy: silences.named(fact.heldBy),
   })
   const taken = entries.filter((entry) => entry.received_at <= until)
   const impossible: Array<RefusedLine> = []
@@ -55,12 +61,12 @@ export const simulate = (
     if (entry.entry === "heartbeat") service.heartbeat(entry.request, entry.received_at)
     else if (entry.entry === "results") service.results(entry)
     else {
-      const applied = applyAct(service, entry, rules)
+      const applied = "silence" in entry ? silences.apply(entry) : applyIncidentAct(service, entry, rules)
       if (Result.isFailure(applied)) impossible.push({ line: entry.line, reason: applied.failure })
     }
   }
   service.passUntil(until)
-  for (const firing of service.end()) unsent.push(unsentFiring(firing, until))
+  for (const firing of service.end()) unsent.push(unsentFiring(named(firing), until))
   const isDetailed = settings.policy !== undefined || entries.some(({ entry }) => entry === "act")
   return {
     from: first.received_at,

@@ -16,6 +16,7 @@ import {
   MAX_UNENDED_SILENCES,
 } from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../silences/SilenceRecord.ts"
+import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { coveredAgents, previewSilence } from "./previewSilence.ts"
 import { toIncident } from "./toResources.ts"
@@ -37,30 +38,14 @@ const needsConfirm = (agents: number) =>
 
 const invalid = (message: string) => new ValidationError({ message })
 
-const TOO_LONG = "a silence must not last longer than SERVICE_SILENCE_MAX; extend it later"
-
 /** A silence as it is shown at a moment. */
 export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence => ({
   ...record,
   state: silenceState(record, now),
 })
 
-/** When a silence begins and ends, within the settings. */
-const timesOf = (
-  request: Pick<SilenceRequest, "ends_at" | "for" | "starts_at">,
-  { longestSilence }: RuleOptions,
-  now: Instant.Instant,
-): Effect.Effect<Pick<SilenceRecord, "ends_at" | "starts_at">, ValidationError> => {
-  const starts_at = request.starts_at === undefined ? now : Instant.max(request.starts_at, now)
-  if (request.for !== undefined && request.ends_at !== undefined)
-    return Effect.fail(invalid("for and ends_at exclude each other; give one of them"))
-  const ends_at = request.for === undefined ? request.ends_at : Instant.plus(starts_at, request.for)
-  if (ends_at === undefined) return Effect.fail(invalid("ends_at or for is missing; give one of them"))
-  if (ends_at <= starts_at) return Effect.fail(invalid("ends_at must be in the future, and after starts_at"))
-  return ends_at > Instant.plus(starts_at, longestSilence)
-    ? Effect.fail(invalid(TOO_LONG))
-    : Effect.succeed({ starts_at, ends_at })
-}
+const timesOf = (...given: Parameters<typeof silenceTimes>) =>
+  Effect.mapError(Effect.fromResult(silenceTimes(...given)), invalid)
 
 interface SilencingPorts {
   readonly storage: Storage["Service"]
@@ -104,11 +89,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
       id: SilenceId,
       request: SilenceChangeRequest,
     ) {
-      const now = yield* Instant.now
-      if (request.ends_at !== undefined && request.ends_at <= now)
-        return yield* invalid("ends_at must be in the future; delete a silence to end it now")
-      const latestEnd = (starts_at: Instant.Instant) => Instant.plus(starts_at, rules.longestSilence)
-      const result = yield* commits.transact(editSilence(id, request, latestEnd, yield* signature))
+      const result = yield* commits.transact(editSilence(id, request, rules, yield* signature))
       switch (result.outcome) {
         case "edited":
           return toSilence(result.silence, yield* Instant.now)
@@ -116,8 +97,8 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
           return yield* noSuchSilence()
         case "ended":
           return yield* ended()
-        case "too_long":
-          return yield* invalid(TOO_LONG)
+        case "invalid":
+          return yield* invalid(result.message)
       }
     }),
     expireSilence: Effect.fn("Operations.expireSilence")(function* (id: SilenceId) {

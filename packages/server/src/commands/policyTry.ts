@@ -23,7 +23,7 @@ const UNKNOWN: ReadonlyArray<string> = [
   "labels and hostnames: those of today count for the whole time",
   "deleted agents and checks: their history is gone; incidents of blocked agents stay open",
   "delivery: each notification is one message that arrives at once; digests and repeated alerts are left out",
-  "people: acknowledgements count as they were given, though other messages might have changed them",
+  "people: acknowledgements and silences count as they were given, though other messages might have changed them",
 ]
 
 interface Receiver {

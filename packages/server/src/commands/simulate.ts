@@ -135,6 +135,7 @@ const simulationOf = Effect.fnUntraced(function* (given: Given) {
     ...loaded,
     acknowledgedFor: settings.SERVICE_ACK_FOR,
     longestAcknowledgement: settings.SERVICE_ACK_MAX,
+    longestSilence: settings.SERVICE_SILENCE_MAX,
     deadAfter: Option.getOrElse(given.deadAfter, () => deadAfter),
     until: Option.getOrUndefined(given.until),
   }

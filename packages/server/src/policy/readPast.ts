@@ -8,6 +8,7 @@ import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
 import { Agenda } from "@tocsin/core/simulation/Agenda"
 import type { PastEntry } from "@tocsin/core/simulation/PolicyTrial"
 import type { KnownAgent } from "@tocsin/core/simulation/registrationOf"
+import type { SilenceRecord } from "@tocsin/core/silences/SilenceRecord"
 import { Effect, Pull, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
 
@@ -30,6 +31,7 @@ const INCIDENTS = columnsOf(
   "resolved_at",
 )
 const ACTS = columnsOf(storedTables.incident_act, "incident_id", "acted_at", "act", "ack_until")
+const SILENCES = storedTables.silence
 const RESULTS = columnsOf(
   storedTables.check_event,
   "agent_id",
@@ -60,6 +62,10 @@ interface PastAct {
   readonly acted_at: Instant.Instant
   readonly act: string
   readonly ack_until: Instant.Instant | undefined
+}
+
+interface StoredSilence extends Omit<SilenceRecord, "matchers"> {
+  readonly matchers: string
 }
 
 interface PastResult extends Pick<CheckResultEvent, "event_id" | "check_id" | "status" | "incident_key"> {
@@ -100,6 +106,22 @@ const readActs = (source: CopySource) =>
     },
   )
 
+/** Silences as they begin; one whose end comes first was expired before. */
+const readSilences = (source: CopySource) =>
+  Stream.runFold(
+    source.rows(SILENCES),
+    (): Array<PastEntry> => [],
+    (entries, rows) => {
+      for (const row of rows) {
+        const { matchers, ...fields } = fieldsOf<StoredSilence>(SILENCES, row)
+        const silence = { ...fields, matchers: JSON.parse(matchers) }
+        if (silence.starts_at < silence.ends_at)
+          entries.push({ entry: "silenced", silence, at: silence.starts_at })
+      }
+      return entries
+    },
+  )
+
 /** What happened to an incident, apart from results: to that of a dead agent, and by people. */
 const entriesOf = (incident: PastIncident, acts: ReadonlyArray<PastAct>): ReadonlyArray<PastEntry> => {
   const { incident_key, kind, opened_at, opener_agent_id: agent_id, resolved_at } = incident
@@ -117,11 +139,12 @@ const entriesOf = (incident: PastIncident, acts: ReadonlyArray<PastAct>): Readon
   ]
 }
 
-/** Reads incidents in the order in which they opened, as far as it is asked to. */
+/** Reads silences, and incidents in the order in which they opened, as far as it is asked to. */
 const incidentReader = Effect.fnUntraced(function* (source: CopySource) {
   const acts = yield* readActs(source)
   const pull = yield* Stream.toPull(source.rows(INCIDENTS))
   const agenda = new Agenda<PastEntry>()
+  for (const entry of yield* readSilences(source)) agenda.set(entry, entry.at)
   let readUntil: Instant.Instant | undefined = Instant.fromMicros(0n)
   const read = (rows: ReadonlyArray<CopiedRow>) => {
     for (const row of rows) {

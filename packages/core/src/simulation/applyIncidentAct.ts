@@ -2,14 +2,14 @@ import { Result } from "effect"
 import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
 import { format } from "../contract/Instant.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { ActEntry } from "./readActs.ts"
+import type { IncidentAct } from "./readActs.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
 
-/** Does what a line states. Fails with the reason if it is impossible. */
-export const applyAct = (
+/** Does what a line states about an incident. Fails with the reason if it is impossible. */
+export const applyIncidentAct = (
   service: SimulatedService,
-  act: ActEntry,
+  act: IncidentAct,
   rules: RuleOptions,
 ): Result.Result<void, string> => {
   const { incident_key: key, received_at: at } = act

@@ -1,0 +1,35 @@
+import { Result } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { SilenceRequest } from "../contract/Silences.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { SilenceRecord } from "./SilenceRecord.ts"
+
+type SilenceLimit = Pick<RuleOptions, "longestSilence">
+
+const tooLong = Result.fail("a silence must not last longer than SERVICE_SILENCE_MAX; extend it later")
+
+/** When a new silence begins and ends, within the settings (docs/rules.md#silences). */
+export const silenceTimes = (
+  request: Pick<SilenceRequest, "ends_at" | "for" | "starts_at">,
+  { longestSilence }: SilenceLimit,
+  now: Instant.Instant,
+): Result.Result<Pick<SilenceRecord, "ends_at" | "starts_at">, string> => {
+  const starts_at = request.starts_at === undefined ? now : Instant.max(request.starts_at, now)
+  if (request.for !== undefined && request.ends_at !== undefined)
+    return Result.fail("for and ends_at exclude each other; give one of them")
+  const ends_at = request.for === undefined ? request.ends_at : Instant.plus(starts_at, request.for)
+  if (ends_at === undefined) return Result.fail("ends_at or for is missing; give one of them")
+  if (ends_at <= starts_at) return Result.fail("ends_at must be in the future, and after starts_at")
+  return ends_at > Instant.plus(starts_at, longestSilence) ? tooLong : Result.succeed({ starts_at, ends_at })
+}
+
+/** The end that an edit gives a silence, within the settings. */
+export const editedEnd = (
+  ends_at: Instant.Instant,
+  { starts_at }: Pick<SilenceRecord, "starts_at">,
+  { longestSilence }: SilenceLimit,
+  now: Instant.Instant,
+): Result.Result<Instant.Instant, string> => {
+  if (ends_at <= now) return Result.fail("ends_at must be in the future; expire the silence to end it now")
+  return ends_at > Instant.plus(starts_at, longestSilence) ? tooLong : Result.succeed(ends_at)
+}
