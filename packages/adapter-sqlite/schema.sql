@@ -11,6 +11,7 @@
 -- 9 acknowledged_incidents compatible sha256:1301201050431d00a16f8966dd0437124ed4d66ef009eee44364bb14e24a4560
 -- 10 audit compatible sha256:d6c0bcbc773d6e596a806a1fa0e1ea1df36ed04016f2949380c9b2f14ab2a047
 -- 11 silences breaking sha256:829f45ab2840a7236b5a415d4b1fd9fafb22cbddfebfed71ffeb87c1c07ef5d3
+-- 12 replicas compatible sha256:7366d2f87ecb2853f87c1f53cb3b7397cc110439fb42cb9ba7a676b5036b49e8
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -329,6 +330,16 @@ CREATE TABLE removed_registration (
   registration_id TEXT NOT NULL PRIMARY KEY,
   agent_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE replica (
+  id TEXT NOT NULL PRIMARY KEY,
+  version TEXT NOT NULL,
+  policy_hash TEXT NOT NULL,
+  receivers TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT;
 
 CREATE TABLE schema_migration (
   id INTEGER PRIMARY KEY,

@@ -2,8 +2,16 @@ import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
 import type { NotifierName } from "@tocsin/core/contract/Status"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { AGENT, enroll, report } from "../service/agents.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
 const LEASE = Duration.seconds(60)
@@ -74,7 +82,7 @@ describe("an item whose notifier no process is configured for", () => {
       yield* after("24 hours")
       yield* claimForWebhook
       yield* after("25 hours")
-      assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 5)), 1)
+      assert.strictEqual(yield* transact(discardUnclaimed(["debug"], 5)), 1)
       yield* has("debug firing pending", "webhook firing failed")
     }),
   )
@@ -92,10 +100,10 @@ describe("an item whose notifier no process is configured for", () => {
         yield* transact(settleAttempt(claim, { outcome: "deferred", error: "503" }, 0))
       yield* after("2 hours")
       assert.deepStrictEqual(ofWebhook(), ["webhook firing retry", "webhook firing pending"])
-      assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 100)), 0)
+      assert.strictEqual(yield* transact(discardUnclaimed(["debug"], 100)), 0)
       assert.deepStrictEqual(ofWebhook(), ["webhook firing retry", "webhook firing pending"])
       yield* after("24 hours")
-      assert.strictEqual(yield* transact(discardUnclaimed(["webhook"], 100)), 2)
+      assert.strictEqual(yield* transact(discardUnclaimed(["debug"], 100)), 2)
     }),
   )
 
@@ -106,7 +114,7 @@ describe("an item whose notifier no process is configured for", () => {
       yield* disk.turns("critical")
       yield* agent().reports({ check: "load", status: "critical" })
       yield* after("24 hours")
-      const discard = transact(discardUnclaimed(["webhook"], 2))
+      const discard = transact(discardUnclaimed(["debug"], 2))
       assert.strictEqual(yield* discard, 0)
       yield* after(1)
       assert.strictEqual(yield* discard, 2)
@@ -117,6 +125,107 @@ describe("an item whose notifier no process is configured for", () => {
       yield* disk.turns("warning")
       yield* disk.turns("critical")
       assert.strictEqual(states().filter((state) => state === "webhook firing pending").length, 1)
+    }),
+  )
+})
+
+/** Processes that report their receivers when told to, over one storage. */
+const openNamed = Effect.fnUntraced(function* () {
+  const service = yield* openService({ notifiers: ["debug"], deadAfter: Duration.days(365) })
+  const open = Effect.fnUntraced(function* (name: string, receivers: ReadonlyArray<string>) {
+    const process = yield* service.open(name, { delivers: false })
+    let listed = receivers
+    const reports = Effect.gen(function* () {
+      const started_at = yield* Instant.now
+      const row = { id: name, version: "1", policy_hash: listed.join(), started_at, receivers: listed }
+      yield* process.commits.transact(reportReplica(row))
+    })
+    const follows = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+      listed = names
+      yield* process.policy.replace(compilePolicy(policyOf(names), []))
+      yield* reports
+    })
+    const discards = Effect.suspend(() => process.commits.transact(discardUnclaimed(listed, 100)))
+    const turns = (check: string, status: "warning" | "critical") =>
+      Effect.andThen(Effect.orDie(report(process, [{ check, status }])), settled)
+    const stops = process.commits.transact(endReplica(name))
+    yield* follows(receivers)
+    return { process, follows, reports, discards, stops, turns }
+  })
+  const states = () =>
+    Array.from(service.rows().outbox.values(), ({ receiver, state }) => `${receiver} ${state}`).toSorted()
+  return { open, states }
+})
+
+const policyOf = (names: ReadonlyArray<string>) =>
+  Result.getOrThrow(
+    readPolicy(
+      {
+        receivers: Object.fromEntries(
+          names.map((name) => [name, { kind: "messenger", url_file: `/run/secrets/${name}` }]),
+        ),
+        windows: [
+          { name: "always", cron: "* * * * *", tz: "UTC", for: "1h", match: ["check_id glob held*"] },
+        ],
+      },
+      [],
+    ),
+  )
+
+describe("an item of a receiver that a reload removes", () => {
+  it.effect("is discarded once no live replica has listed its receiver for a day, held or not", () =>
+    Effect.gen(function* () {
+      const { open, states } = yield* openNamed()
+      const { discards, follows, process, reports, turns } = yield* open("first", ["chat", "night"])
+      yield* enroll(process, AGENT)
+      yield* turns("disk", "critical")
+      yield* turns("held", "critical")
+      yield* TestClock.adjust("10 hours")
+      yield* follows(["chat"])
+      yield* TestClock.adjust("24 hours")
+      yield* reports
+      assert.strictEqual(yield* discards, 0)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* discards, 2)
+      assert.deepStrictEqual(states(), ["chat pending", "chat pending", "night discarded", "night discarded"])
+    }),
+  )
+
+  it.effect("stays while another replica lists it, and for a day after that one stops or crashes", () =>
+    Effect.gen(function* () {
+      const { open, states } = yield* openNamed()
+      const first = yield* open("first", ["chat", "night"])
+      yield* enroll(first.process, AGENT)
+      yield* first.turns("disk", "critical")
+      const second = yield* open("second", ["chat", "night"])
+      yield* first.follows(["chat"])
+      for (const end of [second.stops, Effect.void]) {
+        yield* TestClock.adjust("3 days")
+        yield* second.reports
+        yield* end
+        yield* TestClock.adjust("24 hours")
+        yield* first.reports
+        assert.strictEqual(yield* first.discards, 0)
+      }
+      assert.deepStrictEqual(states(), ["chat pending", "night pending"])
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* first.discards, 1)
+      assert.deepStrictEqual(states(), ["chat pending", "night discarded"])
+    }),
+  )
+
+  it.effect("waits for its receiver, which returns within the day", () =>
+    Effect.gen(function* () {
+      const { open, states } = yield* openNamed()
+      const first = yield* open("first", ["chat", "night"])
+      yield* enroll(first.process, AGENT)
+      yield* first.turns("disk", "critical")
+      yield* first.follows(["chat"])
+      yield* TestClock.adjust("23 hours")
+      yield* first.follows(["chat", "night"])
+      yield* TestClock.adjust("3 days")
+      assert.strictEqual(yield* first.discards, 0)
+      assert.deepStrictEqual(states(), ["chat pending", "night pending"])
     }),
   )
 })

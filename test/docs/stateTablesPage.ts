@@ -9,6 +9,7 @@ import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
 import { TimerTransitions } from "@tocsin/core/timers/TimerTransitions"
 import { PulseTransitions } from "@tocsin/core/topics/PulseTransitions"
+import { ReplicaTransitions } from "@tocsin/core/replicas/ReplicaTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
 interface Subject {
@@ -66,6 +67,13 @@ const subjects: ReadonlyArray<Subject> = [
       "What a receiver of an open incident's routes knows of it. Nothing stores it: it follows from the outbox.",
     file: "packages/core/src/timers/TimerTransitions.ts",
     rows: TimerTransitions,
+  },
+  {
+    title: "Replica",
+    meaning:
+      "A server process, as its row shows it to the others. `silent` is computed from its last report.",
+    file: "packages/core/src/replicas/ReplicaTransitions.ts",
+    rows: ReplicaTransitions,
   },
   {
     title: "Outbox item",

@@ -16,6 +16,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -56,6 +57,8 @@ export interface ProcessOptions {
   /** Whether it marks, sweeps and expires rows; it does not by default. */
   readonly keepsHouse?: boolean
   readonly retention?: Partial<Housekeeping.RetentionOptions>
+  /** Whether it reports itself to the others; it does not by default. */
+  readonly reports?: boolean
   /** Changes of the settings that its rules depend on. */
   readonly rules?: Partial<RuleOptions>
 }
@@ -112,7 +115,7 @@ const UNLIMITED = { perMinute: 0, burst: 0 }
 
 /** The layer of one process, over its client of the storage. */
 const layerOf = (
-  { delivers = true, keepsHouse = false, retention, lease, concurrency }: ProcessOptions,
+  { delivers = true, keepsHouse = false, reports = false, retention, lease, concurrency }: ProcessOptions,
   storage: Storage["Service"],
   notifiers: Notifiers["Service"],
 ) =>
@@ -120,6 +123,7 @@ const layerOf = (
     useCases,
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
+    reports ? Replicas.layer : Layer.empty,
   ).pipe(
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Commits.layer),

@@ -30,6 +30,7 @@ import { establish, findMark, markTable } from "./tables/MarkTable.ts"
 import { findOperatorOfToken, operatorTable } from "./tables/OperatorTable.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
+import { findReplicas, replicaTable } from "./tables/ReplicaTable.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
 /** For single statements, which are transactions too; `indexedTransaction` is for several. */
@@ -214,6 +215,9 @@ const make = (connected: Connected): Storage["Service"] => {
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
     incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
+    replicas: retryTransient(
+      Effect.map(read(sql, findReplicas, []), (rows) => rows.map(replicaTable.decode)),
+    ),
     mark: findOne(findMark, ["service"], markTable.decode),
     establish: (name, value) =>
       retryTransient(

@@ -17,7 +17,7 @@ import { makeMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
 import { makeRetentionTables } from "./retention/expire.ts"
-import { makeTables } from "./tables/makeTables.ts"
+import { makeTables, type Tables } from "./tables/makeTables.ts"
 import { isSearch, searchRows } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import { signsOfOthers } from "./reads/signsOfOthers.ts"
@@ -139,18 +139,14 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         }),
       ),
     operatorOfToken: (hash) => read(() => tables.operators.ofToken(hash)),
+    replicas: read(() => tables.replicas.all()),
     mark: read(() => tables.marks.find("service")),
     counts: silenceScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),
     silentAgents: silenceScans.silentAgents,
     ...expectationReads(tables, read),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
-    untilNextDue: (notifiers, now) =>
-      read(() => {
-        const moments = [...tables.outbox.nextMoments(notifiers, now), ...tables.alerts.nextMoments(now)]
-        const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
-        return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
-      }),
+    untilNextDue: (notifiers, now) => read(() => untilNextDue(tables, notifiers, now)),
     ...signsOfOthers(connection),
     expire: (piece) => commits.submit(() => expireNow(retention, piece), { isAlone: true }),
     establish: (name, value) =>
@@ -164,4 +160,13 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       }
     }),
   })
+}
+
+const untilNextDue = (
+  { alerts, outbox }: Tables,
+  ...[notifiers, now]: Parameters<Storage["Service"]["untilNextDue"]>
+): Duration.Duration | undefined => {
+  const moments = [...outbox.nextMoments(notifiers, now), ...alerts.nextMoments(now)]
+  const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
+  return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
 }

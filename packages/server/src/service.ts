@@ -26,6 +26,7 @@ export const service = (settings: Settings) =>
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
       const services = Tocsin.services({
         storage: storageLayer(settings),
+        version: manifest.version,
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
         clock: clockLayer(settings),
         notifiers: Layer.succeed(Notifiers, loaded.receivers),

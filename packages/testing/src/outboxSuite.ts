@@ -15,7 +15,7 @@ import { transact } from "./transact.ts"
 /** Outbox items by id and by age, and when the next is due (docs/rules.md#outbox). */
 export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("outbox", () => {
-    it.effect("items unchanged since a bound", () =>
+    it.effect("items of receivers that no replica lists", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [
           ["old", "a", { updated_at: after(-1) }],
@@ -24,15 +24,19 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["sent", "d", { ...ENDED, updated_at: after(-5) }],
           ["being sent", "e", { ...sending(LONG_AGO), updated_at: after(-5) }],
           ["leased until then", "g", { ...sending(start), updated_at: after(-5) }],
-          ["of another notifier", "f", { updated_at: after(-5), notifier: "webhook" }],
+          ["of a listed receiver", "f", { updated_at: after(-5), notifier: "webhook", receiver: "webhook" }],
+          ["named", "h", { receiver: "chat" }],
+          ["named, being sent", "i", { ...sending(LONG_AGO), receiver: "night" }],
         ])
         const found = (limit: number) =>
           observe(
             replica,
-            [{ unclaimedOutbox: { notifiers: ["debug", "messenger"], untouchedSince: start, limit } }],
+            [{ unclaimedOutbox: { listed: ["webhook"], untouchedSince: start, limit } }],
             (workspace) => workspace.found.unclaimedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
           )
-        assert.sameMembers(yield* found(10), [...ids("old", "old retry", "being sent")])
+        assert.sameMembers(yield* found(10), [
+          ...ids("old", "old retry", "being sent", "named", "named, being sent"),
+        ])
         assert.include([1, 2], (yield* found(1)).length, "one of each at most")
       }),
     )

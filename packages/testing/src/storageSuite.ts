@@ -20,6 +20,7 @@ import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
+import { replicaSuite } from "./replicaSuite.ts"
 import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
 import { agentRowSuite } from "./rows/agentRowSuite.ts"
@@ -79,6 +80,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     silenceSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
+    replicaSuite(subject)
     auditSuite(subject)
     auditStorySuite(subject)
     livenessSuite(subject)

@@ -4,6 +4,7 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 import { agentCalls } from "./api/AgentCalls.ts"
@@ -65,6 +66,7 @@ export const start = async (
 ): Promise<{ readonly services: Context.Context<MonitorServices>; readonly scope: Scope.Closeable }> => {
   const layer = Layer.mergeAll(
     HttpApp.layer(http),
+    Replicas.layer,
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     beats === undefined ? Layer.empty : Tocsin.beats(beats),

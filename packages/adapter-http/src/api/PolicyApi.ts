@@ -30,7 +30,7 @@ const getPolicy = HttpApiEndpoint.get("getPolicy", "/policy", {
     operation(
       TAG,
       "Show the policy in force",
-      "Shows the policy in force in the process that answers, with its receivers. It contains no secret.",
+      "Shows the policy in force in the process that answers, with its receivers, and the live servers with the hashes of their policies. It contains no secret.",
     ),
   )
   .annotate(RequiredRole, "read")

@@ -220,6 +220,17 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
           policy: story.POLICY,
           hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
           receivers: [{ name: "chat", notifier: "messenger" }],
+          replicas: [
+            {
+              id: "019c0ddc-3a00-7cc2-8b5a-2f1e6d0c9a47",
+              version: "1.2.0",
+              hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+              receivers: ["chat"],
+              started_at: "2026-01-28T09:00:00.000Z",
+              seen_at: "2026-01-30T14:20:10.000Z",
+            },
+          ],
+          replicas_differ: false,
         },
       },
     },

@@ -22,6 +22,7 @@ import { migration as expectations } from "./0007_expectations.ts"
 import { migration as acknowledgedIncidents } from "./0008_acknowledged_incidents.ts"
 import { migration as audit } from "./0009_audit.ts"
 import { migration as silences } from "./0010_silences.ts"
+import { migration as replicas } from "./0011_replicas.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -35,6 +36,7 @@ export const migrations: ReadonlyArray<Migration> = [
   acknowledgedIncidents,
   audit,
   silences,
+  replicas,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

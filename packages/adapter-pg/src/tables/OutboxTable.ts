@@ -66,18 +66,40 @@ export const findHeldOutbox: PgStatement = {
          WHERE o.look_at IS NOT NULL AND o.look_at <= $1 ORDER BY o.look_at LIMIT $2`,
 }
 
-/** Locks waiting items last updated before `$2`, and items whose lease ended before it, skipping locked ones. */
+/** Reads the receivers of items that wait or are being sent, one look into the index for each. */
+export const findWaitingReceivers: PgStatement = {
+  name: "find_waiting_receivers",
+  text: `WITH RECURSIVE waiting (receiver) AS (
+           (SELECT o.receiver FROM outbox AS o WHERE o.state IN ('pending', 'retry') ORDER BY o.receiver LIMIT 1)
+           UNION ALL
+           SELECT (
+             SELECT o.receiver FROM outbox AS o
+             WHERE o.state IN ('pending', 'retry') AND o.receiver > waiting.receiver ORDER BY o.receiver LIMIT 1
+           )
+           FROM waiting WHERE waiting.receiver IS NOT NULL
+         )
+         SELECT waiting.receiver FROM waiting WHERE waiting.receiver IS NOT NULL
+         UNION
+         SELECT o.receiver FROM outbox AS o WHERE o.state = 'sending'`,
+}
+
+/**
+ * Locks waiting items, and items whose lease ended before `$4`, skipping locked ones. Where the receiver
+ * is a notifier by its own name, they were last updated, or their lease ended, before `$2`.
+ */
 export const lockUnclaimedOutbox: PgStatement = {
   name: "lock_unclaimed_outbox",
   text: `SELECT waiting.* FROM (
            SELECT ${outboxTable.columns} FROM outbox AS o
-           WHERE o.receiver = ANY($1) AND o.state IN ('pending', 'retry') AND o.updated_at < $2
+           WHERE o.receiver = ANY($1) AND o.state IN ('pending', 'retry')
+             AND (o.receiver <> o.notifier OR o.updated_at < $2)
            LIMIT $3 FOR UPDATE SKIP LOCKED
          ) AS waiting
          UNION ALL
          SELECT leased.* FROM (
            SELECT ${outboxTable.columns} FROM outbox AS o
-           WHERE o.receiver = ANY($1) AND o.state = 'sending' AND o.leased_until < $2
+           WHERE o.receiver = ANY($1) AND o.state = 'sending'
+             AND o.leased_until < CASE WHEN o.receiver = o.notifier THEN $2 ELSE $4 END
            LIMIT $3 FOR UPDATE SKIP LOCKED
          ) AS leased`,
 }

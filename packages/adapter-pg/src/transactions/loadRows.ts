@@ -20,6 +20,7 @@ import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { markTable, lockMark } from "../tables/MarkTable.ts"
 import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
 import { lockSilences, silenceTable } from "../tables/SilenceTable.ts"
+import { lockReplicas, replicaTable } from "../tables/ReplicaTable.ts"
 import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
@@ -43,6 +44,7 @@ export const loadRows = Effect.fnUntraced(function* (
   yield* loadOutbox(loading, requests)
   yield* loadOperators(loading, requests)
   yield* loadSilences(loading, requests)
+  if (requests.some(({ replicas }) => replicas)) yield* loadReplicas(loading)
   if (requests.some(({ mark }) => mark)) yield* loadMark(loading)
   if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
 })
@@ -212,6 +214,9 @@ const loadSilences = Effect.fnUntraced(function* ({ pg, workspace }: Loading, re
   }
   for (const id of ids) workspace.silences.load(id, undefined)
 })
+
+const loadReplicas = ({ pg, workspace }: Loading) =>
+  Effect.map(pg.query(lockReplicas, []), (rows) => workspace.loadReplicas(rows.map(replicaTable.decode)))
 
 const loadMark = ({ pg, workspace }: Loading) =>
   Effect.map(pg.query(lockMark, ["service"]), (rows) =>

@@ -23,6 +23,7 @@ import { columnArrays, type RowStatement, type Table } from "../tables/makeTable
 import { markTable } from "../tables/MarkTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
 import { silenceTable } from "../tables/SilenceTable.ts"
+import { replicaTable } from "../tables/ReplicaTable.ts"
 import { alertTable, outboxTable } from "../tables/OutboxTable.ts"
 
 /**
@@ -110,6 +111,7 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
     ...rowWrites(alertTable, alerts, "upserted"),
     ...rowWrites(markTable, changes.marks, "inserted"),
     ...rowWrites(operatorTable, changes.operators, "inserted"),
+    ...rowWrites(replicaTable, changes.replicas, "inserted"),
     each(auditTable.insert, changes.audit),
     each(auditSubjectTable.insert, subjectRowsOf(changes.audit)),
     ...rowWrites(silenceTable, changes.silences, "inserted"),

@@ -8,6 +8,7 @@ import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTa
 import {
   alertTable,
   findHeldOutbox,
+  findWaitingReceivers,
   lockClaimableAlerts,
   outboxTable,
   lockUnclaimedOutbox,
@@ -70,8 +71,13 @@ export const search = Effect.fnUntraced(function* (
     found.unendedSilences = Number(row?.["unended"])
   }
   if (unclaimedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = unclaimedOutbox
-    const rows = yield* pg.query(lockUnclaimedOutbox, [notifiers, untouchedSince, limit])
+    const { listed, untouchedSince, limit } = unclaimedOutbox
+    const waiting = (yield* pg.query(findWaitingReceivers, [])).map((row) => row["receiver"])
+    const unlisted = waiting.filter((receiver) => !listed.some((name) => name === receiver))
+    const rows =
+      unlisted.length === 0
+        ? []
+        : yield* pg.query(lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
     found.unclaimedOutbox = rows.map(outboxTable.decode)
     for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }

@@ -62,7 +62,7 @@ const searches: ReadonlyArray<{
   {
     name: "items that nobody sends",
     table: "outbox",
-    request: { unclaimedOutbox: { notifiers, untouchedSince: LATER, limit } },
+    request: { unclaimedOutbox: { listed: [], untouchedSince: LATER, limit } },
     found: (workspace) => workspace.found.unclaimedOutbox.map((row) => row.id),
   },
   {

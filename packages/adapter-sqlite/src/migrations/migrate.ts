@@ -19,6 +19,7 @@ import { migration as expectations } from "./0008_expectations.ts"
 import { migration as acknowledgedIncidents } from "./0009_acknowledged_incidents.ts"
 import { migration as audit } from "./0010_audit.ts"
 import { migration as silences } from "./0011_silences.ts"
+import { migration as replicas } from "./0012_replicas.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -33,6 +34,7 @@ export const migrations: ReadonlyArray<Migration> = [
   acknowledgedIncidents,
   audit,
   silences,
+  replicas,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -2,11 +2,13 @@ import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, type Table } from "./makeTable.ts"
 
 type Notifiers = ReadonlyArray<NotifierName>
+type UnclaimedRequest = NonNullable<RowRequest["unclaimedOutbox"]>
 type Items = ReadonlyArray<OutboxRecord>
 
 const OF_RECEIVERS = "receiver IN (SELECT value FROM json_each(?))"
@@ -31,9 +33,24 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE look_at IS NOT NULL AND look_at <= ?
     ORDER BY look_at LIMIT ?`,
   )
-  const unclaimed = table.all<[notifiers: string, Instant, limit: number]>(
+  // One look into the index for each receiver.
+  const waitingReceivers = connection.query<[NotifierName]>(
+    `WITH RECURSIVE waiting (receiver) AS (
+      SELECT min(receiver) FROM outbox WHERE state IN ('pending', 'retry')
+      UNION ALL
+      SELECT (SELECT min(receiver) FROM outbox WHERE state IN ('pending', 'retry') AND receiver > waiting.receiver)
+      FROM waiting WHERE waiting.receiver IS NOT NULL
+    )
+    SELECT receiver FROM waiting WHERE receiver IS NOT NULL
+    UNION SELECT receiver FROM outbox INDEXED BY outbox_leased WHERE state = 'sending'`,
+  )
+  const unclaimed = table.all<[receivers: string, Instant, limit: number]>(
     `WHERE state IN ('pending', 'retry') AND ${OF_RECEIVERS}
-      AND event_type IN ('firing', 'resolved') AND updated_at < ? LIMIT ?`,
+      AND event_type IN ('firing', 'resolved') AND (receiver <> notifier OR updated_at < ?) LIMIT ?`,
+  )
+  const abandoned = table.all<[Instant, untouchedSince: Instant, receivers: string, limit: number]>(
+    `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until < ?
+      AND (receiver <> notifier OR leased_until < ?) AND ${OF_RECEIVERS} LIMIT ?`,
   )
   const nextDue = connection.query<[Instant | null]>(
     "SELECT min(next_attempt_at) FROM outbox WHERE receiver = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
@@ -54,13 +71,14 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     /** Items whose lease has expired, the earliest first. */
     expired: (notifiers: Notifiers, now: Instant, limit: number): Items =>
       expired(now, JSON.stringify(notifiers), limit),
-    /** Waiting items last updated before a moment, and items whose lease ended before it. */
-    unclaimed: (notifiers: Notifiers, untouchedSince: Instant, limit: number): Items => {
-      const wanted = JSON.stringify(notifiers)
-      const waiting = unclaimed(wanted, untouchedSince, limit)
-      // The moment itself is not before it. Instants are bigints; their brand allows no arithmetic.
-      const leased = expired((untouchedSince - 1n) as Instant, wanted, limit)
-      return [...waiting, ...leased]
+    /** Items of receivers that are not listed: see `RowRequest`. */
+    unclaimed: ({ listed, untouchedSince, limit }: UnclaimedRequest, now: Instant): Items => {
+      const waiting = waitingReceivers.all().map(([receiver]) => receiver)
+      const unlisted = JSON.stringify(waiting.filter((receiver) => !listed.includes(receiver)))
+      return [
+        ...unclaimed(unlisted, untouchedSince, limit),
+        ...abandoned(now, untouchedSince, unlisted, limit),
+      ]
     },
     /** The next moments after `now` at which an item is due or a lease expires. */
     nextMoments: (notifiers: Notifiers, now: Instant): ReadonlyArray<Instant> => [

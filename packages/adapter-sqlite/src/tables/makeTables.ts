@@ -13,6 +13,7 @@ import {
 } from "./IncidentTable.ts"
 import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
+import { makeReplicaTable } from "./ReplicaTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
 import { makeSilenceTable } from "./SilenceTable.ts"
 
@@ -32,6 +33,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   alerts: makeAlertTable(connection),
   marks: makeMarkTable(connection),
   operators: makeOperatorTable(connection),
+  replicas: makeReplicaTable(connection),
   audit: makeAuditTable(connection),
   silences: makeSilenceTable(connection),
   established: makeEstablishedTable(connection),

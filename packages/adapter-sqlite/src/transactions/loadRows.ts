@@ -24,6 +24,7 @@ export const loadRows = (stored: StoredRows, workspace: Workspace, request: RowR
   }
   for (const name of request.operators ?? []) workspace.operators.load(name, tables.operators.find(name))
   for (const id of request.silences ?? []) workspace.silences.load(id, tables.silences.find(id))
+  if (request.replicas) workspace.loadReplicas(tables.replicas.all())
   if (request.mark) workspace.marks.load("service", tables.marks.find("service"))
   if (request.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
 }

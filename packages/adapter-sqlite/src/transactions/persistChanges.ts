@@ -17,6 +17,7 @@ export const persistChanges = (tables: Tables, workspace: Workspace): WorkspaceC
   for (const change of changes.alerts) tables.alerts.write(change)
   for (const { after } of changes.marks) if (after !== undefined) tables.marks.write(after)
   for (const change of changes.operators) tables.operators.write(change)
+  for (const change of changes.replicas) tables.replicas.write(change)
   tables.audit.add(changes.audit)
   for (const change of changes.silences) tables.silences.write(change)
   tables.incidentChanges.add(changes.incidentChanges)

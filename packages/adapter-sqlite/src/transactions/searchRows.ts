@@ -41,8 +41,7 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
     for (const { row } of found.claimableAlerts) workspace.alerts.load(row, row)
   }
   if (request.unclaimedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
-    found.unclaimedOutbox = tables.outbox.unclaimed(notifiers, untouchedSince, limit)
+    found.unclaimedOutbox = tables.outbox.unclaimed(request.unclaimedOutbox, now)
     for (const row of found.unclaimedOutbox) workspace.outbox.load(row.id, row)
   }
   if (request.dueIncidents !== undefined)

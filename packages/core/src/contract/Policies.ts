@@ -29,12 +29,27 @@ const ReceiverInForce = Schema.Struct({
   }),
 }).annotate({ identifier: "ReceiverInForce", description: "A receiver of the policy in force." })
 
+const ReplicaState = Schema.Struct({
+  id: Schema.String.annotateKey({ description: "Drawn when the process started." }),
+  version: Schema.String.annotateKey({ description: "Of Tocsin; `embedded` inside another program." }),
+  hash: Schema.String.annotateKey({ description: "Names its policy, like the `hash` above." }),
+  receivers: Schema.Array(NotifierName).annotateKey({ description: "The names of its receivers." }),
+  started_at: InstantFromString,
+  seen_at: InstantFromString.annotateKey({ description: "Its latest report." }),
+}).annotate({ identifier: "Replica", description: "A running server of this installation." })
+
 /** The policy in force in this process. */
 export const PolicyInForceState = Schema.Struct({
   policy: PolicyDocument,
   hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
   receivers: Schema.Array(ReceiverInForce).annotateKey({
     description: "Every receiver, by name: those of the policy, or else the notifiers of the settings.",
+  }),
+  replicas: Schema.Array(ReplicaState).annotateKey({
+    description: "The servers that reported themselves within the last minute, the oldest first.",
+  }),
+  replicas_differ: Schema.Boolean.annotateKey({
+    description: "Whether these servers follow different policies: reload or restart those that differ.",
   }),
 }).annotate({
   identifier: "PolicyInForce",

@@ -80,6 +80,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
           (operator) => operator.token_hash === hash || operator.former_token_hash === hash,
         ),
       ),
+    replicas: Effect.sync(() => Array.from(tables.replicas.values())),
     mark: Effect.sync(() => tables.mark),
     establish: (name, value) =>
       Effect.sync(() => {

@@ -24,6 +24,7 @@ import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
+import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
 
 /**
@@ -63,6 +64,7 @@ export class MemoryTables {
   readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
   mark: MarkRecord | undefined
   readonly operators = new Map<OperatorName, OperatorRecord>()
+  readonly replicas = new Map<string, ReplicaRecord>()
   /** In the order in which they were recorded. */
   readonly audit = new Map<AuditId, AuditRecord>()
   readonly silences = new Map<SilenceId, SilenceRecord>()

@@ -37,6 +37,10 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
     if (after !== undefined) tables.operators.set(after.name, after)
     else if (before !== undefined) tables.operators.delete(before.name)
   }
+  for (const { before, after } of changes.replicas) {
+    if (after !== undefined) tables.replicas.set(after.id, after)
+    else if (before !== undefined) tables.replicas.delete(before.id)
+  }
   for (const row of changes.audit) tables.audit.set(row.id, row)
   for (const { after } of changes.silences) if (after !== undefined) tables.silences.set(after.id, after)
   for (const change of changes.incidentChanges) {

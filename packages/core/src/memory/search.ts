@@ -42,15 +42,14 @@ export const search = (
   }
   searchHolds(tables, workspace, request, now)
   if (request.unclaimedOutbox !== undefined) {
-    const { notifiers, untouchedSince, limit } = request.unclaimedOutbox
-    const items = Array.from(tables.outbox.values()).filter(
-      (item) =>
-        notifiers.includes(item.receiver) &&
-        (isWaiting(item)
-          ? item.updated_at < untouchedSince
-          : item.leased_until !== undefined && item.leased_until < untouchedSince),
+    const { listed, untouchedSince, limit } = request.unclaimedOutbox
+    const others = Array.from(tables.outbox.values()).filter((item) => !listed.includes(item.receiver))
+    const endBy = (item: OutboxRecord) => (item.receiver === item.notifier ? untouchedSince : now)
+    const waiting = others.filter(
+      (item) => isWaiting(item) && (item.receiver !== item.notifier || item.updated_at < untouchedSince),
     )
-    found.unclaimedOutbox = items.slice(0, limit)
+    const leased = others.filter((item) => item.leased_until !== undefined && item.leased_until < endBy(item))
+    found.unclaimedOutbox = [...waiting.slice(0, limit), ...leased.slice(0, limit)]
     for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }
   if (request.claimableAlerts !== undefined)

@@ -42,6 +42,7 @@ export const loadRows = (
   search(tables, workspace, request, now)
   for (const name of request.operators ?? NONE) workspace.operators.load(name, tables.operators.get(name))
   for (const id of request.silences ?? NONE) workspace.silences.load(id, tables.silences.get(id))
+  if (request.replicas) workspace.loadReplicas(tables.replicas.values())
   if (request.mark) workspace.marks.load("service", tables.mark)
   if (request.pendingAgents) workspace.loadPendingAgents(tables.pendingAgents)
 }

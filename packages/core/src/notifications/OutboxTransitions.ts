@@ -24,7 +24,7 @@ const discarded = <From extends "pending" | "retry">(from: From) =>
       from,
       trigger: "notifier_gone",
       condition:
-        "no replica is configured for its notifier: unclaimed for 24 hours, counted from the end of an expired lease",
+        "no live replica has listed its receiver for 24 hours; where the receiver is a notifier by its own name, also untouched for 24 hours, counted from the end of an expired lease",
       to: "discarded",
       effects: "none",
     },

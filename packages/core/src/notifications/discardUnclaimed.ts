@@ -1,27 +1,26 @@
-import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
 
 /**
- * No replica has a notifier whose items nobody has claimed for this long (docs/rules.md#discarded-rows).
+ * One bounded piece of discarding items of receivers that no replica has listed for a day
+ * (docs/rules.md#discarded-rows). `own` are the receivers of this process. A server of an older
+ * version lists nothing, but its receivers are notifiers by their own names, and it touches their
+ * items within a day. Returns how many it discarded.
  */
-const UNCLAIMED_FOR = Duration.hours(24)
-
-/**
- * One bounded piece of discarding items that no replica sends. `notifiers` are not configured here;
- * a replica that has them would have claimed within a day. Returns how many it discarded.
- */
-export const discardUnclaimed = (notifiers: ReadonlyArray<NotifierName>, limit: number): Command<number> =>
+export const discardUnclaimed = (own: Iterable<NotifierName>, limit: number): Command<number> =>
   function* (workspace, now) {
-    const untouchedSince = Instant.minus(now, UNCLAIMED_FOR)
-    yield { unclaimedOutbox: { notifiers, untouchedSince, limit } }
+    yield* ensure(workspace, { replicas: true })
+    const listed = [...own, ...listedReceivers(workspace.replicas.group("all"), now)]
+    const untouchedSince = Instant.minus(now, LISTED_FOR)
+    yield { unclaimedOutbox: { listed, untouchedSince, limit } }
     const { unclaimedOutbox } = workspace.found
     yield* ensure(workspace, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
     let count = 0
@@ -52,10 +51,11 @@ const leaseEnded = (item: OutboxRecord): OutboxRecord =>
     : item
 
 /**
- * Whether an item waits behind an earlier one of its incident and receiver that has been updated
+ * Whether a server of an older version may be at work: an item waits behind an earlier one of its incident and receiver that has been updated
  * since.
  */
 const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
+  item.receiver === item.notifier &&
   workspace.outbox
     .group(item.incident_id)
     .some(

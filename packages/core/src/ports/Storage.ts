@@ -13,6 +13,7 @@ import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
+import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
 import type { MetricCounts, SummaryCounts } from "./StorageCounts.ts"
@@ -175,6 +176,8 @@ export class Storage extends Context.Service<
     ) => Effect.Effect<IncidentStory | undefined, StorageError>
     /** Reads the operator whose token, or former token, has this hash. */
     readonly operatorOfToken: (hash: KeyHash) => Effect.Effect<OperatorRecord | undefined, StorageError>
+    /** Reads the rows of all replicas, in no order. */
+    readonly replicas: Effect.Effect<ReadonlyArray<ReplicaRecord>, StorageError>
     /** Reads the service's sign of life. */
     readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */

@@ -9,6 +9,7 @@ import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import { audit, audit_subject, operator } from "./OperatorTables.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { EstablishedName } from "./Storage.ts"
@@ -182,6 +183,20 @@ const alert: TableShape<AlertRecord> = {
   },
 }
 
+const replica: TableShape<ReplicaRecord> = {
+  name: "replica",
+  key: ["id"],
+  columns: {
+    id: text,
+    version: text,
+    policy_hash: text,
+    receivers: json,
+    started_at: instant,
+    seen_at: instant,
+    ended_at: orUndefined(instant),
+  },
+}
+
 const mark: TableShape<MarkRecord> = {
   name: "mark",
   key: ["name"],
@@ -238,6 +253,7 @@ export const storedTables = {
   outbox,
   alert,
   operator,
+  replica,
   audit,
   audit_subject,
   silence,

@@ -188,11 +188,9 @@ const chores = Effect.gen(function* () {
     {
       name: "discarding notifications that no replica sends",
       pause: Effect.sleep(EXPIRE_EVERY),
-      piece: Effect.flatMap(storage.metricCounts, ({ backlog }) => {
-        const waited = new Set(backlog.map(({ notifier }) => notifier))
-        const unconfigured = Array.from(waited).filter((notifier) => !receivers.current().has(notifier))
-        return Effect.map(commits.transact(discardUnclaimed(unconfigured, PIECE)), isWhole)
-      }),
+      piece: Effect.suspend(() =>
+        Effect.map(commits.transact(discardUnclaimed(receivers.current().keys(), PIECE)), isWhole),
+      ),
     },
   ]
   return list

@@ -7,6 +7,8 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { PolicyInForceState, WindowList } from "../contract/Policies.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+import { currentReceivers, policyHashes, replicaState } from "../replicas/listings.ts"
 
 /** Occurrences of each listed window. */
 export const SHOWN_OCCURRENCES = 5
@@ -15,8 +17,8 @@ export const SHOWN_OCCURRENCES = 5
 export class Policies extends Context.Service<
   Policies,
   {
-    /** The policy in force in this process. */
-    readonly current: Effect.Effect<PolicyInForceState>
+    /** The policy in force in this process, and what the live replicas follow. */
+    readonly current: Effect.Effect<PolicyInForceState, StorageError>
     /** Its windows, each with its next times. */
     readonly windows: Effect.Effect<WindowList>
     /** Notifiers that a policy may name without defining them. */
@@ -28,9 +30,18 @@ export class Policies extends Context.Service<
     Effect.gen(function* () {
       const inForce = yield* PolicyInForce
       const hashing = yield* Hashing
+      const storage = yield* Storage
+      const liveReplicas = Effect.gen(function* () {
+        const replicas = yield* storage.replicas
+        const now = yield* Instant.now
+        return replicas
+          .filter((replica) => replicaState(replica, now) === "live")
+          .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      })
       return Policies.of({
         given: yield* RuleSettings,
-        current: Effect.sync(() => {
+        current: Effect.gen(function* () {
+          const replicas = yield* liveReplicas
           const { document, receivers } = inForce.current()
           return {
             policy: document,
@@ -38,6 +49,17 @@ export class Policies extends Context.Service<
             receivers: Array.from(receivers, ([name, { kind }]) => ({ name, notifier: kind })).toSorted(
               (a, b) => (a.name < b.name ? -1 : 1),
             ),
+            replicas: replicas.map(
+              ({ id, policy_hash: hash, receivers: listed, seen_at, started_at, version }) => ({
+                id,
+                version,
+                hash,
+                receivers: currentReceivers(listed),
+                started_at,
+                seen_at,
+              }),
+            ),
+            replicas_differ: policyHashes(replicas).length > 1,
           }
         }),
         windows: Effect.map(Instant.now, (now) => ({

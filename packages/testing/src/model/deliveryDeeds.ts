@@ -2,6 +2,7 @@ import type { Signature } from "@tocsin/core/audit/Signature"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimAlerts, settleAlert } from "@tocsin/core/notifications/alertDecisions"
 import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { NotifierKind } from "@tocsin/core/contract/Status"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
@@ -104,7 +105,15 @@ export const replayNth = Effect.fnUntraced(function* (
 
 /** Discards items that have waited for a day. */
 export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
-  transact(storage, inOrderOfIds(discardUnclaimed([notifier], ALL)))
+  transact(
+    storage,
+    inOrderOfIds(
+      discardUnclaimed(
+        NotifierKind.literals.filter((kind) => kind !== notifier),
+        ALL,
+      ),
+    ),
+  )
 
 /** Expires rows, first those of deleted agents, which other rules may or may not count. */
 export const expire = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"expire">) {

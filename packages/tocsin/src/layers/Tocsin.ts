@@ -28,6 +28,7 @@ import * as Beats from "@tocsin/core/usecases/Beats"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
+import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
@@ -54,6 +55,8 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
   /** No caller waits longer for the storage; 10 s unless given. */
   readonly storageTimeout?: Duration.Input | undefined
+  /** The version that this process reports to the others; `embedded` unless given. */
+  readonly version?: string | undefined
   /** Peppers the hashes of agent keys; the same for good once chosen. */
   readonly pepper?: Redacted.Redacted | undefined
 }
@@ -124,10 +127,10 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
 }
 
 /**
- * Delivery of the outbox, liveness and retention, for as long as the layer lives; safe with several
+ * Delivery of the outbox, liveness, retention and the report to other replicas, for as long as the layer lives; safe with several
  * replicas.
  */
-export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer)
+export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer, Replicas.layer)
 
 /** What {@link beats} are set to. */
 export interface BeatOptions {
@@ -165,5 +168,6 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
       }),
     ),
     Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
+    options.version === undefined ? Layer.empty : Layer.succeed(Replicas.ReplicaVersion, options.version),
     Layer.succeed(Delivery.DeliverySettings, { ...Delivery.defaultDelivery, ...options.delivery }),
   )

@@ -89,11 +89,12 @@ export interface RowRequest {
    */
   readonly loudMembers?: ReadonlyArray<{ readonly incident_id: IncidentId; readonly limit: number }>
   /**
-   * Items of these notifiers that are waiting and were last updated before `untouchedSince`, and
-   * those being sent whose lease ended before it; at most `limit` of each.
+   * Items of receivers that are not `listed`: at most `limit` that are waiting, and at most `limit`
+   * whose lease has ended. Items whose receiver is a notifier by its own name must have been so since
+   * `untouchedSince`.
    */
   readonly unclaimedOutbox?: {
-    readonly notifiers: ReadonlyArray<NotifierName>
+    readonly listed: ReadonlyArray<NotifierName>
     readonly untouchedSince: Instant
     readonly limit: number
   }
@@ -126,6 +127,8 @@ export interface RowRequest {
   readonly silences?: ReadonlyArray<SilenceId>
   /** Named operators. */
   readonly operators?: ReadonlyArray<OperatorName>
+  /** The rows of all replicas; replicas wait for one another. */
+  readonly replicas?: true
   /** The service's sign of life; replicas wait for one another. */
   readonly mark?: true
 }

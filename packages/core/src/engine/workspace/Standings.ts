@@ -1,5 +1,15 @@
 import { compareMembers, type MemberRecord } from "../../incidents/MemberRecord.ts"
 
+/** How far down its ranking an incident's members are loaded. */
+export interface LoadedRanking {
+  /** How many members were requested. */
+  readonly limit: number
+  /** The last loaded member as stored: every current member that is not loaded ranks below it. */
+  readonly floor: MemberRecord | undefined
+  /** Whether all current members are loaded. */
+  readonly complete: boolean
+}
+
 /**
  * The members of one incident as a heap, worst first. A changed member is added again; its old
  * version is dropped when it reaches the top. So the cost of a change does not grow with the number

@@ -16,25 +16,16 @@ import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord
 import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
 import { topicsOfAct } from "../../topics/topicsOfChange.ts"
+import type { ReplicaRecord } from "../../replicas/ReplicaRecord.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { type Found, NOTHING_FOUND } from "./Found.ts"
 import { KnownEvents } from "./KnownEvents.ts"
-import { Standings } from "./Standings.ts"
+import { type LoadedRanking, Standings } from "./Standings.ts"
 import { Table, type WriteCount } from "./Table.ts"
 import { WorkspaceTables } from "./WorkspaceTables.ts"
 
 const CHECKS = topic("checks")
 const INCIDENTS = topic("incidents")
-
-/** How far down its ranking an incident's members are loaded. */
-export interface LoadedRanking {
-  /** How many members were requested. */
-  readonly limit: number
-  /** The last loaded member as stored: every current member that is not loaded ranks below it. */
-  readonly floor: MemberRecord | undefined
-  /** Whether all current members are loaded. */
-  readonly complete: boolean
-}
 
 /**
  * The rows of one transaction: what the storage loaded, and what the decisions changed. A storage
@@ -52,6 +43,7 @@ export class Workspace {
   readonly marks = new Table(WorkspaceTables.marks, this.#count)
   readonly operators = new Table(WorkspaceTables.operators, this.#count)
   readonly silences = new Table(WorkspaceTables.silences, this.#count)
+  readonly replicas = new Table(WorkspaceTables.replicas, this.#count)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(WorkspaceTables.openIncidents, this.#count)
   /** The key of a blacklist row. */
@@ -74,6 +66,7 @@ export class Workspace {
   #storyCuts: Map<IncidentId, StoryCut> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
+  knowsReplicas = false
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
 
@@ -100,6 +93,12 @@ export class Workspace {
   /** Agents of which all current memberships are loaded. */
   get membersOfAgents(): Set<AgentId> {
     return (this.#membersOfAgents ??= new Set())
+  }
+
+  /** Loads the rows of all replicas: the group `all`. */
+  loadReplicas(rows: Iterable<ReplicaRecord>): void {
+    for (const row of rows) this.replicas.load(row.id, row)
+    this.knowsReplicas = true
   }
 
   /** The number of pending agents in this transaction. Needs the row request `pendingAgents`. */
@@ -268,6 +267,7 @@ export class Workspace {
       marks: this.marks.changes(),
       operators: this.operators.changes(),
       silences: this.silences.changes(),
+      replicas: this.replicas.changes(),
       /** New changes of incidents. */
       incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
       /** New rows of the audit. */

@@ -18,6 +18,7 @@ import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../../silences/SilenceRecord.ts"
 import { topic } from "../../topics/Topics.ts"
 import { topicsOfAgent, topicsOfExpectation } from "../../topics/topicsOfChange.ts"
+import type { ReplicaRecord } from "../../replicas/ReplicaRecord.ts"
 import type { TableOptions } from "./Table.ts"
 
 /** A row of the index of open incidents. */
@@ -107,6 +108,12 @@ export const WorkspaceTables = {
     name: "silence",
     idOf: (row) => row.id,
     keyOf: itself,
+  }),
+  replicas: table<string, ReplicaRecord>({
+    name: "replica",
+    idOf: (row) => row.id,
+    keyOf: itself,
+    groupsOf: () => ["all"],
   }),
   openIncidents: table<IncidentRef, OpenIncident>({
     name: "open incident",

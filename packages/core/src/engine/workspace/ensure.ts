@@ -107,6 +107,7 @@ const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>):
     alerts: unless((ref) => workspace.alerts.isLoaded(ref), request.alerts),
     operators: unless((name) => workspace.operators.isLoaded(name), request.operators),
     silences: unless((id) => workspace.silences.isLoaded(id), request.silences),
+    replicas: request.replicas && !workspace.knowsReplicas ? true : undefined,
     mark: request.mark && !workspace.marks.isLoaded("service") ? true : undefined,
     pendingAgents: request.pendingAgents && !workspace.knowsPendingAgents ? true : undefined,
   }

@@ -27,6 +27,7 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.mark, changes.marks)
   change(rowKeys.operator, changes.operators)
   change(rowKeys.silence, changes.silences)
+  change(rowKeys.replica, changes.replicas)
   for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
   for (const row of changes.audit) entries.set(rowKeys.audit(row), writeRow(row))
   for (const row of changes.incidentActs) entries.set(rowKeys.incident_act(row), writeRow(row))
@@ -99,6 +100,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     marks: added("mark"),
     operators: added("operator"),
     silences: added("silence"),
+    replicas: added("replica"),
     incidentChanges: rowsOf("incident_change").toSorted((a, b) => a.seq - b.seq),
     incidentActs: rowsOf("incident_act").toSorted((a, b) => a.seq - b.seq),
     audit: rowsOf("audit"),

@@ -12,6 +12,7 @@ import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { OperatorRecord } from "@tocsin/core/operators/OperatorRecord"
 import type { SilenceRecord } from "@tocsin/core/silences/SilenceRecord"
+import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
 import type { EstablishedName } from "@tocsin/core/ports/Storage"
 
 /** The kinds of row in a store. */
@@ -31,6 +32,7 @@ export interface Rows {
   readonly mark: MarkRecord
   readonly operator: OperatorRecord
   readonly silence: SilenceRecord
+  readonly replica: ReplicaRecord
   readonly established: { readonly name: EstablishedName; readonly value: string }
   readonly removed_registration: AgentRecord
   /** The number of the newest row of the history, which may itself be gone. */
@@ -57,6 +59,7 @@ export const rowKeys = {
   mark: (row: { readonly name: string }) => `mark/${row.name}`,
   operator: (row: Pick<OperatorRecord, "name">) => `operator/${row.name}`,
   silence: (row: Pick<SilenceRecord, "id">) => `silence/${row.id}`,
+  replica: (row: Pick<ReplicaRecord, "id">) => `replica/${row.id}`,
   established: (row: { readonly name: string }) => `established/${row.name}`,
   removed_registration: (row: { readonly registration_id: string }) =>
     `removed_registration/${row.registration_id}`,

@@ -1,0 +1,18 @@
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { PgStatement } from "../client/PgConnection.ts"
+import { makeTable } from "./makeTable.ts"
+
+/** Processes of the service. */
+export const replicaTable = makeTable(storedTables.replica, { alias: "r", insertOrder: ["id"] })
+
+/** Reads the rows of all replicas. */
+export const findReplicas: PgStatement = {
+  name: "find_replicas",
+  text: `SELECT ${replicaTable.columns} FROM replica AS r`,
+}
+
+/** Locks the rows of all replicas. */
+export const lockReplicas: PgStatement = {
+  name: "lock_replicas",
+  text: `${findReplicas.text} ORDER BY r.id FOR UPDATE`,
+}

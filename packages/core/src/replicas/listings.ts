@@ -1,0 +1,100 @@
+import { Duration } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { NotifierName } from "../contract/Status.ts"
+import type { ReceiverListing, ReplicaRecord } from "./ReplicaRecord.ts"
+
+/** How often a replica reports itself. */
+export const REPORT_EVERY = Duration.seconds(15)
+/** Without a report for this long, a replica counts as gone: it missed four. */
+const LIVE_FOR = Duration.seconds(60)
+/** Items of a receiver that no live replica has listed for this long are discarded. */
+export const LISTED_FOR = Duration.hours(24)
+
+/** Whether a replica is running, as far as its row shows. */
+export type ReplicaState = "live" | "silent" | "ended"
+
+/**
+ * The state of a replica. A report far ahead comes from a clock set back since, and counts as old:
+ * a running replica would have reported again.
+ */
+export const replicaState = ({ ended_at, seen_at }: ReplicaRecord, now: Instant.Instant): ReplicaState => {
+  if (ended_at !== undefined) return "ended"
+  const isRecent = seen_at > Instant.minus(now, LIVE_FOR) && seen_at < Instant.plus(now, LIVE_FOR)
+  return isRecent ? "live" : "silent"
+}
+
+/** Until when a replica listed a receiver. */
+const listedUntil = (
+  { ended_at, seen_at }: ReplicaRecord,
+  { left_millis }: ReceiverListing,
+  now: Instant.Instant,
+): Instant.Instant =>
+  Instant.min(left_millis === undefined ? (ended_at ?? seen_at) : Instant.fromMillis(left_millis), now)
+
+/** The listings of a replica that now sends to `current`, after those of its former row. */
+export const listingsOf = (
+  former: ReadonlyArray<ReceiverListing>,
+  current: ReadonlyArray<NotifierName>,
+  now: Instant.Instant,
+): ReadonlyArray<ReceiverListing> => {
+  const nowMillis = Number(now / 1_000n)
+  const oldest = nowMillis - Duration.toMillis(LISTED_FOR)
+  const left = former
+    .filter(({ name }) => !current.includes(name))
+    .map(({ name, left_millis = nowMillis }) => ({ name, left_millis }))
+    .filter(({ left_millis }) => left_millis >= oldest)
+  return [...current.map((name) => ({ name })), ...left]
+}
+
+/** The receivers that a replica sends to, by name. */
+export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
+  listings
+    .filter(({ left_millis }) => left_millis === undefined)
+    .map(({ name }) => name)
+    .toSorted()
+
+/** The receivers that some replica has listed within the last day. */
+export const listedReceivers = (
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlySet<NotifierName> => {
+  const since = Instant.minus(now, LISTED_FOR)
+  return new Set(
+    replicas.flatMap((replica) =>
+      replica.receivers
+        .filter((listing) => listedUntil(replica, listing, now) >= since)
+        .map(({ name }) => name),
+    ),
+  )
+}
+
+/**
+ * Rows that nothing depends on: of replicas that are gone, each of whose receivers another row
+ * lists longer, or which was listed too long ago. Keeps the table small, whatever restarts.
+ */
+export const outlivedReplicas = (
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyArray<ReplicaRecord> => {
+  const since = Instant.minus(now, LISTED_FOR)
+  const longest = new Map<NotifierName, { readonly until: Instant.Instant; readonly id: string }>()
+  for (const replica of replicas)
+    for (const listing of replica.receivers) {
+      const until = listedUntil(replica, listing, now)
+      const known = longest.get(listing.name)
+      if (known === undefined || until > known.until || (until === known.until && replica.id > known.id))
+        longest.set(listing.name, { until, id: replica.id })
+    }
+  return replicas.filter(
+    (replica) =>
+      replicaState(replica, now) !== "live" &&
+      replica.receivers.every(
+        (listing) =>
+          longest.get(listing.name)?.id !== replica.id || listedUntil(replica, listing, now) < since,
+      ),
+  )
+}
+
+/** The hashes of the policies that live replicas follow, each once; more than one means they differ. */
+export const policyHashes = (replicas: ReadonlyArray<ReplicaRecord>): ReadonlyArray<string> =>
+  Array.from(new Set(replicas.map(({ policy_hash }) => policy_hash))).toSorted()

@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
+import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { assertSame } from "./assertSame.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
+import { observe } from "./observe.ts"
+import { atOnce, race } from "./race.ts"
+import { write } from "./records.ts"
+import { newPlace, openReplica, type Replica } from "./Replica.ts"
+import { instant, maybe, plain } from "./rows/values.ts"
+import { start } from "./samples.ts"
+import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
+
+const RUNS = 40
+
+const listing = fc.record({ name: plain(64), left_millis: fc.nat() }, { requiredKeys: ["name"] })
+
+const replicaRecord: fc.Arbitrary<ReplicaRecord> = fc.record({
+  id: fc.uuid(),
+  version: plain(32),
+  policy_hash: plain(64),
+  receivers: fc.array(listing, { maxLength: 4 }),
+  started_at: instant,
+  seen_at: instant,
+  ended_at: maybe(instant),
+})
+
+const roundTrip = (replica: Replica) =>
+  forAll(fc.tuple(replicaRecord, replicaRecord), { runs: RUNS }, ([first, second]) =>
+    Effect.gen(function* () {
+      const read = observe(replica, [{ replicas: true }], ({ replicas }) => replicas.group("all"))
+      for (const row of [first, { ...second, id: first.id }]) {
+        yield* write(replica, [{ replicas: true }], ({ replicas }) => replicas.put(row))
+        assertSame(yield* read, [row])
+        assertSame(yield* replica.storage.replicas, [row])
+      }
+      yield* write(replica, [{ replicas: true }], ({ replicas }) => replicas.delete(first.id))
+      assertSame(yield* replica.storage.replicas, [])
+    }),
+  )
+
+const report = (name: string, policy_hash: string, receivers: ReadonlyArray<string>) =>
+  reportReplica({ id: name, version: "1.2.3", policy_hash, started_at: start, receivers })
+
+const areSeen = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  const open = yield* newPlace(subject)
+  const [here, there] = [yield* open, yield* open]
+  const hashes = (rows: ReadonlyArray<ReplicaRecord>) =>
+    rows.map(({ id, policy_hash }) => `${id} ${policy_hash}`).toSorted()
+  yield* transact(here.storage, report("here", "a", ["webhook", "chat"]))
+  assert.deepStrictEqual(hashes(yield* transact(there.storage, report("there", "b", ["webhook"]))), [
+    "here a",
+    "there b",
+  ])
+  assert.deepStrictEqual(hashes(yield* here.storage.replicas), ["here a", "there b"])
+  yield* transact(there.storage, endReplica("there"))
+  assert.deepStrictEqual(hashes(yield* transact(here.storage, report("here", "b", ["webhook"]))), ["here b"])
+  const row = (yield* there.storage.replicas).find(({ id }) => id === "here")
+  assert.deepStrictEqual(
+    row?.receivers.map(({ name, left_millis }) => [name, left_millis !== undefined]),
+    [
+      ["webhook", false],
+      ["chat", true],
+    ],
+  )
+  yield* TestClock.adjust("1 minute")
+  assert.deepStrictEqual(hashes(yield* transact(there.storage, report("again", "b", ["webhook"]))), [
+    "again b",
+  ])
+})
+
+/** Rows of processes: their values, and how replicas see each other (docs/rules.md#replicas). */
+export const replicaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("replicas", () => {
+    it.effect(
+      "are read as they were written",
+      () => Effect.flatMap(openReplica(subject), roundTrip),
+      PROPERTY_TIMEOUT_MILLIS,
+    )
+
+    it.effect.skipIf(subject.onlyOneClient !== undefined)(
+      `see each other's policies and former receivers${because(subject)}`,
+      () => areSeen(subject),
+    )
+  })
+
+  race(subject, { name: "of reports, each replica keeps its row" }, (replica) =>
+    Effect.gen(function* () {
+      const reports = Array.from({ length: 8 }, (_, n) => n)
+      for (let round = 0; round < 4; round++)
+        yield* Effect.forEach(
+          reports,
+          (n) => transact(replica(n % 2).storage, report(`replica ${n}`, `${round}`, ["webhook"])),
+          atOnce,
+        )
+      const rows = yield* replica(0).storage.replicas
+      assert.deepStrictEqual(new Set(rows.map(({ id }) => id)).size, 8)
+      assert.isTrue(rows.every(({ policy_hash }) => policy_hash === "3"))
+    }),
+  )
+}
