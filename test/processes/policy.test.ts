@@ -1,18 +1,17 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { enroll, report } from "./Agent.ts"
-import { OPERATOR_TOKEN } from "./api.ts"
-import { scratchFolder } from "./scratch.ts"
+import { OPERATOR_TOKEN, operate } from "./api.ts"
+import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { launch, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
-import { startReceiver } from "./WebhookReceiver.ts"
+import { startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
 
 /** A server's folder with a policy file, whose receivers are paths of one local receiver. */
-const site = Effect.gen(function* () {
+const siteOf = Effect.fnUntraced(function* (receiver: WebhookReceiver) {
   const cwd = yield* scratchFolder
-  const receiver = yield* startReceiver(() => ({ status: 204 }))
   const write = (name: string, text: string) => writeFileSync(join(cwd, name), text)
   const secretsOf = (path: string) => {
     const { SERVICE_WEBHOOK_SECRET: secret = "", SERVICE_WEBHOOK_URL: url = "" } = receiver.settings(path)
@@ -26,6 +25,11 @@ const site = Effect.gen(function* () {
   }
   return { cwd, environment, receiver, secretsOf, writePolicy: (text: string) => write("policy.yaml", text) }
 })
+
+const site = Effect.flatMap(
+  startReceiver(() => ({ status: 204 })),
+  siteOf,
+)
 
 describe("a policy file", () => {
   it.live("that is invalid stops the start, with every problem by line and path", () =>
@@ -116,6 +120,82 @@ describe("a policy file", () => {
         "b",
         "c",
       ])
+    }),
+  )
+
+  it.live("that one of two replicas reads again loses no notification and doubles none", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(() => ({ status: 204 }))
+      const { url } = yield* scratchPostgres
+      const sites = [yield* siteOf(receiver), yield* siteOf(receiver)] as const
+      const policies = ({ secretsOf }: (typeof sites)[0]) =>
+        [
+          `receivers: { one: ${secretsOf("a")}, two: ${secretsOf("b")} }\nroutes: [ { to: [one] } ]\n`,
+          `receivers: { two: ${secretsOf("b")}, three: ${secretsOf("c")} }\nroutes: [ { to: [three] } ]\n`,
+        ] as const
+      const open = ({ cwd, environment }: (typeof sites)[0]) =>
+        startServer({ cwd, environment: { ...environment, DATABASE_URL: Redacted.value(url) } })
+      for (const each of sites) each.writePolicy(policies(each)[0])
+      const servers = [yield* open(sites[0]), yield* open(sites[1])] as const
+      const agents = yield* Effect.forEach(servers, (server, n) => enroll(server, `agent-${n}`))
+      const differ = Effect.map(operate(servers[1], "GET", "/ops/v1/policy"), ({ text }) => {
+        const { replicas, replicas_differ } = Object(JSON.parse(text))
+        return [replicas.length, replicas_differ]
+      })
+      let sent = 0
+      const storm = Effect.fnUntraced(function* (round: string) {
+        for (const [n, server] of servers.entries()) {
+          const agent = agents[n] ?? assert.fail("no agent")
+          const results = Array.from({ length: 100 }, (_, check) => ({
+            check_id: `${round}-${check}`,
+            status: "critical" as const,
+          }))
+          yield* report(server, agent, ...results)
+          sent += results.length
+        }
+      })
+      const allArrive = Effect.suspend(() =>
+        until(
+          `${sent} firings have arrived`,
+          Effect.sync(() => receiver.arrivals.length >= sent),
+        ),
+      )
+      const reloads = Effect.fnUntraced(function* (n: 0 | 1) {
+        sites[n].writePolicy(policies(sites[n])[1])
+        yield* servers[n].signal("SIGHUP")
+        yield* until(
+          "the policy is read again",
+          Effect.sync(() => servers[n].output.stderr.includes("the policy was read again")),
+        )
+      })
+      yield* until(
+        "both have reported one policy",
+        Effect.map(differ, ([count, isDifferent]) => count === 2 && isDifferent === false),
+      )
+      yield* storm("before")
+      yield* reloads(0)
+      yield* storm("while")
+      yield* until(
+        "their difference shows",
+        Effect.map(differ, ([, isDifferent]) => isDifferent === true),
+      )
+      yield* until(
+        "it is logged",
+        Effect.sync(() => servers.some(({ output }) => output.stderr.includes("follow different policies"))),
+      )
+      yield* allArrive
+      yield* reloads(1)
+      yield* storm("after")
+      yield* allArrive
+      yield* until(
+        "no difference shows",
+        Effect.map(differ, ([, isDifferent]) => isDifferent === false),
+      )
+      yield* Effect.sleep("1 second")
+      const { arrivals } = receiver
+      assert.strictEqual(arrivals.length, sent)
+      assert.strictEqual(new Set(arrivals.map(({ message }) => message.data.incident.id)).size, sent)
+      assert.deepStrictEqual(Array.from(new Set(arrivals.map(({ sender }) => sender))).toSorted(), ["a", "c"])
     }),
   )
 

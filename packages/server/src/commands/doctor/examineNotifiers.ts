@@ -13,6 +13,7 @@ import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { useCases } from "../UseCases.ts"
+import { replicaFindings } from "./examineReplicas.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
 /** A daily run of the doctor reports each dead letter. */
@@ -38,10 +39,13 @@ export const deliveryFindings = (
   return findings.length > 0 ? findings : [ok("delivery", "no notification is late or failed today")]
 }
 
-/** Whether notifications go out; requires a storage in order. */
+/** Whether notifications go out, and by one policy; requires a storage in order. */
 export const examineDelivery = Effect.gen(function* () {
-  const moments = yield* notificationMoments(yield* Storage, yield* Receivers)
-  return deliveryFindings(moments, yield* Instant.now)
+  const storage = yield* Storage
+  const moments = yield* notificationMoments(storage, yield* Receivers)
+  const replicas = yield* storage.replicas
+  const now = yield* Instant.now
+  return [...deliveryFindings(moments, now), ...replicaFindings(replicas, now)]
 }).pipe(
   Effect.provide(useCases),
   Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),

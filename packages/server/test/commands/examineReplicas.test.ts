@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
+import { replicaFindings } from "@tocsin/server/commands/doctor/examineReplicas"
+
+const NOW = Instant.fromMillis(1_800_000_000_000)
+
+const replica = (policy_hash: string, secondsAgo: number, ended_at?: Instant.Instant): ReplicaRecord => ({
+  id: `${policy_hash} ${secondsAgo}`,
+  version: "1.2.3",
+  policy_hash,
+  receivers: [{ name: "chat" }],
+  started_at: Instant.fromMillis(0),
+  seen_at: Instant.fromMillis(1_800_000_000_000 - secondsAgo * 1_000),
+  ended_at,
+})
+
+describe("the doctor", () => {
+  it("asks for attention while running servers follow different policies", () => {
+    assert.deepStrictEqual(replicaFindings([replica("a", 5), replica("b", 10), replica("a", 15)], NOW), [
+      {
+        check: "replicas",
+        level: "attention",
+        message:
+          "3 servers run with 2 different policies: reload or restart those that differ; GET /ops/v1/policy lists them",
+      },
+    ])
+  })
+
+  it("finds nothing where only servers that are gone had another policy", () => {
+    assert.deepStrictEqual(replicaFindings([], NOW), [])
+    assert.deepStrictEqual(
+      replicaFindings([replica("a", 5), replica("b", 61), replica("c", 5, NOW)], NOW),
+      [],
+    )
+  })
+})
