@@ -1,6 +1,6 @@
 // `npm run build [FOLDER]`: the packages to publish, each in a folder of dist/ or FOLDER.
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
@@ -24,13 +24,22 @@ const compile = (emitted: string): boolean => {
   return spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0
 }
 
+/** The published package has the console's finished files beside the program, and no bundler. */
+const useFinishedConsole = (module: string): void => {
+  const text = readFileSync(module, "utf8")
+  writeFileSync(module, text.replace('"@tocsin/console/files"', '"../bin/console.mjs"'))
+}
+
 const assemble = async (emitted: string, unfinished: string): Promise<void> => {
   for (const { folder, manifest } of packages) {
     const made = join(unfinished, folder)
     const source = join(root, "packages", folder)
     placeModules(join(emitted, folder, "src"), join(source, "src"), made)
     const hasProgram = manifest.name === PROGRAM
-    if (hasProgram) await bundleServer(root, join(made, "bin"))
+    if (hasProgram) {
+      await bundleServer(root, join(made, "bin"))
+      useFinishedConsole(join(made, "lib/console.js"))
+    }
     cpSync(join(source, "README.md"), join(made, "README.md"))
     cpSync(join(root, "LICENSE"), join(made, "LICENSE"))
     const published = publishedManifest(manifest, { hasProgram })

@@ -134,6 +134,7 @@ export const assemble = (
       ...app,
       basePath: http.basePath,
       hasMetrics: http.metrics !== undefined,
+      hasConsole: http.pages !== undefined,
       isClosed,
       activity,
     }),

@@ -1,9 +1,12 @@
 import type * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
+import type { About } from "@tocsin/adapter-http/pages/ServiceState"
 import * as Intake from "@tocsin/adapter-http/request/Intake"
 import * as FailureLog from "@tocsin/adapter-http/response/FailureLog"
 import { routerConfig } from "@tocsin/adapter-http/routes"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
@@ -15,7 +18,12 @@ export interface HttpOptions extends ApiRoutes.ApiOptions {
    * begins with it.
    */
   readonly basePath: string
+  /** The console at `/`, and what it says of the service; none unless given. */
+  readonly pages?: { readonly console: ConsoleFiles; readonly about: About } | undefined
 }
+
+/** What the API requires, with and without pages. */
+type Required = ApiRoutes.ApiServices | Operations | HealthExamination
 
 /** The v1 API with `/ops/v1`, for hosts of both kinds. */
 export class HttpApp extends Context.Service<
@@ -29,9 +37,7 @@ export class HttpApp extends Context.Service<
    * Requests under way are interrupted when the layer's scope closes. Node's server is loaded when
    * the layer is built.
    */
-  static readonly layer = (
-    options: HttpOptions,
-  ): Layer.Layer<HttpApp, never, ApiRoutes.ApiServices | Operations> =>
+  static readonly layer = (options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
     Layer.unwrap(
       Effect.map(
         Effect.promise(() => import("@effect/platform-node/NodeHttpServer")),
@@ -40,10 +46,12 @@ export class HttpApp extends Context.Service<
     )
 }
 
-const appOn = (
-  server: typeof NodeHttpServer,
-  options: HttpOptions,
-): Layer.Layer<HttpApp, never, ApiRoutes.ApiServices | Operations> =>
+const routesOf = (options: HttpOptions) =>
+  options.pages === undefined
+    ? ApiRoutes.layerWithOperations(options)
+    : ApiRoutes.layerWithPages(options, options.pages.about, options.pages.console)
+
+const appOn = (server: typeof NodeHttpServer, options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
   Layer.effect(
     HttpApp,
     Effect.gen(function* () {
@@ -62,7 +70,7 @@ const appOn = (
     }),
   ).pipe(
     Layer.provide(
-      ApiRoutes.layerWithOperations(options).pipe(
+      routesOf(options).pipe(
         Layer.provideMerge(HttpRouter.layer),
         Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
         Layer.provideMerge(server.layerHttpServices),

@@ -73,12 +73,16 @@ interface NodeListenerOptions {
   readonly basePath: string
   /** Whether there is something at `/metrics`. */
   readonly hasMetrics: boolean
+  /** Whether the console is at `/`. */
+  readonly hasConsole: boolean
   readonly isClosed: () => boolean
   readonly activity: Activity
 }
 
 const METRICS = /^\/metrics(?:\?|$)/
 const OURS = /^\/(?:api\/v1|ops\/v1|docs)\/|^\/(?:openapi\.json|docs)(?:\?|$)/
+
+const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
 
 const answer = (response: ServerResponse, { status, headers, body }: HostError): void => {
   response.writeHead(status, headers).end(body)
@@ -89,11 +93,11 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
  * `request.body`.
  */
 export const nodeListener =
-  ({ node, basePath, hasMetrics, isClosed, activity }: NodeListenerOptions): NodeListener =>
+  ({ node, basePath, hasMetrics, hasConsole, isClosed, activity }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {
     const { url = "" } = request
     const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
-    const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path))
+    const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path)) || (hasConsole && CONSOLE.test(path))
     if (typeof next === "function" && !isOurs) return next()
     if (isClosed()) return answer(response, closedAnswer())
     response.once("close", activity.begin())

@@ -1,3 +1,4 @@
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { StorageOption } from "../storages/storages.ts"
@@ -75,6 +76,12 @@ export interface MonitorOptions {
    * token }` also for that token, `"open"` for everyone. False unless given.
    */
   readonly metrics?: boolean | "open" | { readonly token: string } | undefined
+
+  /**
+   * The console at `/` of `fetch` and `node`: `await consoleFiles()` of `tocsin/console`. Serve them
+   * below a path of their own and open it with a slash at its end. None unless given.
+   */
+  readonly console?: ConsoleFiles | undefined
 
   /** An agent that is silent for this long is stale. 2 minutes unless given; at least 2 seconds. */
   readonly staleAfter?: DurationOption | undefined

@@ -1,3 +1,4 @@
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import * as HttpBeatReceiver from "@tocsin/adapter-notify/beat/HttpBeatReceiver"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
@@ -99,6 +100,14 @@ const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name
   )
 }
 
+const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) => {
+  const { script, style } =
+    group<ConsoleFiles>()({ script: text, style: text })(name, Object(given), complain) ?? {}
+  return script !== undefined && style !== undefined
+    ? { script, style }
+    : complain(`${name} must be the files that consoleFiles() of tocsin/console resolves with`)
+}
+
 const fromOne = required<number>(
   (given) => Number.isSafeInteger(given) && Number(given) >= 1,
   "an integer from 1",
@@ -130,6 +139,7 @@ const options = group<MonitorOptions>()({
   trustedProxies: integer(0),
   allowedOrigins: origins,
   metrics,
+  console: consoleOf,
   staleAfter: duration,
   deadAfter: duration,
   heartbeatRate: rate,
@@ -195,6 +205,10 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
       trustedHops: read.trustedProxies ?? 0,
       allowedOrigins: read.allowedOrigins,
       metrics: read.metrics,
+      pages: read.console && {
+        console: read.console,
+        about: { version: VERSION, storage: read.storage.name },
+      },
       basePath: read.basePath ?? "",
     },
     delivers: read.delivery ?? true,

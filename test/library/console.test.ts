@@ -1,0 +1,55 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { createMonitor, isTocsinError, memory } from "tocsin"
+import { consoleFiles } from "tocsin/console"
+
+const HTML = { headers: { accept: "text/html" } }
+
+describe("the console of a monitor in a program", () => {
+  it("is below the program's path, with its files and the state of the service", async () => {
+    const files = await consoleFiles()
+    await using monitor = await createMonitor({
+      storage: memory(),
+      log: false,
+      notifiers: [],
+      basePath: "/monitoring",
+      console: files,
+    })
+    const server = createServer((request, response) =>
+      monitor.node(request, response, () => response.writeHead(404).end("the program's own")),
+    ).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    try {
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const page = await fetch(`${base}/monitoring/`, HTML)
+      const text = await page.text()
+      assert.include(page.headers.get("content-security-policy") ?? "", "default-src 'none'")
+      const [, script = ""] = /src="([^"]+)"/.exec(text) ?? []
+      const loaded = await fetch(new URL(script, `${base}/monitoring/`))
+      assert.strictEqual(await loaded.text(), files.script)
+      const state = await (await fetch(`${base}/monitoring/`)).json()
+      assert.include(state as object, { service: "tocsin", version: "embedded" })
+      assert.strictEqual(await (await fetch(`${base}/other`, HTML)).text(), "the program's own")
+      const web = await monitor.fetch(new Request("http://host/monitoring/", HTML))
+      assert.strictEqual(await web.text(), text)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  it("is not there unless given, and takes nothing else", async () => {
+    await using monitor = await createMonitor({ storage: memory(), log: false, notifiers: [] })
+    assert.strictEqual((await monitor.fetch(new Request("http://host/", HTML))).status, 404)
+    try {
+      // What a caller without types may pass.
+      const wrong = { storage: memory(), console: true } as unknown as Parameters<typeof createMonitor>[0]
+      await using _ = await createMonitor(wrong)
+      assert.fail("it was not refused")
+    } catch (error) {
+      assert.isTrue(isTocsinError(error) && error.message.includes("consoleFiles()"))
+    }
+  })
+})
