@@ -101,6 +101,7 @@ const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name
 }
 
 const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) => {
+  if (given === undefined) return undefined
   const { script, style } =
     group<ConsoleFiles>()({ script: text, style: text })(name, Object(given), complain) ?? {}
   return script !== undefined && style !== undefined
