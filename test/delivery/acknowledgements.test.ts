@@ -51,6 +51,28 @@ const acknowledgedCritical = Effect.gen(function* () {
 })
 
 describe("an acknowledged incident", () => {
+  it.effect("names who takes care of it in what is still sent, until it resolves", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, disk, service, webhook } = yield* open
+      const seen = () =>
+        service.receivers.arrivals.map(({ notification: { acknowledgement, event_type } }) => [
+          event_type,
+          acknowledgement?.by,
+          acknowledgement?.note,
+        ])
+      yield* webhook.answers(deferred)
+      yield* disk.turns("critical")
+      yield* acknowledge({ note: "on it", for: Duration.hours(1) })
+      yield* webhook.answers(delivered)
+      yield* after("5 minutes")
+      yield* disk.turns("ok")
+      assert.deepStrictEqual(seen(), [
+        ["firing", "eva", "on it"],
+        ["resolved", undefined, undefined],
+      ])
+    }),
+  )
+
   it.effect("notifies nobody of another member of its severity, until the acknowledgement runs out", () =>
     Effect.gen(function* () {
       const { after, outbox, webhook } = yield* acknowledgedCritical

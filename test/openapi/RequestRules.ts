@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import { MAX_BODY_BYTES } from "@tocsin/adapter-http/request/RequestBody"
-import type { OpenApi, Parameter } from "./OpenApi.ts"
+import type { OpenApi, Operation, Parameter } from "./OpenApi.ts"
 import type { Generated } from "./requests.ts"
 import { Schemas } from "./Schemas.ts"
 import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
@@ -16,6 +16,10 @@ const typed = ({ schema }: Parameter, text: string): unknown => {
 const isText = (body: string | Uint8Array | undefined): boolean =>
   body !== undefined && body.length <= MAX_BODY_BYTES && (typeof body === "string" || isUtf8(body))
 
+/** Whether an operation of operators states that it requires this role. */
+const isOpenTo = (role: string, { security }: Operation): boolean =>
+  security.some((requirement) => Object.values(requirement).some((roles) => roles.includes(role)))
+
 /** Tells of requests whether they fit a document. */
 export class RequestRules {
   readonly #schemas: Schemas
@@ -25,12 +29,12 @@ export class RequestRules {
   }
 
   /** Whether its token allows a request. */
-  isAllowed({ placed: { method, operation }, token }: Generated): boolean {
+  isAllowed({ placed: { operation }, token }: Generated): boolean {
     if (operation.security.length === 0) return true
     if (operation.security.some((requirement) => "agentKey" in requirement)) {
       return token !== undefined && token !== UI_TOKEN && token !== READ_TOKEN
     }
-    return token === UI_TOKEN || (token === READ_TOKEN && method === "GET")
+    return token === UI_TOKEN || (token === READ_TOKEN && isOpenTo("read", operation))
   }
 
   /** Whether its parameters and its body fit. */

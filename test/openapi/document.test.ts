@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
+import { Role } from "@tocsin/core/contract/Role"
 import { assert, describe, it } from "@effect/vitest"
 import { OUTBOX_ITEM } from "@tocsin/adapter-http/documents/story"
 import { resultOfStatus } from "@tocsin/adapter-notify/http/deliveryResult"
@@ -66,6 +67,13 @@ describe.each(FILES)("%s", (file) => {
     assert.lengthOf(schemes, isOpen ? 0 : 1)
     for (const scheme of schemes) {
       assert.deepInclude(document.components.securitySchemes[scheme], { type: "http", scheme: "bearer" })
+    }
+    const roles = operation.security.flatMap(({ uiToken }) => uiToken ?? [])
+    assert.lengthOf(roles, schemes.includes("uiToken") ? 1 : 0)
+    for (const role of roles) {
+      assert.include(Role.literals, role)
+      assert.include(operation.description, `Requires the role \`${role}\`.`)
+      assert.strictEqual("403" in operation.responses, role !== "read")
     }
     if (!isOpen) assert.includeMembers(Object.keys(operation.responses), ["401", "500"])
     if (!isOpen && method !== "GET") assert.property(operation.responses, "403")

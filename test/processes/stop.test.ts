@@ -17,6 +17,9 @@ const graceful = { code: 0, signal: null }
 /** What a service manager usually gives before it kills. */
 const TIME_TO_STOP_MILLIS = 10_000
 
+/** How long the server waits for requests that do not end. */
+const DRAIN_LIMIT_MILLIS = 5_000
+
 /** Waits for the end of a process that shuts down. */
 const assertStops = Effect.fnUntraced(function* ({ ended, output }: LaunchedProcess, end = graceful) {
   const start = yield* Clock.currentTimeMillis
@@ -117,6 +120,25 @@ describe.concurrent("a server that shuts down", () => {
         (yield* historyOf(next)).map(({ event_id }) => String(event_id)),
         [event.event_id],
       )
+    }),
+  )
+
+  it.live("ends streams, and does not wait for their clients", () =>
+    Effect.gen(function* () {
+      const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+      const server = yield* startServer({ cwd: yield* scratchFolder, environment })
+      const stream = yield* rawConnection(server.port)
+      yield* stream.write(requestText("GET /ops/v1/stream", { Authorization: `Bearer ${OPERATOR_TOKEN}` }))
+      yield* until(
+        "the stream is open",
+        Effect.sync(() => stream.received().includes(": open")),
+      )
+      const start = yield* Clock.currentTimeMillis
+      yield* server.signal("SIGTERM")
+      // The last chunk is there: the stream has ended, and was not cut off.
+      assert.match(yield* stream.closed, /\r\n0\r\n\r\n$/)
+      yield* assertStops(server)
+      assert.isBelow((yield* Clock.currentTimeMillis) - start, DRAIN_LIMIT_MILLIS)
     }),
   )
 

@@ -22,6 +22,7 @@ export const firing: DeliveryAttempt = {
   created_at: at("2026-01-31T08:30:00.250Z"),
   counts_from: at("2026-01-31T08:30:00.250Z"),
   due_at: at("2026-01-31T08:30:00.250Z"),
+  acknowledgement: undefined,
   attempt: 1,
   incident: {
     id: IncidentId.make("0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01"),

@@ -1,3 +1,4 @@
+import type { Role } from "@tocsin/core/contract/Role"
 import { Array, Context, Order, Predicate, Record } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredRole } from "../api/RequiredRole.ts"
@@ -68,22 +69,24 @@ const responses = (
   )
 
 /** An operation under the name of its endpoint, which is unique without that of its group. */
-const documented = (operation: Operation, forAll: ReadonlySet<string>): JsonObject => {
+const documented = (operation: Operation, roles: ReadonlyMap<string, Role>): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
   const examples = operationExamples[operationId]
   if (examples === undefined) throw new Error(`give an example of ${operationId} in documents/examples.ts`)
   const { tags, summary, description, security, parameters, requestBody } = operation
+  const role = roles.get(operationId)
   return {
     tags,
     operationId,
     summary,
-    description,
-    security,
+    description: role === undefined ? description : `${description} Requires the role \`${role}\`.`,
+    // Names of roles, which OpenAPI 3.1 allows for every scheme.
+    security: role === undefined ? security : security.map(Record.map(() => [role])),
     parameters: parameters.map((each) => parameter(each, examples)),
     ...(requestBody !== undefined && {
       requestBody: { required: true, content: withExamples(requestBody.content, examples.request) },
     }),
-    responses: responses(operation, forAll.has(operationId), examples),
+    responses: responses(operation, role === "read", examples),
   }
 }
 
@@ -115,19 +118,19 @@ const withPlainIds = (node: unknown): unknown => {
     : node
 }
 
-/** The names of the endpoints that every operator may use. */
-const endpointsForAll = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+/** The role that each endpoint of operators requires, by its name. */
+const requiredRoles = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-): ReadonlySet<string> => {
-  const names = new Set<string>()
+): ReadonlyMap<string, Role> => {
+  const roles = new Map<string, Role>()
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       const role = Context.getOrUndefined(endpoint.annotations, RequiredRole)
-      if (role === "read") names.add(endpoint.identifier)
+      if (role !== undefined) roles.set(endpoint.identifier, role)
     },
   })
-  return names
+  return roles
 }
 
 /** The OpenAPI 3.1 document of an API: its definition, with examples and instructions. */
@@ -138,7 +141,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
   const generated = withPlainIds(OpenApi.fromApi(api)) as OpenApi.OpenAPISpec
   const { title, summary, version } = generated.info
   const { schemas, securitySchemes } = generated.components
-  const forAll = endpointsForAll(api)
+  const roles = requiredRoles(api)
   return {
     openapi: generated.openapi,
     info: {
@@ -151,7 +154,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
     tags: documentation.tags,
     paths: Record.map(generated.paths, (item) =>
-      Record.map(item as Record<string, Operation>, (operation) => documented(operation, forAll)),
+      Record.map(item as Record<string, Operation>, (operation) => documented(operation, roles)),
     ),
     components: {
       schemas: sorted(Record.map(schemas, (schema) => plainSchema(schema as JsonObject))),

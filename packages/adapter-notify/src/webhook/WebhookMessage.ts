@@ -1,3 +1,4 @@
+import { Acknowledgement } from "@tocsin/core/contract/Acknowledgements"
 import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import { FiringCause, NotificationType, Severity } from "@tocsin/core/contract/Status"
 import { timestamp } from "@tocsin/core/contract/Fields"
@@ -49,6 +50,12 @@ export const IncidentMessage = Schema.Struct({
     firing_for_seconds: Schema.Int.annotate({
       description: "How long the incident had been open when this became due; until it resolved, if it has.",
     }),
+    acknowledgement: Schema.optionalKey(
+      Acknowledgement.annotate({
+        description:
+          "Who takes care of the incident, and until when; absent if nobody does, and once it resolved.",
+      }),
+    ),
     incident: WebhookIncident,
     links: Schema.optionalKey(
       Schema.Struct({
@@ -92,6 +99,7 @@ export const incidentMessage = (
     receiver: notification.receiver,
     ...(notification.cause !== undefined && { cause: notification.cause }),
     firing_for_seconds: secondsOf(notification),
+    ...acknowledgedBy(notification),
     incident: incidentOf(notification.incident),
     ...(publicUrl !== undefined && {
       links: { incident: `${publicUrl}/ops/v1/incidents/${notification.incident.id}` },
@@ -105,6 +113,12 @@ const MICROS_PER_SECOND = 1_000_000n
 const secondsOf = ({ counts_from, event_type, incident }: DeliveryAttempt): number => {
   const until = event_type === "resolved" ? (incident.resolved_at ?? counts_from) : counts_from
   return Math.max(0, Number(until / MICROS_PER_SECOND - incident.opened_at / MICROS_PER_SECOND))
+}
+
+const acknowledgedBy = ({ acknowledgement }: DeliveryAttempt) => {
+  if (acknowledgement === undefined) return {}
+  const { note, ...rest } = acknowledgement
+  return { acknowledgement: { ...rest, ...(note !== undefined && { note }) } }
 }
 
 const incidentOf = (incident: NotifiedIncident): IncidentMessage["data"]["incident"] => ({

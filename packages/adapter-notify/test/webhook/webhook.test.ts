@@ -105,6 +105,28 @@ describe("a webhook's body", () => {
 })
 
 describe("a webhook's body about an agent", () => {
+  it("that is acknowledged says by whom, until when and at which severity", () => {
+    const acknowledgement = {
+      by: "ann",
+      note: undefined,
+      at: firing.created_at,
+      until: resolved.created_at,
+      severity: "critical",
+    } as const
+    const encode = Schema.encodeSync(WebhookMessage)
+    const dataOf = (note: string | undefined): object =>
+      encode(incidentMessage({ ...firing, acknowledgement: { ...acknowledgement, note } }, undefined)).data
+    const shown = {
+      by: "ann",
+      at: "2026-01-31T08:30:00.250Z",
+      until: "2026-01-31T08:42:10.000Z",
+      severity: "critical",
+    }
+    assert.deepInclude(dataOf(undefined), { acknowledgement: shown })
+    assert.deepInclude(dataOf("on it"), { acknowledgement: { ...shown, note: "on it" } })
+    assert.notProperty(encode(incidentMessage(firing, undefined)).data, "acknowledgement")
+  })
+
   it.effect("that is silent names no check", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(200))

@@ -1,3 +1,4 @@
+import type { Acknowledgement } from "../acknowledgements/Acknowledgement.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { FiringCause, NotificationType, NotifierName, Severity } from "../contract/Status.ts"
@@ -24,6 +25,8 @@ export interface DeliveryAttempt {
   readonly counts_from: Instant
   /** From when on this attempt could have been made. */
   readonly due_at: Instant
+  /** The one in force now; none for a resolved. */
+  readonly acknowledgement: Acknowledgement | undefined
   /** Number of this attempt, from 1. */
   readonly attempt: number
   /** The incident now; `agent_id` and `check_id` name its only member. */

@@ -1,4 +1,5 @@
 import type { Duration } from "effect"
+import { acknowledgementInForce } from "../acknowledgements/Acknowledgement.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
@@ -62,7 +63,7 @@ export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedIte
       const { id, notifier, incident_id } = item
       return {
         claim: { id, notifier, incident_id, leased_until },
-        notification: toNotification(item, incident, row.next_attempt_at ?? now),
+        notification: toNotification(item, incident, { due_at: row.next_attempt_at ?? now, now }),
       }
     })
   }
@@ -114,7 +115,7 @@ const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant
 const toNotification = (
   item: OutboxRecord,
   incident: IncidentRecord,
-  due_at: Instant.Instant,
+  { due_at, now }: { readonly due_at: Instant.Instant; readonly now: Instant.Instant },
 ): DeliveryAttempt => ({
   id: item.id,
   receiver: item.receiver,
@@ -126,6 +127,7 @@ const toNotification = (
   created_at: item.created_at,
   counts_from: item.counts_from,
   due_at,
+  acknowledgement: acknowledgementInForce(incident, now),
   attempt: item.attempts,
   incident: incidentFacts(incident),
 })
