@@ -27,6 +27,7 @@ const tasks = new Map([
   ["bench", ["bench/src/main.ts"]],
   ["build", ["scripts/build/main.ts"]],
   ["check", ["scripts/check.mjs"]],
+  ["agent", ["packages/agent/src/main.ts"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
 ])
 

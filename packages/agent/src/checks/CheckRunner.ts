@@ -1,0 +1,197 @@
+import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
+import type { Clock } from "../clock/Clock.ts"
+import type { CheckReport, CheckStatus } from "../spool/CheckReport.ts"
+import { confirmResult, type SoftState } from "./confirmResult.ts"
+import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
+import { firstDue, nextDue, offsetOf } from "./Schedule.ts"
+import type { StartedRun } from "./runCommand.ts"
+
+/** What a runner works with. */
+export interface RunnerOptions {
+  readonly clock: Clock
+  /** Begins the work of a check. */
+  readonly start: (check: RunCheck) => StartedRun
+  /** Takes a result. */
+  readonly report: (report: CheckReport) => void
+  /** The last reported status of a check, and when. */
+  readonly lastOf: (
+    checkId: string,
+  ) => { readonly status: CheckStatus; readonly observedAt: number } | undefined
+  /** A due run was left out, because the one before it is not over. */
+  readonly skipped: (checkId: string) => void
+}
+
+interface Entry {
+  check: RunCheck
+  /** The next regular run. */
+  due: number
+  /** An earlier run that confirms a change of status. */
+  again: number | undefined
+  soft: SoftState
+  run: StartedRun | undefined
+  /** Since when its processes survive SIGKILL. */
+  stuckSince: number | undefined
+}
+
+/** The agent whose checks run, and how many at once. */
+export interface RunPlan {
+  readonly agentId: string
+  readonly checks: ReadonlyMap<string, CheckConfig>
+  readonly maxParallel: number
+}
+
+/** Runs each check when it is due, in order of due time, and never twice at once. */
+export class CheckRunner {
+  readonly #options: RunnerOptions
+  readonly #entries = new Map<string, Entry>()
+  #plan: RunPlan = { agentId: "", checks: new Map(), maxParallel: 1 }
+  #running = 0
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+  }
+
+  /** Takes another configuration. Checks that stay the same keep their deadlines. */
+  plan(plan: RunPlan): void {
+    const isSameAgent = plan.agentId === this.#plan.agentId
+    this.#plan = plan
+    for (const [id, entry] of this.#entries) {
+      if (plan.checks.get(id)?.kind === "run") continue
+      entry.run?.stop()
+      this.#entries.delete(id)
+    }
+    for (const [id, check] of plan.checks) {
+      if (check.kind !== "run") continue
+      const entry = this.#entries.get(id)
+      if (entry !== undefined && isSameAgent && entry.check.everyMillis === check.everyMillis)
+        entry.check = check
+      else if (entry !== undefined) Object.assign(entry, this.#begin(check, entry))
+      else this.#entries.set(id, this.#begin(check, undefined))
+    }
+    this.#look()
+  }
+
+  /** Checks whose processes survive SIGKILL. */
+  stuck(): ReadonlyArray<string> {
+    return [...this.#entries].filter(([, { stuckSince }]) => stuckSince !== undefined).map(([id]) => id)
+  }
+
+  /** Begins nothing more, ends what runs, and waits until its processes are gone. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    const runs = [...this.#entries.values()].flatMap(({ run }) => (run === undefined ? [] : [run]))
+    for (const run of runs) run.stop()
+    await Promise.all(runs.map((run) => run.gone))
+  }
+
+  #begin(check: RunCheck, before: Entry | undefined): Entry {
+    const { clock, lastOf } = this.#options
+    const { id, everyMillis } = check
+    const last = lastOf(id)
+    const offset = offsetOf(this.#plan.agentId, id, everyMillis)
+    const due = firstDue({
+      offset,
+      everyMillis,
+      wall: clock.wall(),
+      steady: clock.steady(),
+      lastObservedAt: last?.observedAt,
+    })
+    const soft = before?.soft ?? { hard: last?.status, against: 0 }
+    return { check, due, again: undefined, soft, run: before?.run, stuckSince: before?.stuckSince }
+  }
+
+  /** Starts what is due, as far as there is room, and sets the timer for the next look. */
+  #look(): void {
+    clearTimeout(this.#timer)
+    if (this.#isStopped) return
+    const now = this.#options.clock.steady()
+    const all = [...this.#entries.values()]
+    const due = all.filter((entry) => dueOf(entry) <= now).sort((a, b) => dueOf(a) - dueOf(b))
+    for (const entry of due) {
+      if (entry.run !== undefined) this.#skip(entry, now)
+      else if (this.#running < this.#plan.maxParallel) this.#start(entry, now)
+    }
+    const next = all.map(dueOf).filter((one) => one > now)
+    // Whatever waits for room is looked at when a run ends.
+    if (next.length === 0) return
+    const wait = Math.min(...next) - now
+    this.#timer = setTimeout(() => this.#look(), Math.max(1, Math.min(wait, LONGEST_TIMER_MILLIS)))
+  }
+
+  #skip(entry: Entry, now: number): void {
+    const { check } = entry
+    entry.due = nextDue(entry.due, check.everyMillis, now)
+    entry.again = undefined
+    this.#options.skipped(check.id)
+    // Without this the check would look as if it had not been due.
+    if (entry.stuckSince === undefined) return
+    this.#report(entry, outcomeOf({ kind: "stuck", sinceMillis: now - entry.stuckSince }), 0)
+  }
+
+  #start(entry: Entry, now: number): void {
+    const { check } = entry
+    entry.due = nextDue(entry.due, check.everyMillis, now)
+    entry.again = undefined
+    this.#running += 1
+    const run = this.#options.start(check)
+    entry.run = run
+    void this.#follow(entry, run)
+  }
+
+  async #follow(entry: Entry, run: StartedRun): Promise<void> {
+    const outcome = await run.outcome
+    if (!this.#isStopped && this.#isPlanned(entry)) this.#report(entry, outcome, outcome.durationMillis)
+    const isGone = await run.gone
+    this.#running -= 1
+    if (isGone) entry.run = undefined
+    else this.#watch(entry, run)
+    this.#look()
+  }
+
+  /** A run whose processes cannot be ended gives its place to others, and is over when they are. */
+  #watch(entry: Entry, run: StartedRun): void {
+    entry.stuckSince ??= this.#options.clock.steady()
+    setTimeout(() => {
+      if (this.#isStopped) return
+      if (run.isAlive()) return this.#watch(entry, run)
+      entry.run = undefined
+      entry.stuckSince = undefined
+      this.#look()
+    }, BETWEEN_LOOKS_MILLIS)
+  }
+
+  #isPlanned(entry: Entry): boolean {
+    return this.#entries.get(entry.check.id)?.check.id === entry.check.id
+  }
+
+  #report(entry: Entry, outcome: RunOutcome, durationMillis: number): void {
+    const { check } = entry
+    const { state, isReported } = confirmResult(entry.soft, outcome.status, check.confirm)
+    entry.soft = state
+    if (!isReported && check.confirm !== undefined) {
+      entry.again = this.#options.clock.steady() + check.confirm.everyMillis
+      return
+    }
+    const { id, notificationsEnabled, incidentKey } = check
+    const { status, exitCode, output, droppedBytes } = outcome
+    this.#options.report({
+      checkId: id,
+      status,
+      exitCode,
+      output,
+      droppedBytes,
+      durationMillis,
+      notificationsEnabled,
+      incidentKey,
+    })
+  }
+}
+
+const dueOf = ({ due, again }: Entry): number => Math.min(due, again ?? due)
+
+const BETWEEN_LOOKS_MILLIS = 1_000
+/** Timers take 24 days at most. */
+const LONGEST_TIMER_MILLIS = 3_600_000

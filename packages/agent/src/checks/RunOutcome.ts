@@ -1,0 +1,81 @@
+import { getSystemErrorMessage } from "node:util"
+import { constants } from "node:os"
+import type { CheckStatus } from "../spool/CheckReport.ts"
+
+/** How the work of a check ended. */
+export type RunEnd =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }
+  | { readonly kind: "timedOut"; readonly timeoutMillis: number }
+  /** After a time-out, processes survived SIGKILL and the check was due again. */
+  | { readonly kind: "stuck"; readonly sinceMillis: number }
+  | {
+      readonly kind: "notStarted"
+      readonly errno: number | undefined
+      readonly code: string
+      readonly command: string
+    }
+
+/** What a run has to report. */
+export interface RunOutcome {
+  readonly status: CheckStatus
+  readonly exitCode: number
+  readonly output: string
+  readonly droppedBytes: number
+}
+
+/** What a command wrote, as far as it was kept. */
+export interface Captured {
+  readonly stdout: string
+  readonly stderr: string
+  readonly droppedBytes: number
+}
+
+const NOTHING: Captured = { stdout: "", stderr: "", droppedBytes: 0 }
+
+/** Exit codes of the plugin guidelines; any other is unknown. */
+const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
+
+export const statusOfCode = (code: number): CheckStatus => STATUSES[code] ?? "unknown"
+
+const TIMED_OUT = 124
+const NOT_EXECUTABLE = 126
+const NOT_FOUND = 127
+const SIGNAL_BASE = 128
+
+const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
+
+/** What the end of a run means, by the plugin guidelines and the shell's exit codes. */
+export const outcomeOf = (end: RunEnd, captured: Captured = NOTHING): RunOutcome => {
+  const { droppedBytes } = captured
+  const said = textOf(captured)
+  switch (end.kind) {
+    case "exited":
+      return { status: statusOfCode(end.code), exitCode: end.code, output: said, droppedBytes }
+    case "signalled": {
+      const output = said === "" ? `ended by ${end.signal}` : said
+      const exitCode = SIGNAL_BASE + constants.signals[end.signal]
+      return { status: "unknown", exitCode, output, droppedBytes }
+    }
+    case "timedOut": {
+      const words = `timed out after ${seconds(end.timeoutMillis)}`
+      const output = said === "" ? words : `${words}\n${said}`
+      return { status: "unknown", exitCode: TIMED_OUT, output, droppedBytes }
+    }
+    case "stuck": {
+      const output = `still running ${seconds(end.sinceMillis)} after it was killed`
+      return { status: "unknown", exitCode: TIMED_OUT, output, droppedBytes: 0 }
+    }
+    case "notStarted": {
+      const exitCode = end.code === "ENOENT" ? NOT_FOUND : NOT_EXECUTABLE
+      const words = end.errno === undefined ? end.code : getSystemErrorMessage(end.errno)
+      return { status: "unknown", exitCode, output: `${end.command}: ${words}`, droppedBytes: 0 }
+    }
+  }
+}
+
+/** Standard output, or standard error where that is empty, without trailing newlines. */
+const textOf = ({ stdout, stderr }: Captured): string => {
+  const text = stdout.replace(/[\r\n]+$/, "")
+  return text === "" ? stderr.replace(/[\r\n]+$/, "") : text
+}

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Clock } from "../clock/Clock.ts"
+import { CapturedStream } from "./CapturedStream.ts"
+import { outcomeOf, type RunEnd, type RunOutcome } from "./RunOutcome.ts"
+
+/** A command to run. */
+export interface CommandRun {
+  readonly argv: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  readonly timeoutMillis: number
+}
+
+/** A run that was begun. */
+export interface StartedRun {
+  /** The result: at the end of the command, or at its deadline, whatever becomes of its processes. */
+  readonly outcome: Promise<RunOutcome & { readonly durationMillis: number }>
+  /** Resolves when no process of the run is left, or when they survived SIGKILL: `false`. */
+  readonly gone: Promise<boolean>
+  /** Whether processes of the run are left. */
+  readonly isAlive: () => boolean
+  /** Ends the run before its deadline, as a shutdown does. */
+  readonly stop: () => void
+}
+
+const KILL_AFTER_MILLIS = 5_000
+/** A process that was killed is gone within this time, unless the kernel cannot end it. */
+const UNKILLABLE_AFTER_MILLIS = 5_000
+/** How long a command that has ended may leave its output open, as its background processes do. */
+const OUTPUT_GRACE_MILLIS = 1_000
+const BETWEEN_LOOKS_MILLIS = 200
+
+/** Runs a command in its own process group. */
+export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
+  const begun = clock.steady()
+  const [command = "", ...args] = run.argv
+  let child: ChildProcess
+  try {
+    child = spawn(command, args, {
+      cwd: run.cwd,
+      env: run.env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    })
+  } catch (error) {
+    // Arguments that the system cannot take.
+    return neverStarted(outcomeOf(notStarted(error, command)))
+  }
+  const streams = [child.stdout, child.stderr].map((stream) => stream && new CapturedStream(stream))
+  const captured = () => ({
+    stdout: streams[0]?.text() ?? "",
+    stderr: streams[1]?.text() ?? "",
+    droppedBytes: streams.reduce((sum, stream) => sum + (stream?.droppedBytes ?? 0), 0),
+  })
+  let isEnded = false
+  const group = new ProcessGroup(child)
+  let sayGone: (isGone: boolean | Promise<boolean>) => void = () => {}
+  const gone = new Promise<boolean>((resolve) => (sayGone = resolve))
+  const outcome = new Promise<RunOutcome & { readonly durationMillis: number }>((resolve) => {
+    const end = (how: RunEnd): void => {
+      if (isEnded) return
+      isEnded = true
+      clearTimeout(deadline)
+      clearTimeout(grace)
+      resolve({ ...outcomeOf(how, captured()), durationMillis: clock.steady() - begun })
+      for (const stream of [child.stdout, child.stderr]) stream?.destroy()
+      // Background processes of a command that ended by itself are its own affair, as in a shell.
+      sayGone(how.kind === "timedOut" ? group.end() : true)
+    }
+    let grace: NodeJS.Timeout | undefined
+    const deadline = setTimeout(
+      () => end({ kind: "timedOut", timeoutMillis: run.timeoutMillis }),
+      run.timeoutMillis,
+    )
+    child.on("error", (error) => end(notStarted(error, command)))
+    child.on("exit", (code, signal) => {
+      const how = endOf(code, signal)
+      child.on("close", () => end(how))
+      grace = setTimeout(() => end(how), OUTPUT_GRACE_MILLIS)
+    })
+  })
+  return { outcome, gone, isAlive: () => group.isAlive(), stop: () => void group.end() }
+}
+
+const endOf = (code: number | null, signal: NodeJS.Signals | null): RunEnd =>
+  signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal }
+
+const neverStarted = (outcome: RunOutcome): StartedRun => ({
+  outcome: Promise.resolve({ ...outcome, durationMillis: 0 }),
+  gone: Promise.resolve(true),
+  isAlive: () => false,
+  stop: () => {},
+})
+
+const notStarted = (error: unknown, command: string): RunEnd => {
+  const found = error instanceof Error ? error : new Error(String(error))
+  const code = "code" in found ? String(found.code) : found.message
+  const errno = "errno" in found && typeof found.errno === "number" ? found.errno : undefined
+  return { kind: "notStarted", errno, code, command }
+}
+
+/** The processes of one run: the child leads the group, and its members may outlive it. */
+class ProcessGroup {
+  readonly #child: ChildProcess
+  #isGone: boolean
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    this.#isGone = child.pid === undefined
+  }
+
+  /** Once the group is empty its number may be given to others, so it is never asked about again. */
+  isAlive(): boolean {
+    if (!this.#isGone) this.#isGone = !this.#signal(0)
+    return !this.#isGone
+  }
+
+  /** Ends what is left: SIGTERM, and SIGKILL 5 s later. `false` if processes survive even that. */
+  async end(): Promise<boolean> {
+    if (!this.isAlive()) return true
+    this.#signal("SIGTERM")
+    if (await this.#isEmptyWithin(KILL_AFTER_MILLIS)) return true
+    this.#signal("SIGKILL")
+    return await this.#isEmptyWithin(UNKILLABLE_AFTER_MILLIS)
+  }
+
+  #signal(signal: NodeJS.Signals | 0): boolean {
+    const { pid } = this.#child
+    if (pid === undefined) return false
+    try {
+      return process.kill(-pid, signal)
+    } catch (error) {
+      // Processes of another user are alive, although they cannot be signalled.
+      return error instanceof Error && "code" in error && error.code === "EPERM"
+    }
+  }
+
+  async #isEmptyWithin(millis: number): Promise<boolean> {
+    for (let waited = 0; waited < millis; waited += BETWEEN_LOOKS_MILLIS) {
+      if (!this.isAlive()) return true
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MILLIS))
+    }
+    return !this.isAlive()
+  }
+}

@@ -1,0 +1,52 @@
+import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
+import { problemText } from "../config/Problem.ts"
+import { durationText } from "../config/Reader.ts"
+import { readConfig } from "../config/readConfig.ts"
+import { readOptions, withoutArguments } from "./options.ts"
+import { complain, print } from "./output.ts"
+
+/** `tocsin-agent check`: reports every problem of the configuration; `--print` shows it with defaults. */
+export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
+  const { config: file, print: isPrinted } = withoutArguments(readOptions(argv, ["print"]))
+  const { config, problems } = readConfig(file)
+  if (config === undefined) {
+    for (const problem of problems) complain(problemText(problem))
+    return 1
+  }
+  if (isPrinted) {
+    const { stringify } = await import("yaml")
+    print(stringify(printable(config)).trimEnd())
+  } else print(`${file}: ${config.checks.size} checks, no problems`)
+  return 0
+}
+
+const printable = (config: AgentConfig): object => ({
+  server: config.servers,
+  agent_id: config.agentId,
+  hostname: config.hostname,
+  labels: Object.fromEntries(config.labels),
+  max_parallel: config.maxParallel,
+  ...(config.metricsPort !== undefined && { metrics_port: config.metricsPort }),
+  checks: Object.fromEntries([...config.checks].map(([id, one]) => [id, printableCheck(one)])),
+})
+
+const printableCheck = (one: CheckConfig): object => ({
+  ...(one.kind === "reported" ? { report_only: true, ...scheduleOf(one.schedule) } : runOf(one)),
+  ...(one.incidentKey !== undefined && { incident_key: one.incidentKey }),
+  notifications_enabled: one.notificationsEnabled,
+  ...(one.graceMillis !== undefined && { grace: durationText(one.graceMillis) }),
+  ...(one.severity !== undefined && { severity: one.severity }),
+})
+
+const scheduleOf = (schedule: Extract<CheckConfig, { readonly kind: "reported" }>["schedule"]): object =>
+  "cron" in schedule ? schedule : { every: durationText(schedule.everyMillis) }
+
+const runOf = (one: Extract<CheckConfig, { readonly kind: "run" }>): object => ({
+  command: one.work.argv,
+  every: durationText(one.everyMillis),
+  timeout: durationText(one.timeoutMillis),
+  ...(one.env.size > 0 && { env: Object.fromEntries(one.env) }),
+  ...(one.confirm !== undefined && {
+    confirm: { bad: one.confirm.bad, good: one.confirm.good, every: durationText(one.confirm.everyMillis) },
+  }),
+})

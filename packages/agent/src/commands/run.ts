@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
+import { StringDecoder } from "node:string_decoder"
+import { systemClock } from "../clock/Clock.ts"
+import { outcomeOf, type RunEnd } from "../checks/RunOutcome.ts"
+import { type CommandOptions, readOptions, UsageError } from "./options.ts"
+import { complain } from "./output.ts"
+import { requireCheckId, spoolReport } from "./spoolReport.ts"
+
+/** Bytes of output that are kept: the last lines say how a job ended. */
+const KEPT_BYTES = 8_000
+
+const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const
+
+/** What is wrapped, and where its result goes. */
+interface WrappedJob {
+  readonly command: ReadonlyArray<string>
+  /** Throws where the arguments before the command are wrong: the job runs all the same. */
+  readonly target: () => { readonly options: CommandOptions; readonly checkId: string }
+}
+
+/** Splits `CHECK [--config FILE] [--state DIR] -- COMMAND…` at the first `--`. */
+const readJob = (argv: ReadonlyArray<string>): WrappedJob => {
+  const split = argv.indexOf("--")
+  const command = split < 0 ? [] : argv.slice(split + 1)
+  if (command.length === 0)
+    throw new UsageError("write the command after --: tocsin-agent run CHECK -- COMMAND…")
+  const target = () => {
+    const options = readOptions(argv.slice(0, split))
+    const [id, extra] = options.args
+    if (extra !== undefined) throw new UsageError(`${extra} is not expected before --`)
+    return { options, checkId: requireCheckId(id) }
+  }
+  return { command, target }
+}
+
+/**
+ * `tocsin-agent run CHECK -- COMMAND…`: passes output and exit code through, and keeps the result
+ * for the server. Trouble with the agent never fails the job.
+ */
+export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
+  const { command, target } = readJob(argv)
+  const begun = systemClock.steady()
+  const { end, tail } = await execute(command)
+  const durationMillis = systemClock.steady() - begun
+  const outcome = outcomeOf(end, { stdout: tail.text(), stderr: "", droppedBytes: tail.droppedBytes })
+  if (end.kind === "notStarted") complain(outcome.output)
+  try {
+    const { options, checkId } = target()
+    spoolReport(options, { ...outcome, checkId, durationMillis })
+  } catch (error) {
+    complain(`the result is not reported: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return outcome.exitCode
+}
+
+interface Executed {
+  readonly end: RunEnd
+  readonly tail: OutputTail
+}
+
+const execute = async ([name = "", ...args]: ReadonlyArray<string>): Promise<Executed> => {
+  const tail = new OutputTail()
+  const end = await new Promise<RunEnd>((resolve) => {
+    let child: ChildProcess
+    try {
+      child = spawn(name, args, { stdio: ["inherit", "pipe", "pipe"] })
+    } catch (error) {
+      resolve(notStarted(error, name))
+      return
+    }
+    const forward = (signal: NodeJS.Signals) => child.kill(signal)
+    for (const signal of PASSED_ON) process.on(signal, forward)
+    if (child.stdout !== null) passOn(child.stdout, process.stdout, tail)
+    if (child.stderr !== null) passOn(child.stderr, process.stderr, tail)
+    child.on("error", (error) => resolve(notStarted(error, name)))
+    child.on("close", (code, signal) => {
+      for (const passed of PASSED_ON) process.off(passed, forward)
+      resolve(signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal })
+    })
+  })
+  return { end, tail }
+}
+
+const notStarted = (error: unknown, command: string): RunEnd => {
+  const found = error instanceof Error ? error : new Error(String(error))
+  return {
+    kind: "notStarted",
+    command,
+    code: "code" in found ? String(found.code) : found.message,
+    errno: "errno" in found && typeof found.errno === "number" ? found.errno : undefined,
+  }
+}
+
+/** Copies output as it comes, as slowly as its reader takes it; a reader that went away stops nothing. */
+const passOn = (from: Readable, to: Writable, tail: OutputTail): void => {
+  let isOpen = true
+  to.on("error", () => {
+    isOpen = false
+    from.resume()
+  })
+  from.on("data", (chunk: Buffer) => {
+    tail.add(chunk)
+    if (!isOpen || to.write(chunk)) return
+    from.pause()
+    to.once("drain", () => from.resume())
+  })
+}
+
+/** The last whole lines of an output. */
+class OutputTail {
+  #kept = Buffer.alloc(0)
+  #dropped = 0
+
+  get droppedBytes(): number {
+    return this.#dropped
+  }
+
+  add(chunk: Buffer): void {
+    const all = Buffer.concat([this.#kept, chunk])
+    this.#kept = all.subarray(Math.max(0, all.length - KEPT_BYTES))
+    this.#dropped += all.length - this.#kept.length
+  }
+
+  text(): string {
+    const text = new StringDecoder("utf8").write(this.#kept)
+    // The first line is cut where something was dropped before it.
+    const firstWhole = this.#dropped === 0 ? 0 : text.indexOf("\n") + 1
+    return text.slice(firstWhole)
+  }
+}

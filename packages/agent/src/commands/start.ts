@@ -1,0 +1,61 @@
+import { mkdirSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { randomInt } from "node:crypto"
+import { systemClock } from "../clock/Clock.ts"
+import { problemText } from "../config/Problem.ts"
+import { readConfig } from "../config/readConfig.ts"
+import { AgentLock } from "../daemon/AgentLock.ts"
+import { Daemon } from "../daemon/Daemon.ts"
+import { systemdNotices } from "../daemon/systemdNotices.ts"
+import { KeyFile } from "../key/KeyFile.ts"
+import { readOptions, withoutArguments } from "./options.ts"
+import { complain } from "./output.ts"
+
+const RANDOM_STEPS = 2 ** 32
+const STATE_MODE = 0o700
+
+/** `tocsin-agent start`: runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. */
+export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
+  const { config: file, state } = withoutArguments(readOptions(argv))
+  const { config, problems } = readConfig(file)
+  if (config === undefined) {
+    for (const problem of problems) complain(problemText(problem))
+    complain("the configuration is invalid: correct it, and try it with tocsin-agent check")
+    return 1
+  }
+  mkdirSync(state, { recursive: true, mode: STATE_MODE })
+  const lock = AgentLock.take(join(state, "agent.lock"))
+  if (lock === undefined) {
+    complain(`another agent runs on ${state}: stop it, or give this one a folder of its own with --state`)
+    return 1
+  }
+  // Made before anything is sent, so that a folder that cannot keep it stops the start.
+  new KeyFile(state).current()
+  const daemon = new Daemon({
+    config,
+    state: resolve(state),
+    clock: systemClock,
+    random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS,
+    log: complain,
+  })
+  const notices = systemdNotices(complain)
+  process.on("SIGHUP", () => reload(file, daemon))
+  const stopped = new Promise<void>((done) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => done())
+  })
+  daemon.start()
+  notices.ready()
+  await stopped
+  notices.stop()
+  await daemon.stop()
+  lock.release()
+  return 0
+}
+
+/** An invalid file keeps the configuration in force. */
+const reload = (file: string, daemon: Daemon): void => {
+  const { config, problems } = readConfig(file)
+  for (const problem of problems) complain(problemText(problem))
+  if (config === undefined) complain("the configuration is invalid: the former one stays in force")
+  else daemon.reconfigure(config)
+}

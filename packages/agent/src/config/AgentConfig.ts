@@ -1,0 +1,53 @@
+/** What a check does when it runs. */
+export interface Work {
+  readonly kind: "command"
+  readonly argv: ReadonlyArray<string>
+}
+
+/** How many results in a row confirm a change of status. */
+export interface Confirmation {
+  readonly bad: number
+  readonly good: number
+  /** How soon an unconfirmed check runs again. */
+  readonly everyMillis: number
+}
+
+/** What every check has. */
+interface CheckTerms {
+  readonly id: string
+  readonly incidentKey: string | undefined
+  readonly notificationsEnabled: boolean
+  readonly graceMillis: number | undefined
+  readonly severity: "warning" | "critical" | "unknown" | undefined
+}
+
+/** A check that the agent runs. */
+export interface RunCheck extends CheckTerms {
+  readonly kind: "run"
+  readonly work: Work
+  readonly everyMillis: number
+  readonly timeoutMillis: number
+  readonly env: ReadonlyMap<string, string>
+  readonly confirm: Confirmation | undefined
+}
+
+/** A check whose results come from `report` and `run`. */
+export interface ReportedCheck extends CheckTerms {
+  readonly kind: "reported"
+  readonly schedule: { readonly everyMillis: number } | { readonly cron: string; readonly tz: string }
+}
+
+export type CheckConfig = RunCheck | ReportedCheck
+
+/** A whole configuration, with defaults filled in. */
+export interface AgentConfig {
+  readonly servers: ReadonlyArray<string>
+  /** The authorities to trust, as the file holds them. */
+  readonly ca: string | undefined
+  readonly agentId: string
+  readonly hostname: string
+  readonly labels: ReadonlyMap<string, string>
+  readonly maxParallel: number
+  readonly metricsPort: number | undefined
+  readonly checks: ReadonlyMap<string, CheckConfig>
+}

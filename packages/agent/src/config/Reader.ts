@@ -1,0 +1,151 @@
+import type { Path } from "./Problem.ts"
+
+/** Where a value is, and how to complain about it. */
+export interface Place {
+  readonly path: Path
+  readonly refuse: (message: string, path?: Path) => void
+}
+
+/** Reads a value; complains to its place and returns `undefined` where it cannot. */
+export type Reader<A> = (value: unknown, place: Place) => A | undefined
+
+const below = (place: Place, step: string | number): Place => ({ ...place, path: [...place.path, step] })
+
+const refused = (place: Place, message: string): undefined => {
+  place.refuse(message, place.path)
+  return undefined
+}
+
+/** A text of `min` to `max` characters without control characters, in a form if one is given. */
+export const text =
+  ({
+    max,
+    form,
+    expected,
+  }: {
+    readonly max: number
+    readonly form?: RegExp
+    readonly expected?: string
+  }): Reader<string> =>
+  (value, place) => {
+    if (typeof value !== "string") return refused(place, `must be ${expected ?? "a text"}: put it in quotes`)
+    const length = [...value].length
+    if (length < 1 || length > max) return refused(place, `must have 1 to ${max} characters`)
+    // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
+    if (/[\u0000-\u001f]/.test(value)) return refused(place, "must not contain control characters")
+    if (form !== undefined && !form.test(value))
+      return refused(place, `must be ${expected ?? "in another form"}`)
+    return value
+  }
+
+/** A text of any characters, as arguments and scripts have. */
+export const anyText: Reader<string> = (value, place) => {
+  if (typeof value !== "string") return refused(place, "must be a text: put it in quotes")
+  // The system ends every argument at NUL.
+  return value.includes("\0") ? refused(place, "must not contain NUL") : value
+}
+
+export const flag: Reader<boolean> = (value, place) =>
+  typeof value === "boolean" ? value : refused(place, "must be true or false")
+
+export const integer =
+  ({ min, max }: { readonly min: number; readonly max: number }): Reader<number> =>
+  (value, place) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : refused(place, `must be an integer from ${min} to ${max}`)
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const DURATION = /^(\d{1,9})(ms|s|m|h|d)$/
+
+/** A duration as the server's settings write it, in milliseconds, from `1s`. */
+export const duration =
+  ({ max }: { readonly max: string }): Reader<number> =>
+  (value, place) => {
+    const millis = typeof value === "string" ? millisOf(value) : undefined
+    return millis !== undefined && millis >= 1_000 && millis <= (millisOf(max) ?? 0)
+      ? millis
+      : refused(place, `must be a duration such as 30s, 5m or 12h, from 1s to ${max}`)
+  }
+
+export const millisOf = (written: string): number | undefined => {
+  const [, count, unit] = DURATION.exec(written) ?? []
+  return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0)
+}
+
+/** Writes milliseconds in the largest unit that divides them. */
+export const durationText = (millis: number): string => {
+  for (const unit of ["d", "h", "m", "s"]) {
+    const size = UNITS[unit] ?? 1
+    if (millis % size === 0) return `${millis / size}${unit}`
+  }
+  return `${millis}ms`
+}
+
+export const oneOf =
+  <const A extends string>(...allowed: ReadonlyArray<A>): Reader<A> =>
+  (value, place) =>
+    allowed.find((one) => one === value) ?? refused(place, `must be one of ${allowed.join(", ")}`)
+
+export const listOf =
+  <A>(
+    reader: Reader<A>,
+    { min, max }: { readonly min: number; readonly max: number },
+  ): Reader<ReadonlyArray<A>> =>
+  (value, place) => {
+    if (!Array.isArray(value)) return refused(place, "must be a list")
+    if (value.length < min || value.length > max) return refused(place, `must have ${min} to ${max} entries`)
+    const read = value.map((one, index) => reader(one, below(place, index)))
+    return all(read)
+  }
+
+const all = <A>(read: ReadonlyArray<A | undefined>): ReadonlyArray<A> | undefined => {
+  const there = read.filter((one) => one !== undefined)
+  return there.length === read.length ? there : undefined
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A map by names of one form. */
+export const mapOf =
+  <A>(
+    reader: Reader<A>,
+    { max, form, expected }: { readonly max: number; readonly form: RegExp; readonly expected: string },
+  ): Reader<ReadonlyMap<string, A>> =>
+  (value, place) => {
+    if (!isObject(value)) return refused(place, "must be a map of names and values")
+    const entries = Object.entries(value)
+    if (entries.length > max) return refused(place, `must have at most ${max} entries`)
+    const found = new Map<string, A>()
+    for (const [name, one] of entries) {
+      const at = below(place, name)
+      if (!form.test(name)) at.refuse(`must have a name of ${expected}`, at.path)
+      const read = reader(one, at)
+      if (read !== undefined) found.set(name, read)
+    }
+    return found
+  }
+
+/** The readers of a record's fields. All fields are optional; `required` complains about missing ones. */
+export type Fields = Readonly<Record<string, Reader<unknown>>>
+
+type Read<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K]>, undefined> }
+
+/** A map with these keys and no others. */
+export const record =
+  <F extends Fields>(fields: F, required: ReadonlyArray<keyof F & string> = []): Reader<Read<F>> =>
+  (value, place) => {
+    if (!isObject(value)) return refused(place, `must be a map of ${Object.keys(fields).join(", ")}`)
+    const found: Record<string, unknown> = {}
+    for (const [name, one] of Object.entries(value)) {
+      const at = below(place, name)
+      const reader = Object.hasOwn(fields, name) ? fields[name] : undefined
+      if (reader === undefined) at.refuse(`is unknown: use one of ${Object.keys(fields).join(", ")}`, at.path)
+      else found[name] = reader(one, at)
+    }
+    for (const name of required)
+      if (!Object.hasOwn(value, name)) place.refuse(`must have ${name}`, place.path)
+    // Each field was read by its own reader.
+    return found as Read<F>
+  }

@@ -1,0 +1,159 @@
+import {
+  anyText,
+  duration,
+  flag,
+  integer,
+  listOf,
+  mapOf,
+  oneOf,
+  type Place,
+  type Reader,
+  record,
+  text,
+} from "./Reader.ts"
+
+const ID = {
+  form: /^[A-Za-z0-9._:-]{1,128}$/,
+  expected: "1 to 128 letters, digits or the characters . _ : -",
+}
+
+export const idText = text({ max: 128, ...ID })
+
+const MAX_CHECKS = 1_000
+const MAX_SERVERS = 8
+
+/** The address of a server, with a path if a proxy serves it under one. */
+const serverUrl: Reader<string> = (value, place) => {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined
+  const isAddress =
+    url !== undefined &&
+    ["http:", "https:"].includes(url.protocol) &&
+    url.username + url.password + url.search + url.hash === ""
+  if (isAddress && typeof value === "string") return value.replace(/\/+$/, "")
+  place.refuse(
+    "must be an address such as https://monitor.example:8080, without a user, query or fragment",
+    place.path,
+  )
+  return undefined
+}
+
+const servers: Reader<ReadonlyArray<string>> = (value, place) => {
+  if (Array.isArray(value)) return listOf(serverUrl, { min: 1, max: MAX_SERVERS })(value, place)
+  const one = serverUrl(value, place)
+  return one === undefined ? undefined : [one]
+}
+
+const LABEL_KEY = {
+  form: /^[A-Za-z0-9._:-]{1,64}$/,
+  expected: "1 to 64 letters, digits or the characters . _ : -",
+}
+
+/** One is the agent's own: the server allows 32. */
+const MAX_LABELS = 31
+
+const labelValue: Reader<string> = (value, place) => (value === "" ? "" : text({ max: 256 })(value, place))
+
+const ENV_NAME = { form: /^[A-Za-z_][A-Za-z0-9_]*$/, expected: "letters, digits and _" }
+
+const SECONDS_LIMIT = "31d"
+
+const confirm = record({
+  bad: integer({ min: 1, max: 100 }),
+  good: integer({ min: 1, max: 100 }),
+  every: duration({ max: "1d" }),
+})
+
+/** Five fields of the characters that cron knows. The server judges their values. */
+const cron = text({
+  max: 256,
+  form: /^\s*(?:[\dA-Za-z*/,#L?-]+\s+){4}[\dA-Za-z*/,#L?-]+\s*$/,
+  expected: "five fields: minute, hour, day, month, weekday",
+})
+
+const timeZone: Reader<string> = (value, place) => {
+  try {
+    if (typeof value === "string") {
+      // Throws for a name that it does not know.
+      Intl.DateTimeFormat("en", { timeZone: value })
+      return value
+    }
+  } catch {
+    // Said below.
+  }
+  place.refuse("must be an IANA time zone such as Europe/Berlin", place.path)
+  return undefined
+}
+
+/** What `defaults` may set for every check. */
+const sharedFields = {
+  every: duration({ max: SECONDS_LIMIT }),
+  timeout: duration({ max: "1d" }),
+  env: mapOf(anyText, { max: 100, ...ENV_NAME }),
+  notifications_enabled: flag,
+  confirm,
+  grace: duration({ max: "7d" }),
+  severity: oneOf("warning", "critical", "unknown"),
+}
+
+export const checkFields = {
+  ...sharedFields,
+  command: listOf(anyText, { min: 1, max: 1_000 }),
+  shell: anyText,
+  incident_key: text({ max: 256 }),
+  report_only: flag,
+  cron,
+  tz: timeZone,
+}
+
+const checks = mapOf(record(checkFields), { max: MAX_CHECKS, ...ID })
+
+/** The keys of config.yaml. */
+export const configReader = record({
+  server: servers,
+  ca_file: text({ max: 4_096 }),
+  agent_id: idText,
+  hostname: text({ max: 253 }),
+  labels: mapOf(labelValue, { max: MAX_LABELS, ...LABEL_KEY }),
+  max_parallel: integer({ min: 1, max: 256 }),
+  metrics_port: integer({ min: 1, max: 65_535 }),
+  defaults: record(sharedFields),
+  checks,
+})
+
+/** The keys of a file in checks.d. */
+export const checksReader = record({ checks })
+
+type ReadBy<R> = R extends Reader<infer A> ? A : never
+export type ConfigFile = ReadBy<typeof configReader>
+export type SharedFields = Exclude<ConfigFile["defaults"], undefined>
+export type CheckFields = ConfigFile["checks"] extends ReadonlyMap<string, infer C> | undefined ? C : never
+
+/** What a check may not have together, and what it needs. */
+export const judgeCheck = (check: CheckFields, place: Place): void => {
+  const works = ["command", "shell"].filter((name) => name in check)
+  if (check.report_only === true) judgeReported(check, works, place)
+  else {
+    if (works.length !== 1) {
+      place.refuse(
+        works.length === 0
+          ? "must have one of command, shell, or report_only: true"
+          : `must have only one of ${works.join(", ")}`,
+        place.path,
+      )
+    }
+    for (const name of ["cron", "tz"] as const) {
+      if (name in check) place.refuse("is for report_only checks: use every", [...place.path, name])
+    }
+  }
+}
+
+const judgeReported = (check: CheckFields, works: ReadonlyArray<string>, place: Place): void => {
+  for (const name of [...works, "timeout", "env", "confirm", "incident_key"]) {
+    if (name in check) place.refuse("has no meaning with report_only: remove it", [...place.path, name])
+  }
+  const hasCron = check.cron !== undefined || check.tz !== undefined
+  if (hasCron && check.every !== undefined) place.refuse("must have either every or cron and tz", place.path)
+  if (hasCron && (check.cron === undefined || check.tz === undefined)) {
+    place.refuse("must have cron and tz together", place.path)
+  }
+}

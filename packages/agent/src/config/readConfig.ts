@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { hostname as systemHostname } from "node:os"
+import { dirname, join } from "node:path"
+import type { AgentConfig, CheckConfig, Confirmation, Work } from "./AgentConfig.ts"
+import {
+  type CheckFields,
+  checksReader,
+  type ConfigFile,
+  configReader,
+  judgeCheck,
+  type SharedFields,
+} from "./configFields.ts"
+import type { Problem } from "./Problem.ts"
+import { readYaml, type YamlText } from "./readYaml.ts"
+import type { Place, Reader } from "./Reader.ts"
+
+/** A configuration, or everything that is wrong with it. */
+export type ConfigRead =
+  | { readonly config: AgentConfig; readonly problems: readonly [] }
+  | { readonly config: undefined; readonly problems: ReadonlyArray<Problem> }
+
+/** The ID of the agent's own check. */
+export const OWN_CHECK_ID = "tocsin-agent"
+
+const DEFAULT_EVERY = 60_000
+const DEFAULT_TIMEOUT = 30_000
+const DEFAULT_CONFIRM_EVERY = 10_000
+const DEFAULT_PARALLEL = 8
+const MAX_CHECKS = 999
+
+interface FileRead<A> {
+  readonly file: string
+  readonly yaml: YamlText
+  readonly read: A | undefined
+}
+
+/** Reads `FILE` and `checks.d/*.yaml` beside it. */
+export const readConfig = (file: string): ConfigRead => {
+  const problems: Array<Problem> = []
+  const main = readFile(file, configReader, problems)
+  const others = checkFiles(file, problems).map((path) => readFile(path, checksReader, problems))
+  const checks = collect([main, ...others], main.read?.defaults ?? {}, problems)
+  if (
+    main.read !== undefined &&
+    main.read.server === undefined &&
+    !problems.some(({ file: at }) => at === file)
+  ) {
+    problems.push(main.yaml.locate([], "must have server: the address of the Tocsin server"))
+  }
+  const ca = readAuthority(main, problems)
+  if (checks.size > MAX_CHECKS)
+    problems.push(main.yaml.locate(["checks"], `must be at most ${MAX_CHECKS} in all files`))
+  if (problems.length > 0 || main.read === undefined) {
+    return { config: undefined, problems: problems.toSorted((a, b) => compareProblems(a, b)) }
+  }
+  return { config: complete(main.read, checks, ca), problems: [] }
+}
+
+const compareProblems = (a: Problem, b: Problem): number =>
+  a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1
+
+const readFile = <A>(file: string, reader: Reader<A>, problems: Array<Problem>): FileRead<A> => {
+  let text = ""
+  try {
+    text = readFileSync(file, "utf8")
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : String(error)
+    problems.push({ file, line: 1, path: "", message: `cannot be read (${why})` })
+  }
+  const yaml = readYaml(file, text)
+  problems.push(...yaml.problems)
+  if (yaml.problems.length > 0) return { file, yaml, read: undefined }
+  const place = placeIn(yaml, problems)
+  return { file, yaml, read: reader(yaml.value, place) }
+}
+
+const placeIn = (yaml: YamlText, problems: Array<Problem>): Place => ({
+  path: [],
+  refuse: (message, path = []) => void problems.push(yaml.locate(path, message)),
+})
+
+const checkFiles = (file: string, problems: Array<Problem>): ReadonlyArray<string> => {
+  const folder = join(dirname(file), "checks.d")
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(".yaml") && !name.startsWith("."))
+    return names.toSorted().map((name) => join(folder, name))
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined
+    if (code !== "ENOENT")
+      problems.push({ file: folder, line: 1, path: "", message: `cannot be read (${String(code)})` })
+    return []
+  }
+}
+
+type WithChecks = { readonly checks?: ReadonlyMap<string, CheckFields> }
+
+const collect = (
+  files: ReadonlyArray<FileRead<WithChecks>>,
+  defaults: SharedFields,
+  problems: Array<Problem>,
+): ReadonlyMap<string, CheckConfig> => {
+  const found = new Map<string, CheckConfig>()
+  const definedIn = new Map<string, string>()
+  for (const { file, yaml, read } of files) {
+    for (const [id, fields] of read?.checks ?? []) {
+      const path = ["checks", id]
+      const before = problems.length
+      judgeCheck(fields, { ...placeIn(yaml, problems), path })
+      const other = definedIn.get(id)
+      if (other !== undefined) problems.push(yaml.locate(path, `is defined in ${other} too`))
+      if (id === OWN_CHECK_ID)
+        problems.push(yaml.locate(path, "is the agent's own check: choose another name"))
+      definedIn.set(id, file)
+      if (problems.length === before) found.set(id, toCheck(id, fields, defaults))
+    }
+  }
+  return found
+}
+
+const toCheck = (id: string, fields: CheckFields, defaults: SharedFields): CheckConfig => {
+  const terms = {
+    id,
+    incidentKey: fields.incident_key,
+    notificationsEnabled: fields.notifications_enabled ?? defaults.notifications_enabled ?? true,
+    graceMillis: fields.grace ?? defaults.grace,
+    severity: fields.severity ?? defaults.severity,
+  }
+  const everyMillis = fields.every ?? defaults.every ?? DEFAULT_EVERY
+  if (fields.report_only === true) {
+    const { cron, tz } = fields
+    const schedule = cron !== undefined && tz !== undefined ? { cron, tz } : { everyMillis }
+    return { kind: "reported", ...terms, schedule }
+  }
+  return {
+    kind: "run",
+    ...terms,
+    work: workOf(fields),
+    everyMillis,
+    timeoutMillis: fields.timeout ?? defaults.timeout ?? DEFAULT_TIMEOUT,
+    env: new Map([...(defaults.env ?? []), ...(fields.env ?? [])]),
+    confirm: toConfirmation(fields.confirm ?? defaults.confirm),
+  }
+}
+
+const toConfirmation = (written: SharedFields["confirm"]): Confirmation | undefined =>
+  written === undefined
+    ? undefined
+    : { bad: written.bad ?? 1, good: written.good ?? 1, everyMillis: written.every ?? DEFAULT_CONFIRM_EVERY }
+
+const workOf = (fields: CheckFields): Work => {
+  if (fields.shell !== undefined) return { kind: "command", argv: ["/bin/sh", "-c", fields.shell] }
+  return { kind: "command", argv: fields.command ?? [] }
+}
+
+const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): string | undefined => {
+  const path = main.read?.ca_file
+  if (path === undefined) return undefined
+  try {
+    const text = readFileSync(path, "utf8")
+    if (text.includes("-----BEGIN CERTIFICATE-----")) return text
+    problems.push(main.yaml.locate(["ca_file"], "must be a file of PEM certificates"))
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
+    problems.push(main.yaml.locate(["ca_file"], `cannot be read (${code})`))
+  }
+  return undefined
+}
+
+const complete = (
+  read: ConfigFile,
+  checks: ReadonlyMap<string, CheckConfig>,
+  ca: string | undefined,
+): AgentConfig => {
+  const hostname = read.hostname ?? systemHostname()
+  return {
+    servers: read.server ?? [],
+    ca,
+    hostname,
+    agentId: read.agent_id ?? (hostname.replaceAll(/[^A-Za-z0-9._:-]/g, "-").slice(0, 128) || "agent"),
+    labels: read.labels ?? new Map(),
+    maxParallel: read.max_parallel ?? DEFAULT_PARALLEL,
+    metricsPort: read.metrics_port,
+    checks,
+  }
+}

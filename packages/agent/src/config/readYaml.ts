@@ -1,0 +1,100 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+} from "yaml"
+import { type Path, pathText, type Problem } from "./Problem.ts"
+
+/** Bytes of a configuration file, at most. */
+const MAX_BYTES = 1_048_576
+const MAX_DEPTH = 12
+const LONGEST_MESSAGE = 200
+
+/** A document that was read, and where its parts are. */
+export interface YamlText {
+  readonly value: unknown
+  readonly problems: ReadonlyArray<Problem>
+  readonly locate: (path: Path, message: string) => Problem
+}
+
+/** Reads YAML 1.2. Refuses keys that are given twice, aliases, and what a reader could misjudge. */
+export const readYaml = (file: string, text: string): YamlText => {
+  const lines = new LineCounter()
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
+  const problem = (offset: number, message: string): Problem => ({
+    file,
+    line: lineAt(offset),
+    path: "",
+    message,
+  })
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    const issue: Problem = { file, line: 1, path: "", message: "is larger than 1 MiB" }
+    return { value: undefined, problems: [issue], locate: () => issue }
+  }
+  const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
+  const problems = [...yaml.errors, ...yaml.warnings].map(({ code, message, pos }) =>
+    problem(
+      pos[0],
+      code === "MULTIPLE_DOCS"
+        ? "must be one document"
+        : `is not valid YAML: ${message.slice(0, LONGEST_MESSAGE)}`,
+    ),
+  )
+  problems.push(...forbidden(yaml).map(({ offset, message }) => problem(offset, message)))
+  const locate = (path: Path, message: string): Problem => ({
+    file,
+    line: lineAt(offsetOf(yaml, path)),
+    path: pathText(path),
+    message,
+  })
+  return { value: problems.length > 0 ? undefined : (yaml.toJS() ?? {}), problems, locate }
+}
+
+interface Forbidden {
+  readonly offset: number
+  readonly message: string
+}
+
+const forbidden = (yaml: Document.Parsed): ReadonlyArray<Forbidden> => {
+  const found: Array<Forbidden> = []
+  const refuse = (node: unknown, message: string) =>
+    found.push({ offset: isNode(node) ? (node.range?.[0] ?? 0) : 0, message })
+  visit(yaml, (_, node, ancestors) => {
+    if (isAlias(node)) refuse(node, "has an alias (*): write the value again")
+    else if (isNode(node) && node.anchor !== undefined) refuse(node, "has an anchor (&): remove it")
+    if (isMap(node)) {
+      const seen = new Set<unknown>()
+      for (const { key } of node.items) {
+        const name = isScalar(key) ? key.value : undefined
+        if (typeof name !== "string") refuse(key, "has a key that is not a text: put it in quotes")
+        else if (seen.has(name)) refuse(key, `has the key ${name} twice`)
+        seen.add(name)
+      }
+    }
+    if (ancestors.length <= 2 * MAX_DEPTH) return
+    refuse(node, "is nested too deeply")
+    return visit.SKIP
+  })
+  return found
+}
+
+/** A missing part is reported where the part around it begins. */
+const offsetOf = (yaml: Document.Parsed, path: Path): number => {
+  let node: unknown = yaml.contents
+  let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+  for (const step of path) {
+    if (!isCollection(node)) return offset
+    const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && key.value === step) : undefined
+    const next: unknown = node.get(step, true)
+    const place = pair?.key ?? next
+    if (isNode(place)) offset = place.range?.[0] ?? offset
+    node = next
+  }
+  return offset
+}

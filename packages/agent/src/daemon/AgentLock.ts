@@ -1,0 +1,33 @@
+import { DatabaseSync } from "node:sqlite"
+
+/** SQLite's code for a lock that another process holds. */
+const BUSY = 5
+
+/**
+ * Held by the agent that runs on a state folder. The system releases it when the process ends,
+ * however it ends, so no stale lock is left.
+ */
+export class AgentLock {
+  readonly #database: DatabaseSync
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  /** Takes the lock; `undefined` if another agent holds it. */
+  static take(path: string): AgentLock | undefined {
+    const database = new DatabaseSync(path, { timeout: 0 })
+    try {
+      database.exec("BEGIN EXCLUSIVE")
+      return new AgentLock(database)
+    } catch (error) {
+      database.close()
+      if (error instanceof Error && "errcode" in error && error.errcode === BUSY) return undefined
+      throw error
+    }
+  }
+
+  release(): void {
+    this.#database.close()
+  }
+}

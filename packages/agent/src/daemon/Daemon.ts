@@ -1,0 +1,205 @@
+import { join } from "node:path"
+import type { Clock } from "../clock/Clock.ts"
+import type { AgentConfig } from "../config/AgentConfig.ts"
+import { CheckRunner } from "../checks/CheckRunner.ts"
+import { runCommand } from "../checks/runCommand.ts"
+import { KeyFile } from "../key/KeyFile.ts"
+import { httpTransport, type Transport } from "../sending/httpTransport.ts"
+import { Sender } from "../sending/Sender.ts"
+import { Spool } from "../spool/Spool.ts"
+import { type Growth, growthOf, selfReport, type SelfState } from "./selfReport.ts"
+import { statementsOf } from "./statementsOf.ts"
+
+/** What a daemon works with. */
+export interface DaemonOptions {
+  readonly config: AgentConfig
+  readonly state: string
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: (message: string) => void
+}
+
+/** Results that come together are committed together. */
+const GROUP_MILLIS = 200
+/** How soon a report of another process is noticed. */
+const LOOK_MILLIS = 1_000
+const OWN_CHECK_MILLIS = 60_000
+/** A stop waits for processes of checks up to this. */
+const STOP_MILLIS = 6_000
+
+export const spoolPath = (state: string): string => join(state, "spool.db")
+
+/** A running agent: checks feed the spool, the sender empties it. */
+export class Daemon {
+  readonly #options: DaemonOptions
+  readonly #spool: Spool
+  readonly #runner: CheckRunner
+  readonly #sender: Sender
+  #transport: Transport
+  #config: AgentConfig
+  #flushTimer: NodeJS.Timeout | undefined
+  #wake: () => void = () => {}
+  #version = -1
+  #isStopped = false
+  readonly #skipped = new Map<string, number>()
+  readonly #timers: Array<NodeJS.Timeout> = []
+  #sending: Promise<void> = Promise.resolve()
+
+  constructor(options: DaemonOptions) {
+    const { config, state, clock, random, log } = options
+    this.#options = options
+    this.#config = config
+    this.#transport = httpTransport({ ca: config.ca })
+    const send: Transport = {
+      send: (request) => this.#transport.send(request),
+      close: () => this.#transport.close(),
+    }
+    // The spool is opened first, and may need the time before the sender knows the server's.
+    const made: { sender?: Sender } = {}
+    const now = () => made.sender?.now() ?? Math.floor(clock.wall())
+    this.#spool = Spool.open({ path: spoolPath(state), now, warn: log })
+    const sender = new Sender(
+      { spool: this.#spool, keys: new KeyFile(state), transport: send, clock, random, log },
+      statementsOf(config),
+    )
+    made.sender = sender
+    this.#sender = sender
+    this.#runner = new CheckRunner({
+      clock,
+      start: (check) =>
+        runCommand(
+          {
+            argv: check.work.argv,
+            env: environmentOf(check.env),
+            cwd: state,
+            timeoutMillis: check.timeoutMillis,
+          },
+          clock,
+        ),
+      report: (report) => this.#record(() => this.#spool.record(report)),
+      lastOf: (checkId) => this.#spool.states().get(checkId),
+      skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
+    })
+  }
+
+  start(): void {
+    const { log } = this.#options
+    log(`started as ${this.#config.agentId} with ${this.#config.checks.size} checks`)
+    this.#runner.plan(this.#config)
+    this.#timers.push(setInterval(() => this.#lookAtOthers(), LOOK_MILLIS))
+    this.#timers.push(setInterval(() => this.#reportOwn(), OWN_CHECK_MILLIS))
+    this.#sending = this.#send()
+  }
+
+  /** Takes another configuration. */
+  reconfigure(config: AgentConfig): void {
+    this.#config = config
+    this.#transport.close()
+    this.#transport = httpTransport({ ca: config.ca })
+    this.#sender.restate(statementsOf(config))
+    this.#runner.plan(config)
+    this.#wake()
+    this.#options.log(`reloaded: ${config.checks.size} checks`)
+  }
+
+  /** Ends the checks, puts every result on the disk, and leaves unsent ones for the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const timer of this.#timers) clearInterval(timer)
+    clearTimeout(this.#flushTimer)
+    this.#wake()
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLIS).unref())
+    await Promise.race([this.#runner.stop(), patience])
+    this.#transport.close()
+    await Promise.race([this.#sending, patience])
+    this.#spool.close()
+  }
+
+  #record(work: () => void): void {
+    work()
+    this.#flushTimer ??= setTimeout(() => {
+      this.#flushTimer = undefined
+      this.#spool.flush()
+      this.#wake()
+    }, GROUP_MILLIS)
+  }
+
+  #lookAtOthers(): void {
+    const version = this.#spool.version()
+    if (version === this.#version) return
+    this.#version = version
+    this.#wake()
+  }
+
+  async #send(): Promise<void> {
+    while (!this.#isStopped) {
+      let next: number
+      try {
+        next = await this.#sender.step()
+      } catch (error) {
+        // A defect in one step must not end the agent: the next one starts afresh.
+        this.#options.log(`cannot send: ${error instanceof Error ? error.message : String(error)}`)
+        next = this.#options.clock.steady() + LOOK_MILLIS
+      }
+      const wait = next - this.#options.clock.steady()
+      if (wait > 0 && !this.#isStopped) await this.#sleep(wait)
+    }
+  }
+
+  #sleep(millis: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.min(millis, LONGEST_SLEEP_MILLIS))
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #reportOwn(): void {
+    const report = selfReport(this.#selfState())
+    this.#record(() => this.#spool.record(report))
+  }
+
+  /** Remembered in the spool, so that a restart forgets no loss. */
+  #growth(): ReadonlyMap<string, Growth> {
+    const notes = this.#spool.notes()
+    const growth = growthOf(savedGrowth(notes.get("growth")), notes, this.#sender.now())
+    this.#spool.setNote("growth", JSON.stringify([...growth]))
+    return growth
+  }
+
+  #selfState(): SelfState {
+    const { clock } = this.#options
+    const now = clock.steady()
+    for (const [id, at] of this.#skipped) if (now - at > RECENT_MILLIS) this.#skipped.delete(id)
+    const oldest = this.#spool.oldestAt()
+    if (this.#sender.mark !== undefined) this.#spool.dropAged(this.#sender.now())
+    return {
+      now: this.#sender.now(),
+      backlog: this.#spool.extent().results,
+      oldestAt: oldest,
+      offset: this.#sender.offset,
+      growth: this.#growth(),
+      skipped: [...this.#skipped.keys()],
+      stuck: this.#runner.stuck(),
+      isOnDisk: this.#spool.isOnDisk,
+      checks: this.#config.checks.size,
+    }
+  }
+}
+
+/** Written by `#growth`. */
+const savedGrowth = (text: string | undefined): ReadonlyMap<string, Growth> =>
+  new Map(text === undefined ? [] : (JSON.parse(text) as ReadonlyArray<[string, Growth]>))
+
+const RECENT_MILLIS = 3_600_000
+const LONGEST_SLEEP_MILLIS = 60_000
+
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+const environmentOf = (env: ReadonlyMap<string, string>): Readonly<Record<string, string>> => ({
+  PATH: process.env["PATH"] ?? DEFAULT_PATH,
+  ...(process.env["LANG"] !== undefined && { LANG: process.env["LANG"] }),
+  ...Object.fromEntries(env),
+})

@@ -1,0 +1,110 @@
+import { isClockOff } from "../clock/ServerTime.ts"
+import { OWN_CHECK_ID } from "../config/readConfig.ts"
+import type { CheckReport, CheckStatus } from "../spool/CheckReport.ts"
+
+/** What the agent knows of its own trouble. */
+export interface SelfState {
+  readonly now: number
+  readonly backlog: number
+  readonly oldestAt: number | undefined
+  /** How far the wall clock is ahead of the server's. */
+  readonly offset: number | undefined
+  readonly growth: ReadonlyMap<string, Growth>
+  /** Checks of which a run was left out within the last hour. */
+  readonly skipped: ReadonlyArray<string>
+  /** Checks with processes that cannot be killed. */
+  readonly stuck: ReadonlyArray<string>
+  readonly isOnDisk: boolean
+  readonly checks: number
+}
+
+const BACKLOG_MILLIS = 300_000
+const NAMED = 5
+
+/** One kind of trouble. Words are given where it applies. */
+interface Trouble {
+  readonly status: Exclude<CheckStatus, "ok">
+  readonly words: (state: SelfState) => string | undefined
+}
+
+/** A counter, and when it last grew. */
+export interface Growth {
+  readonly count: number
+  readonly at: number
+}
+
+/** Counters that are trouble for a day after they grew. */
+const COUNTERS = ["dropped_changes", "dropped_repeats", "rejected", "damaged"]
+const REMEMBERED_MILLIS = 86_400_000
+
+/** When each counter last grew, by what was known before. */
+export const growthOf = (
+  before: ReadonlyMap<string, Growth>,
+  notes: ReadonlyMap<string, string>,
+  now: number,
+): ReadonlyMap<string, Growth> =>
+  new Map(
+    COUNTERS.map((name) => {
+      const count = Number(notes.get(name) ?? 0)
+      const known = before.get(name)
+      return [name, count === (known?.count ?? 0) ? (known ?? { count, at: 0 }) : { count, at: now }]
+    }),
+  )
+
+const named = (ids: ReadonlyArray<string>): string =>
+  ids.slice(0, NAMED).join(", ") + (ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "")
+
+const counted = (name: string, words: (count: number) => string) => (state: SelfState) => {
+  const { count, at } = state.growth.get(name) ?? { count: 0, at: 0 }
+  return count > 0 && Math.abs(state.now - at) < REMEMBERED_MILLIS ? words(count) : undefined
+}
+
+const TROUBLES: ReadonlyArray<Trouble> = [
+  { status: "critical", words: counted("dropped_changes", (n) => `${n} changes of status were dropped`) },
+  {
+    status: "critical",
+    words: ({ isOnDisk }) => (isOnDisk ? undefined : "the disk refuses results, which wait in memory"),
+  },
+  {
+    status: "critical",
+    words: ({ stuck }) => (stuck.length > 0 ? `processes cannot be killed: ${named(stuck)}` : undefined),
+  },
+  { status: "warning", words: counted("damaged", (n) => `the spool was damaged ${n} times`) },
+  { status: "warning", words: counted("rejected", (n) => `the server refused ${n} results for good`) },
+  { status: "warning", words: counted("dropped_repeats", (n) => `${n} repeated results were dropped`) },
+  {
+    status: "warning",
+    words: ({ now, oldestAt }) =>
+      oldestAt !== undefined && now - oldestAt > BACKLOG_MILLIS
+        ? `results wait for ${Math.round((now - oldestAt) / 60_000)} minutes`
+        : undefined,
+  },
+  {
+    status: "warning",
+    words: ({ offset }) =>
+      isClockOff(offset) ? `the clock is off by ${Math.round((offset ?? 0) / 1_000)} s` : undefined,
+  },
+  {
+    status: "warning",
+    words: ({ skipped }) => (skipped.length > 0 ? `runs were skipped: ${named(skipped)}` : undefined),
+  },
+]
+
+/** The result of the check `tocsin-agent`, with performance data. */
+export const selfReport = (state: SelfState): CheckReport => {
+  const found = TROUBLES.flatMap(({ status, words }) => {
+    const said = words(state)
+    return said === undefined ? [] : [{ status, said }]
+  })
+  const status: CheckStatus = found[0]?.status ?? "ok"
+  const said = found.length > 0 ? found.map((one) => one.said).join("; ") : `${state.checks} checks`
+  const age = state.oldestAt === undefined ? 0 : Math.max(0, Math.round((state.now - state.oldestAt) / 1_000))
+  return {
+    checkId: OWN_CHECK_ID,
+    status,
+    exitCode: { ok: 0, warning: 1, critical: 2, unknown: 3 }[status],
+    durationMillis: 0,
+    output: `TOCSIN-AGENT ${status.toUpperCase()} - ${said} | backlog=${state.backlog} oldest=${age}s`,
+    notificationsEnabled: true,
+  }
+}

@@ -1,0 +1,52 @@
+import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
+import { durationText } from "../config/Reader.ts"
+import { OWN_CHECK_ID } from "../config/readConfig.ts"
+import type { Statements } from "../sending/Sender.ts"
+import { AGENT_VERSION } from "../version.ts"
+
+/** What the server takes as a period (docs/rules.md#freshness). */
+const SHORTEST_PERIOD_MILLIS = 10_000
+const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
+const OWN_PERIOD_MILLIS = 60_000
+
+/** A check as it is declared to the server. */
+const declared = (check: CheckConfig): object => ({
+  check_id: check.id,
+  ...terms(check),
+  ...(check.severity !== undefined && { severity: check.severity }),
+  ...(!check.notificationsEnabled && { notifications_enabled: false }),
+})
+
+const terms = (check: CheckConfig): object => {
+  const grace = check.graceMillis
+  if (check.kind === "reported" && "cron" in check.schedule) {
+    return { ...check.schedule, ...(grace !== undefined && { grace: durationText(grace) }) }
+  }
+  const every =
+    check.kind === "run"
+      ? check.everyMillis
+      : "everyMillis" in check.schedule
+        ? check.schedule.everyMillis
+        : 0
+  const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, every))
+  // A job that reports once in a period has its grace after the period; the server has a default.
+  return { every: durationText(period), ...(grace !== undefined && { after: durationText(period + grace) }) }
+}
+
+/** What the agent tells the server about itself, by its configuration. */
+export const statementsOf = (config: AgentConfig): Statements => ({
+  agentId: config.agentId,
+  servers: config.servers,
+  heartbeat: {
+    hostname: config.hostname,
+    features: { push: true, metrics: config.metricsPort !== undefined },
+    labels: { ...Object.fromEntries(config.labels), service_agent_version: AGENT_VERSION },
+  },
+  declaration: JSON.stringify({
+    complete: true,
+    checks: [
+      ...[...config.checks.values()].map(declared),
+      { check_id: OWN_CHECK_ID, every: durationText(OWN_PERIOD_MILLIS) },
+    ],
+  }),
+})

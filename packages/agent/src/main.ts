@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+import { check } from "./commands/check.ts"
+import { fingerprint, rotate } from "./commands/key.ts"
+import { report } from "./commands/report.ts"
+import { run } from "./commands/run.ts"
+import { start } from "./commands/start.ts"
+import { status } from "./commands/status.ts"
+import { UsageError } from "./commands/options.ts"
+import { complain, print } from "./commands/output.ts"
+import { USAGE } from "./commands/usage.ts"
+import { AGENT_VERSION } from "./version.ts"
+
+type Command = (argv: ReadonlyArray<string>) => number | Promise<number>
+
+const commands = new Map<string, Command>([
+  ["start", start],
+  ["check", check],
+  ["status", status],
+  ["fingerprint", fingerprint],
+  ["rotate", rotate],
+  ["report", report],
+  ["run", run],
+])
+
+const USAGE_EXIT = 64
+
+/** Runs one command and returns its exit code. */
+const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number> => {
+  if (["--help", "-h", "help"].includes(name)) {
+    print(USAGE)
+    return 0
+  }
+  if (name === "--version") {
+    print(AGENT_VERSION)
+    return 0
+  }
+  const command = commands.get(name)
+  if (command === undefined) {
+    complain(`say what to do: ${[...commands.keys()].join(", ")} (see tocsin-agent --help)`)
+    return USAGE_EXIT
+  }
+  try {
+    return await command(argv)
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error))
+    return error instanceof UsageError ? USAGE_EXIT : 1
+  }
+}
+
+process.exit(await main(process.argv.slice(2)))

@@ -1,0 +1,221 @@
+import type { HeartbeatRequest } from "@tocsin/core/contract/Requests"
+import type { Clock } from "../clock/Clock.ts"
+import { clockOffset, correctedNow, markOf, type TimeMark } from "../clock/ServerTime.ts"
+import { fingerprintOf, type KeyFile } from "../key/KeyFile.ts"
+import type { OutgoingResult, Spool } from "../spool/Spool.ts"
+import { type Answer, judge, noAnswer, type RequestKind } from "./Answer.ts"
+import type { Transport } from "./httpTransport.ts"
+import { bootId, savedMark } from "./timeMark.ts"
+import { afterAnswer, initialSubmission, nextStep, type Submission, type Waiting } from "./Submission.ts"
+
+/** What heartbeats and declarations state: it follows the configuration. */
+export interface Statements {
+  readonly agentId: string
+  readonly servers: ReadonlyArray<string>
+  readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
+  /** The body of a declaration; none without checks that the server could expect. */
+  readonly declaration: string | undefined
+}
+
+/** What a sender works with. */
+export interface SenderOptions {
+  readonly spool: Spool
+  readonly keys: KeyFile
+  readonly transport: Transport
+  readonly clock: Clock
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly log: (message: string) => void
+}
+
+/** Bytes of the events of a batch, at most. */
+const MAX_BATCH_BYTES = 900 * 1_024
+/** A repeat can wait for others; a change cannot. */
+const REPEATS_GATHER_MILLIS = 10_000
+
+/** Sends what the spool holds, one request at a time, and a heartbeat a minute. */
+export class Sender {
+  readonly #options: SenderOptions
+  #statements: Statements
+  #state: Submission
+  #mark: TimeMark | undefined
+  #repeatsSince: number | undefined
+  #isDeclared = false
+  #lastSaid = ""
+
+  constructor(options: SenderOptions, statements: Statements) {
+    this.#options = options
+    this.#statements = statements
+    this.#state = initialSubmission(options.clock.steady())
+    this.#mark = savedMark(options.spool.notes().get("time_mark"))
+  }
+
+  /** The server's last word about its time. */
+  get mark(): TimeMark | undefined {
+    return this.#mark
+  }
+
+  /** The time that results state. */
+  now(): number {
+    return correctedNow(this.#mark, this.#options.clock)
+  }
+
+  /** How far the wall clock is ahead of the server's, in milliseconds. */
+  get offset(): number | undefined {
+    return clockOffset(this.#mark, this.#options.clock)
+  }
+
+  /** Takes another configuration: the schedule is declared again. */
+  restate(statements: Statements): void {
+    this.#statements = statements
+    this.#isDeclared = false
+    this.#state = { ...this.#state, server: 0 }
+  }
+
+  /** Makes the next request if one is due. Returns when to call again, in steady milliseconds. */
+  async step(): Promise<number> {
+    const { clock } = this.#options
+    const step = nextStep(this.#state, this.#waiting(), clock.steady())
+    if (step.kind === "wait") return step.until
+    const server = Math.min(step.server, this.#statements.servers.length - 1)
+    const batch = step.kind === "events" ? this.#options.spool.take(step.limit, MAX_BATCH_BYTES) : []
+    if (step.kind === "events" && batch.length === 0) {
+      this.#repeatsSince = undefined
+      return clock.steady() + 1_000
+    }
+    const answer = await this.#request(step.kind, server, batch)
+    const made = { kind: step.kind, server, events: batch.length, now: clock.steady() }
+    const around = { servers: this.#statements.servers.length, random: this.#options.random }
+    const { state, deed } = afterAnswer(this.#state, made, answer, around)
+    this.#tell(step.kind, answer, state)
+    this.#state = state
+    this.#carryOut(step.kind, answer, batch, deed)
+    return clock.steady()
+  }
+
+  #waiting(): Waiting {
+    const now = this.#options.clock.steady()
+    const isBacklog = this.#options.spool.extent().results > 0
+    if (!isBacklog) this.#repeatsSince = undefined
+    else this.#repeatsSince ??= now
+    const isUrgent = isBacklog && (this.#state.failures > 0 || this.#options.spool.hasChange())
+    const gathered = this.#repeatsSince === undefined ? undefined : this.#repeatsSince + REPEATS_GATHER_MILLIS
+    return {
+      eventsDue: isUrgent ? now : gathered,
+      declarationDue: this.#isDeclared || this.#statements.declaration === undefined ? undefined : now,
+    }
+  }
+
+  #carryOut(kind: RequestKind, answer: Answer, batch: ReadonlyArray<OutgoingResult>, deed: string): void {
+    const { spool } = this.#options
+    if (kind === "declaration") this.#isDeclared = !["faulty", "throttled"].includes(answer.verdict)
+    if (deed === "remove") {
+      spool.acknowledge(batch)
+      // More may wait: then it has waited long enough.
+      if (spool.extent().results === 0) this.#repeatsSince = undefined
+    }
+    const [refused] = batch
+    if (deed === "reject" && refused !== undefined) {
+      this.#options.log(`the server refuses a result of ${refused.checkId} for good: ${answer.message}`)
+      spool.reject(refused, answer.message)
+    }
+  }
+
+  /** Sends, to the replacement key's server answer first while a rotation waits. */
+  async #request(kind: RequestKind, server: number, batch: ReadonlyArray<OutgoingResult>): Promise<Answer> {
+    const { keys } = this.#options
+    const next = kind === "heartbeat" ? keys.next() : undefined
+    if (next !== undefined) {
+      const answer = await this.#send(kind, server, next, batch)
+      if (answer.verdict === "taken") {
+        keys.promote()
+        this.#options.log(
+          `the server accepted the new key ${fingerprintOf(next)}; it replaces the former one`,
+        )
+        return answer
+      }
+    }
+    return await this.#send(kind, server, keys.current(), batch)
+  }
+
+  async #send(
+    kind: RequestKind,
+    server: number,
+    key: string,
+    batch: ReadonlyArray<OutgoingResult>,
+  ): Promise<Answer> {
+    const { transport, clock } = this.#options
+    const { agentId, servers } = this.#statements
+    const base = (servers[server] ?? "").replace(/\/+$/, "")
+    const begun = clock.sinceBoot()
+    try {
+      const answer = await transport.send({
+        method: kind === "declaration" ? "PUT" : "POST",
+        url:
+          base +
+          (kind === "declaration"
+            ? `/ops/v1/agents/${encodeURIComponent(agentId)}/expectations`
+            : `/api/v1/${kind}`),
+        key,
+        body: this.#bodyOf(kind, batch),
+      })
+      const judged = judge(answer, kind, clock.wall())
+      if (judged.verdict !== "faulty") this.#learnTime(judged.date, begun)
+      return judged
+    } catch (error) {
+      return noAnswer(
+        `no answer from ${base}: ${error instanceof Error ? error.message || error.name : String(error)}`,
+      )
+    }
+  }
+
+  #bodyOf(kind: RequestKind, batch: ReadonlyArray<OutgoingResult>): string {
+    const { agentId, heartbeat, declaration = "{}" } = this.#statements
+    if (kind === "declaration") return declaration
+    if (kind === "events") {
+      return `{"agent_id":${JSON.stringify(agentId)},"events":[${batch.map(({ body }) => body).join(",")}]}`
+    }
+    return JSON.stringify({
+      agent_id: agentId,
+      observed_at: new Date(this.now()).toISOString(),
+      ...heartbeat,
+    })
+  }
+
+  #learnTime(date: string | undefined, begun: number): void {
+    if (date === undefined) return
+    const sinceBoot = this.#options.clock.sinceBoot()
+    const mark = markOf(date, { sinceBoot, tookMillis: sinceBoot - begun, boot: bootId() })
+    if (mark === undefined) return
+    this.#mark = mark
+    this.#options.spool.setNote("time_mark", JSON.stringify(mark))
+  }
+
+  /** Logs what changed, and every refusal that needs a person. */
+  #tell(kind: RequestKind, answer: Answer, next: Submission): void {
+    const { spool, log, keys } = this.#options
+    spool.setNote("admission", next.admission)
+    spool.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
+    const said = saidOf(answer, next, () => fingerprintOf(keys.current()))
+    if (said === this.#lastSaid && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
+    this.#lastSaid = said
+    log(said)
+  }
+}
+
+const saidOf = (
+  { verdict, message }: Answer,
+  { admission }: Submission,
+  fingerprint: () => string,
+): string => {
+  if (verdict === "taken" || verdict === "missing") return "the server accepts what is sent"
+  if (verdict === "pending" || verdict === "notAccepted") {
+    return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
+  }
+  if (admission === "blocked") return `the server has blocked this agent's key ${fingerprint()}: ${message}`
+  if (verdict === "conflict") {
+    return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
+  }
+  if (verdict === "unauthorized") return `the server does not take this agent's key: ${message}`
+  return `results wait: ${message}`
+}

@@ -1,0 +1,205 @@
+import type { Answer, RequestKind, Verdict } from "./Answer.ts"
+
+/** What the server last said about the key. */
+export type Admission = "unknown" | "accepted" | "pending" | "blocked" | "conflict" | "unauthorized"
+
+/** Where the agent is in talking to its servers. All times are steady milliseconds. */
+export interface Submission {
+  readonly admission: Admission
+  /** Rounds through all servers that failed since the last answer. */
+  readonly failures: number
+  /** No request before this. */
+  readonly notBefore: number
+  readonly heartbeatDue: number
+  /** Events in the next batch: halved while the server refuses one of them. */
+  readonly batchLimit: number
+  /** The server to ask, by its place in the configuration. */
+  readonly server: number
+  /** When to begin with the first server again. */
+  readonly firstServerDue: number
+}
+
+/** Events of one batch, at most. */
+export const MAX_BATCH_EVENTS = 200
+export const HEARTBEAT_MILLIS = 60_000
+/** Five batches a second while there is a backlog. */
+const BETWEEN_BATCHES_MILLIS = 200
+const LONGEST_WAIT_MILLIS = 300_000
+const BLOCKED_MILLIS = 600_000
+/** For a refusal that only a person can end. */
+const LOUD_MILLIS = 300_000
+const SHORTEST_WINDOW_MILLIS = 1_000
+/** Few attempts per outage: a fleet must not double its steady rate when the server returns. */
+const WINDOW_GROWTH = 3
+const FIRST_SERVER_MILLIS = 300_000
+
+/** At start: a heartbeat is due. */
+export const initialSubmission = (now: number): Submission => ({
+  admission: "unknown",
+  failures: 0,
+  notBefore: now,
+  heartbeatDue: now,
+  batchLimit: MAX_BATCH_EVENTS,
+  server: 0,
+  firstServerDue: now + FIRST_SERVER_MILLIS,
+})
+
+/** What there is to send. */
+export interface Waiting {
+  /** When the waiting results should be sent; `undefined` without any. */
+  readonly eventsDue: number | undefined
+  /** When the schedule should be declared; `undefined` while it is known. */
+  readonly declarationDue: number | undefined
+}
+
+/** What to do next: a request now, or nothing before a time. */
+export type NextStep =
+  | { readonly kind: RequestKind; readonly server: number; readonly limit: number }
+  | { readonly kind: "wait"; readonly until: number }
+
+const maySend = ({ admission }: Submission): boolean => admission === "accepted" || admission === "unknown"
+
+/** The next step. The first request is a heartbeat; after that results go first, because they count as a sign of life. */
+export const nextStep = (state: Submission, waiting: Waiting, now: number): NextStep => {
+  const server = now >= state.firstServerDue ? 0 : state.server
+  const request = (kind: RequestKind): NextStep => ({ kind, server, limit: state.batchLimit })
+  const events = maySend(state) ? waiting.eventsDue : undefined
+  const declaration = state.admission === "accepted" ? waiting.declarationDue : undefined
+  const isFirst = state.admission === "unknown"
+  const dues = [state.heartbeatDue, events, declaration].filter((due) => due !== undefined)
+  const until = Math.max(state.notBefore, Math.min(...dues))
+  if (now < until) return { kind: "wait", until }
+  if (isFirst && now >= state.heartbeatDue) return request("heartbeat")
+  if (events !== undefined && now >= events) return request("events")
+  if (declaration !== undefined && now >= declaration) return request("declaration")
+  return request("heartbeat")
+}
+
+/** What becomes of the results in the batch that was answered. */
+export type Deed = "remove" | "reject" | "keep"
+
+/** The state after an answer. */
+export interface Answered {
+  readonly state: Submission
+  readonly deed: Deed
+}
+
+/** A request that was made. */
+export interface Made {
+  readonly kind: RequestKind
+  readonly server: number
+  /** Events in the batch; 0 in a heartbeat. */
+  readonly events: number
+  readonly now: number
+}
+
+/** Where there are several servers and one fails, the next is asked without a wait. */
+export interface Surroundings {
+  readonly servers: number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+/** How long an answer of each kind leaves the server alone; `retry` backs off with jitter. */
+type Pause = "none" | "retry" | "loud" | "blocked" | "heartbeat"
+
+/** By verdict: what it says about the key, and how long to wait. The deed of a batch is below. */
+const MOVES: Readonly<Record<Verdict, { readonly admission?: Admission; readonly pause: Pause }>> = {
+  taken: { admission: "accepted", pause: "none" },
+  pending: { admission: "pending", pause: "heartbeat" },
+  notAccepted: { admission: "pending", pause: "heartbeat" },
+  blocked: { admission: "blocked", pause: "blocked" },
+  conflict: { admission: "conflict", pause: "loud" },
+  unauthorized: { admission: "unauthorized", pause: "loud" },
+  throttled: { pause: "retry" },
+  invalid: { pause: "none" },
+  missing: { pause: "retry" },
+  faulty: { pause: "retry" },
+}
+
+/** The state after an answer: a pure function of the table above and of the batch's size. */
+export const afterAnswer = (
+  before: Submission,
+  made: Made,
+  answer: Answer,
+  around: Surroundings,
+): Answered => {
+  const state = withServer(before, made)
+  const { verdict } = answer
+  if (verdict === "invalid" && made.kind === "events") return narrowed(state, made)
+  // A later version of the server may not know how to declare; a batch that has no place is a wrong address.
+  if (made.kind === "declaration" && (verdict === "missing" || verdict === "invalid")) {
+    return { state: { ...state, failures: 0, notBefore: made.now }, deed: "keep" }
+  }
+  const move = MOVES[verdict]
+  const admission = move.admission ?? state.admission
+  if (move.pause === "retry") return { state: retried(state, made, answer, around), deed: "keep" }
+  const pause = verdict === "invalid" ? "loud" : move.pause
+  const isTaken = verdict === "taken"
+  const next: Submission = {
+    ...state,
+    admission,
+    failures: 0,
+    ...duesAfter(state, made, pause),
+    ...(isTaken && made.kind === "events" && widened(state)),
+  }
+  return { state: next, deed: isTaken && made.kind === "events" ? "remove" : "keep" }
+}
+
+const withServer = (state: Submission, { server, now }: Made): Submission =>
+  now >= state.firstServerDue
+    ? { ...state, server, firstServerDue: now + FIRST_SERVER_MILLIS }
+    : { ...state, server }
+
+/** A heartbeat keeps its phase: after an outage a fleet must not send them all together. */
+const nextHeartbeat = (due: number, now: number): number =>
+  due > now ? due : due + HEARTBEAT_MILLIS * (1 + Math.floor((now - due) / HEARTBEAT_MILLIS))
+
+const duesAfter = (
+  state: Submission,
+  { kind, now }: Made,
+  pause: Exclude<Pause, "retry">,
+): Pick<Submission, "notBefore" | "heartbeatDue"> => {
+  if (pause === "blocked") return { notBefore: now + BLOCKED_MILLIS, heartbeatDue: now + BLOCKED_MILLIS }
+  if (pause === "loud") {
+    // A heartbeat that the server cannot read must not keep results back.
+    return kind === "heartbeat" && state.admission === "accepted"
+      ? { notBefore: now, heartbeatDue: now + LOUD_MILLIS }
+      : { notBefore: now + LOUD_MILLIS, heartbeatDue: now + LOUD_MILLIS }
+  }
+  // A batch that ends an outage is a sign of life, so the missed heartbeats need not follow it.
+  const isEndOfOutage = pause === "none" && state.failures > 0
+  const heartbeatDue =
+    kind === "heartbeat" || isEndOfOutage ? nextHeartbeat(state.heartbeatDue, now) : state.heartbeatDue
+  return { notBefore: kind === "events" ? now + BETWEEN_BATCHES_MILLIS : now, heartbeatDue }
+}
+
+const widened = ({ batchLimit }: Submission): Pick<Submission, "batchLimit"> => ({
+  batchLimit: Math.min(MAX_BATCH_EVENTS, batchLimit * 2),
+})
+
+/** Halves the batch until the refused event is alone. */
+const narrowed = (state: Submission, { events, now }: Made): Answered =>
+  events <= 1
+    ? { state: { ...state, failures: 0, notBefore: now + BETWEEN_BATCHES_MILLIS }, deed: "reject" }
+    : {
+        state: {
+          ...state,
+          failures: 0,
+          notBefore: now + BETWEEN_BATCHES_MILLIS,
+          batchLimit: Math.ceil(events / 2),
+        },
+        deed: "keep",
+      }
+
+const retried = (state: Submission, { now }: Made, answer: Answer, around: Surroundings): Submission => {
+  const server = (state.server + 1) % around.servers
+  if (server !== 0 && answer.verdict === "faulty") return { ...state, server, notBefore: now }
+  const window = Math.min(
+    LONGEST_WAIT_MILLIS,
+    SHORTEST_WINDOW_MILLIS * WINDOW_GROWTH ** Math.min(state.failures, 10),
+  )
+  const wait = Math.max(window * around.random(), answer.retryAfterMillis ?? 0)
+  const notBefore = now + wait
+  return { ...state, server, failures: state.failures + 1, notBefore }
+}

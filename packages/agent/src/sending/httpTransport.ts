@@ -1,0 +1,101 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
+import type { Agent as HttpsAgent } from "node:https"
+import type { HttpAnswer } from "./Answer.ts"
+
+/** A request to one server. */
+export interface OutgoingRequest {
+  readonly method: "POST" | "PUT"
+  readonly url: string
+  readonly key: string
+  readonly body: string
+}
+
+/** Sends a request and resolves with its answer; rejects where none came in time. */
+export interface Transport {
+  readonly send: (request: OutgoingRequest) => Promise<HttpAnswer>
+  readonly close: () => void
+}
+
+const ANSWER_MILLIS = 15_000
+/** No answer of the service is longer. */
+const MAX_ANSWER_BYTES = 65_536
+
+class ReusedConnectionLost extends Error {}
+
+/** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
+export const httpTransport = (options: { readonly ca?: string | undefined }): Transport => {
+  const plain = new HttpAgent({ keepAlive: true, maxSockets: 1 })
+  let secure: HttpsAgent | undefined
+  const callers = {
+    "http:": async () => ({ request: httpRequest, agent: plain }),
+    // Loaded only where it is used: TLS takes some megabytes.
+    "https:": async () => {
+      const { Agent, request } = await import("node:https")
+      secure ??= new Agent({
+        keepAlive: true,
+        maxSockets: 1,
+        ...(options.ca !== undefined && { ca: options.ca }),
+      })
+      return { request, agent: secure }
+    },
+  }
+  const send = async (outgoing: OutgoingRequest): Promise<HttpAnswer> => {
+    try {
+      return await sendOnce(outgoing)
+    } catch (error) {
+      // The server closed an idle connection at the same moment: that says nothing about it.
+      if (error instanceof ReusedConnectionLost) return await sendOnce(outgoing)
+      throw error
+    }
+  }
+  const sendOnce = async (outgoing: OutgoingRequest): Promise<HttpAnswer> => {
+    const url = new URL(outgoing.url)
+    const { request, agent } = await callers[url.protocol === "https:" ? "https:" : "http:"]()
+    const body = Buffer.from(outgoing.body)
+    return await new Promise<HttpAnswer>((resolve, reject) => {
+      const sent = request(url, {
+        method: outgoing.method,
+        agent,
+        signal: AbortSignal.timeout(ANSWER_MILLIS),
+        headers: {
+          authorization: `Bearer ${outgoing.key}`,
+          "content-type": "application/json",
+          "content-length": body.length,
+        },
+      })
+      sent.on("response", (response) => readAnswer(response).then(resolve, reject))
+      sent.on("error", (error) => {
+        const isLost = sent.reusedSocket && "code" in error && error.code === "ECONNRESET"
+        reject(isLost ? new ReusedConnectionLost() : error)
+      })
+      sent.end(body)
+    })
+  }
+  return {
+    send,
+    close: () => {
+      plain.destroy()
+      secure?.destroy()
+    },
+  }
+}
+
+const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
+  const chunks: Array<Buffer> = []
+  let length = 0
+  for await (const chunk of response) {
+    // A stream of bytes without an encoding yields buffers.
+    const bytes = chunk as Buffer
+    length += bytes.length
+    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+    chunks.push(bytes)
+  }
+  // Node ends the stream without an error where the connection closed early.
+  if (!response.complete) throw new Error("the connection was closed within the answer")
+  return {
+    status: response.statusCode ?? 0,
+    body: Buffer.concat(chunks).toString(),
+    retryAfter: response.headers["retry-after"],
+    date: response.headers.date,
+  }
+}

@@ -1,0 +1,270 @@
+import type { CheckReport } from "./CheckReport.ts"
+import { newEventId } from "./eventId.ts"
+import { MemoryTail } from "./MemoryTail.ts"
+import { setAside } from "./setAside.ts"
+import { type CheckState, defaultBounds, type SpoolBounds } from "./spoolRules.ts"
+import { spoolFaultOf } from "./spoolFault.ts"
+import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
+
+/** How a spool is opened. */
+export interface SpoolOptions {
+  readonly path: string
+  readonly bounds?: SpoolBounds
+  /** The corrected time. */
+  readonly now: () => number
+  readonly warn: (message: string) => void
+  /** Tests bring files that fail. */
+  readonly openFile?: (path: string) => SpoolFile
+}
+
+/** A result on its way to the server. */
+export interface OutgoingResult {
+  readonly id: string
+  readonly checkId: string
+  readonly body: string
+  /** Its place in the file; none while it is only in memory. */
+  readonly seq: number | undefined
+}
+
+/** Rows that one pass removes when the spool is over its bounds. */
+const DROPPED_TOGETHER = 200
+
+/**
+ * The results that the server has not taken. A result counts once `flush` has put it on the disk,
+ * and leaves only by `acknowledge`, `reject` or a counted drop. While the disk refuses writes,
+ * results wait in memory and are still sent, after those in the file.
+ */
+export class Spool {
+  readonly #options: Required<SpoolOptions>
+  readonly #tail = new MemoryTail()
+  #file: SpoolFile | undefined
+  /** Results in the file that the server took, until their deletion is on the disk. */
+  readonly #done = new Set<number>()
+  readonly #states = new Map<string, CheckState>()
+  #rejects: Array<RejectedResult> = []
+  readonly #notes = new Map<string, string>()
+  readonly #counts = new Map<string, number>()
+  #isRefused = false
+
+  private constructor(options: Required<SpoolOptions>) {
+    this.#options = options
+  }
+
+  /** Opens the spool. A damaged file is set aside; a full disk is waited for. */
+  static open(options: SpoolOptions): Spool {
+    const spool = new Spool({ bounds: defaultBounds, openFile: SpoolFile.open, ...options })
+    spool.#reach(() => spool.#file?.verify())
+    return spool
+  }
+
+  /** Whether the disk takes what is recorded. */
+  get isOnDisk(): boolean {
+    return !this.#isRefused && this.#file !== undefined
+  }
+
+  /** Takes a report; `flush` puts it on the disk. Returns the id that it keeps. */
+  record(report: CheckReport): string {
+    const at = this.#options.now()
+    const id = newEventId(at)
+    const dropped = this.#tail.add({ report, id, at }, this.#options.bounds.inMemory)
+    this.count("dropped_repeats", dropped.repeats)
+    this.count("dropped_changes", dropped.changes)
+    return id
+  }
+
+  /** Sets what `status` shows, with the next flush. */
+  setNote(name: string, value: string): void {
+    this.#notes.set(name, value)
+  }
+
+  /** Adds to a counter, with the next flush. */
+  count(name: string, by = 1): void {
+    if (by > 0) this.#counts.set(name, (this.#counts.get(name) ?? 0) + by)
+  }
+
+  /** Puts everything recorded on the disk. `false` while the disk refuses. */
+  flush(): boolean {
+    const isEmpty =
+      this.#tail.size + this.#done.size + this.#states.size + this.#rejects.length === 0 &&
+      this.#notes.size + this.#counts.size === 0
+    if (isEmpty && this.#file !== undefined) return true
+    const isWritten = this.#reach((file) => {
+      file.write({
+        add: this.#tail.all(),
+        remove: [...this.#done],
+        reject: this.#rejects,
+        states: this.#states,
+        notes: this.#notes,
+        counts: this.#counts,
+      })
+      this.#tail.clear()
+      this.#rejects = []
+      for (const unsaved of [this.#done, this.#states, this.#notes, this.#counts]) unsaved.clear()
+    })
+    if (isWritten) this.#keepWithinBytes()
+    return isWritten
+  }
+
+  /** The oldest results that fit together, in order. */
+  take(limit: number, maxBytes: number): ReadonlyArray<OutgoingResult> {
+    const found: Array<OutgoingResult> = []
+    const isRead = this.#reach((file) => {
+      const rows = file.oldest(limit + this.#done.size)
+      for (const row of rows) if (!this.#done.has(row.seq) && found.length < limit) found.push(row)
+    })
+    // What is in memory is newer than what is in the file, so it must not overtake it.
+    if (isRead && this.#isRefused && found.length < limit) {
+      const states = this.#knownStates()
+      const checkIds = this.#tail.all().map(({ report }) => report.checkId)
+      const taken = this.#tail.take(limit - found.length, states)
+      found.push(...taken.map((one, index) => ({ ...one, checkId: checkIds[index] ?? "", seq: undefined })))
+    }
+    let bytes = 0
+    const fitting = found.findIndex(({ body }, index) => {
+      bytes += Buffer.byteLength(body) + 1
+      return bytes > maxBytes && index > 0
+    })
+    return fitting < 0 ? found : found.slice(0, fitting)
+  }
+
+  /** The server has taken these. */
+  acknowledge(results: ReadonlyArray<OutgoingResult>): void {
+    this.#forget(results)
+    this.flush()
+  }
+
+  /** The server will never take this one. */
+  reject(result: OutgoingResult, reason: string): void {
+    const { id, checkId, body } = result
+    this.#rejects.push({ id, checkId, body, reason, at: this.#options.now() })
+    this.count("rejected", 1)
+    this.acknowledge([result])
+  }
+
+  /** What waits, in the file and in memory. */
+  extent(): SpoolExtent {
+    let extent: SpoolExtent = { results: 0, bytes: 0 }
+    this.#reach((file) => (extent = file.extent()))
+    return { results: extent.results - this.#done.size + this.#tail.size, bytes: extent.bytes }
+  }
+
+  /** When the oldest waiting result was observed. */
+  oldestAt(): number | undefined {
+    let oldest: number | undefined
+    this.#reach((file) => {
+      oldest = file.oldest(this.#done.size + 1).find(({ seq }) => !this.#done.has(seq))?.observedAt
+    })
+    return oldest ?? this.#tail.all()[0]?.at
+  }
+
+  /** Whether a change of status waits; `false` where only repeats do. */
+  hasChange(): boolean {
+    let found = this.#isRefused && this.#tail.size > 0
+    this.#reach((file) => (found ||= file.hasChangeAfter(Math.max(0, ...this.#done))))
+    return found
+  }
+
+  /** The last result of each check that is on the disk. */
+  states(): ReadonlyMap<string, CheckState> {
+    return this.#knownStates()
+  }
+
+  notes(): ReadonlyMap<string, string> {
+    let notes: ReadonlyMap<string, string> = new Map()
+    this.#reach((file) => (notes = file.notes()))
+    const counts = [...this.#counts].map(([name, by]): [string, string] => [
+      name,
+      String(Number(notes.get(name) ?? 0) + by),
+    ])
+    return new Map([...notes, ...counts, ...this.#notes])
+  }
+
+  /** Changes whenever another process has reported. */
+  version(): number {
+    let version = -1
+    this.#reach((file) => (version = file.dataVersion()))
+    return version
+  }
+
+  /** Drops results beyond the age that the bounds allow. `now` must be a time that the server confirmed. */
+  dropAged(now: number): void {
+    this.#reach((file) => file.dropBefore(now - this.#options.bounds.ageMillis))
+  }
+
+  /** Puts everything on the disk and closes the file. */
+  close(): void {
+    this.flush()
+    this.#file?.close()
+    this.#file = undefined
+  }
+
+  #forget(results: ReadonlyArray<OutgoingResult>): void {
+    const inMemory = results.filter(({ seq }) => seq === undefined)
+    for (const { seq } of results) if (seq !== undefined) this.#done.add(seq)
+    const ids = new Set(inMemory.map(({ id }) => id))
+    for (const { id, report, at } of this.#tail.all()) {
+      if (!ids.has(id)) continue
+      this.#states.set(report.checkId, { observedAt: at, status: report.status, exitCode: report.exitCode })
+    }
+    this.#tail.remove(ids)
+  }
+
+  #knownStates(): Map<string, CheckState> {
+    const states = new Map<string, CheckState>()
+    this.#reach((file) => {
+      for (const [checkId, state] of file.states()) states.set(checkId, state)
+    })
+    for (const [checkId, state] of this.#states) states.set(checkId, state)
+    return states
+  }
+
+  #keepWithinBytes(): void {
+    this.#reach((file) => {
+      while (file.extent().bytes > this.#options.bounds.bytes) {
+        const { repeats, changes } = file.dropOldest(DROPPED_TOGETHER)
+        if (repeats + changes === 0) return
+      }
+    })
+  }
+
+  /** Does something with the file, opening it first where needed. `false` if it could not be done. */
+  #reach(work: (file: SpoolFile) => void): boolean {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        this.#file ??= this.#options.openFile(this.#options.path)
+        work(this.#file)
+        this.#isRefused = false
+        return true
+      } catch (error) {
+        const fault = spoolFaultOf(error)
+        if (fault === "defect" || (fault === "damaged" && attempt > 0)) throw error
+        if (fault === "refused") {
+          this.#refuse(error)
+          return false
+        }
+        this.#startOver(error)
+      }
+    }
+  }
+
+  #refuse(error: unknown): void {
+    const { path, warn } = this.#options
+    if (!this.#isRefused) warn(`${path} cannot be written (${messageOf(error)}); results wait in memory`)
+    this.#isRefused = true
+  }
+
+  /** Puts a damaged file aside and begins a new one with whatever could still be read. */
+  #startOver(error: unknown): void {
+    const { path, now, warn } = this.#options
+    this.#file?.close()
+    this.#file = undefined
+    const { aside, saved } = setAside(path, now())
+    this.#done.clear()
+    this.count("damaged", 1)
+    warn(
+      `${path} is damaged (${messageOf(error)}); it is now ${aside}, and a new spool starts with ${saved} results that could be read`,
+    )
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

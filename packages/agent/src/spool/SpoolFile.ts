@@ -1,0 +1,324 @@
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
+import { DatabaseSync, type StatementSync } from "node:sqlite"
+import type { CheckReport, CheckStatus } from "./CheckReport.ts"
+import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
+import { type CheckState, isSuperseded, stampAfter } from "./spoolRules.ts"
+import { wireEvent } from "./wireEvent.ts"
+
+/** A report with the id that it keeps, and the earliest time that it may state. */
+export interface PendingResult {
+  readonly report: CheckReport
+  readonly id: string
+  readonly at: number
+}
+
+/** A result in the file. */
+export interface StoredResult {
+  readonly seq: number
+  readonly id: string
+  readonly checkId: string
+  readonly observedAt: number
+  readonly body: string
+}
+
+/** A result that the server refused for good. */
+export interface RejectedResult {
+  readonly id: string
+  readonly checkId: string
+  readonly body: string
+  readonly reason: string
+  readonly at: number
+}
+
+/** Everything that one transaction writes. */
+export interface SpoolChange {
+  readonly add: ReadonlyArray<PendingResult>
+  /** Results that the server has taken or refused. */
+  readonly remove?: ReadonlyArray<number>
+  readonly reject?: ReadonlyArray<RejectedResult>
+  /** States of checks whose results never were in the file. */
+  readonly states?: ReadonlyMap<string, CheckState>
+  readonly notes?: ReadonlyMap<string, string>
+  /** Added to counters. */
+  readonly counts?: ReadonlyMap<string, number>
+}
+
+/** What the file holds. */
+export interface SpoolExtent {
+  readonly results: number
+  readonly bytes: number
+}
+
+/** Rejected results are kept for people to look at; older ones make room. */
+const REJECTED_KEPT = 1_000
+const BUSY_MILLIS = 5_000
+/** SQLite's code for a file that contradicts itself. */
+const CORRUPT = 11
+const TABLES = 5
+/** Beside a page cache of this size the agent stays within its memory. */
+const CACHE_KIB = 512
+
+const STATEMENTS = {
+  begin: "BEGIN IMMEDIATE",
+  commit: "COMMIT",
+  rollback: "ROLLBACK",
+  state: "SELECT observed_ms, status, exit_code FROM check_state WHERE check_id = ?",
+  states: "SELECT check_id, observed_ms, status, exit_code FROM check_state",
+  setState: "INSERT OR REPLACE INTO check_state VALUES (?, ?, ?, ?)",
+  lastTwo: "SELECT seq, status, exit_code FROM result WHERE check_id = ? ORDER BY seq DESC LIMIT 2",
+  add: `INSERT INTO result (event_id, check_id, observed_ms, status, exit_code, is_change, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  remove: "DELETE FROM result WHERE seq = ?",
+  reject: "INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?)",
+  forgetRejected: `DELETE FROM rejected WHERE event_id NOT IN
+        (SELECT event_id FROM rejected ORDER BY rejected_ms DESC LIMIT ${REJECTED_KEPT})`,
+  rejected: "SELECT event_id, check_id, body, reason, rejected_ms FROM rejected ORDER BY rejected_ms DESC",
+  oldest: "SELECT seq, event_id, check_id, observed_ms, body FROM result ORDER BY seq LIMIT ?",
+  hasChange: "SELECT 1 AS found FROM result WHERE is_change = 1 AND seq > ? LIMIT 1",
+  extent: "SELECT results, bytes FROM extent",
+  dropRepeats: `DELETE FROM result WHERE seq IN
+        (SELECT seq FROM result WHERE is_change = 0 ORDER BY seq LIMIT ?)`,
+  dropOldest: "DELETE FROM result WHERE seq IN (SELECT seq FROM result ORDER BY seq LIMIT ?)",
+  dropAged: "DELETE FROM result WHERE observed_ms < ? AND is_change = ?",
+  note: "SELECT value FROM note WHERE name = ?",
+  notes: "SELECT name, value FROM note",
+  setNote: "INSERT OR REPLACE INTO note VALUES (?, ?)",
+  count: `INSERT INTO note VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)`,
+  dataVersion: "PRAGMA data_version",
+} as const
+
+type Row = Record<string, unknown>
+
+/** The spool as a database. Every method may throw the database's errors. */
+export class SpoolFile {
+  readonly #database: DatabaseSync
+  readonly #prepared = new Map<keyof typeof STATEMENTS, StatementSync>()
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  /** Opens or creates the file. Processes share it: WAL, and every commit waits for the disk. */
+  static open(path: string): SpoolFile {
+    createFile(path)
+    const database = new DatabaseSync(path, { timeout: BUSY_MILLIS })
+    try {
+      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`)
+      prepareTables(database, path)
+      return new SpoolFile(database)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  /** Throws as a damaged file does if the file contradicts itself. */
+  verify(): void {
+    const found = this.#database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]
+    const tables = this.#database
+      .prepare("SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'")
+      .get()
+    if (found === "ok" && Number(tables?.["n"]) >= TABLES) return
+    throw Object.assign(new Error(found === "ok" ? "tables are missing" : String(found)), {
+      errcode: CORRUPT,
+    })
+  }
+
+  /** Writes all of it or nothing, and returns after it is on the disk. */
+  write(change: SpoolChange): void {
+    this.#inTransaction(() => {
+      for (const seq of change.remove ?? []) this.#run("remove", seq)
+      for (const [checkId, state] of change.states ?? []) this.#setState(checkId, state)
+      for (const pending of change.add) this.#add(pending)
+      for (const { id, checkId, body, reason, at } of change.reject ?? []) {
+        this.#run("reject", id, checkId, body, reason, at)
+      }
+      if ((change.reject?.length ?? 0) > 0) this.#run("forgetRejected")
+      for (const [name, value] of change.notes ?? []) this.#run("setNote", name, value)
+      for (const [name, by] of change.counts ?? []) this.#run("count", name, String(by))
+    })
+  }
+
+  /** The results at the head of the queue. */
+  oldest(limit: number): ReadonlyArray<StoredResult> {
+    return this.#all("oldest", limit).map((row) => ({
+      seq: Number(row["seq"]),
+      id: String(row["event_id"]),
+      checkId: String(row["check_id"]),
+      observedAt: Number(row["observed_ms"]),
+      body: String(row["body"]),
+    }))
+  }
+
+  /** Whether a change of status waits after `seq`. */
+  hasChangeAfter(seq: number): boolean {
+    return this.#get("hasChange", seq) !== undefined
+  }
+
+  extent(): SpoolExtent {
+    const row = this.#get("extent")
+    return { results: Number(row?.["results"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) }
+  }
+
+  states(): ReadonlyMap<string, CheckState> {
+    return new Map(this.#all("states").map((row) => [String(row["check_id"]), toState(row)]))
+  }
+
+  rejected(): ReadonlyArray<RejectedResult> {
+    return this.#all("rejected").map((row) => ({
+      id: String(row["event_id"]),
+      checkId: String(row["check_id"]),
+      body: String(row["body"]),
+      reason: String(row["reason"]),
+      at: Number(row["rejected_ms"]),
+    }))
+  }
+
+  notes(): ReadonlyMap<string, string> {
+    return new Map(this.#all("notes").map((row) => [String(row["name"]), String(row["value"])]))
+  }
+
+  /** Adds rows of a damaged file as they were. Returns how many. */
+  restore(rows: ReadonlyArray<Row>): number {
+    return this.#inTransaction(() => {
+      for (const row of rows) {
+        const [checkId, at] = [String(row["check_id"]), Number(row["observed_ms"])]
+        const { status, exitCode } = toOutcome(row)
+        const isChange = Number(row["is_change"])
+        this.#run(
+          "add",
+          String(row["event_id"]),
+          checkId,
+          at,
+          status,
+          exitCode,
+          isChange,
+          String(row["body"]),
+        )
+        this.#setState(checkId, { observedAt: at, status, exitCode })
+      }
+      return rows.length
+    })
+  }
+
+  /** Removes the oldest repeats, or, if there are none, the oldest results. */
+  dropOldest(limit: number): { readonly repeats: number; readonly changes: number } {
+    return this.#inTransaction(() => {
+      const repeats = Number(this.#run("dropRepeats", limit).changes)
+      const changes = repeats === 0 ? Number(this.#run("dropOldest", limit).changes) : 0
+      this.#count({ repeats, changes })
+      return { repeats, changes }
+    })
+  }
+
+  /** Removes what was observed before a time. */
+  dropBefore(millis: number): { readonly repeats: number; readonly changes: number } {
+    return this.#inTransaction(() => {
+      const repeats = Number(this.#run("dropAged", millis, 0).changes)
+      const changes = Number(this.#run("dropAged", millis, 1).changes)
+      this.#count({ repeats, changes })
+      return { repeats, changes }
+    })
+  }
+
+  /** Changes whenever another process has written. */
+  dataVersion(): number {
+    return Number(this.#get("dataVersion")?.["data_version"])
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #count({ repeats, changes }: { readonly repeats: number; readonly changes: number }): void {
+    if (repeats > 0) this.#run("count", "dropped_repeats", String(repeats))
+    if (changes > 0) this.#run("count", "dropped_changes", String(changes))
+  }
+
+  #add({ report, id, at }: PendingResult): void {
+    const { checkId } = report
+    const row = this.#get("state", checkId)
+    const { observedAt, isChange } = stampAfter(row === undefined ? undefined : toState(row), report, at)
+    const [last, beforeLast] = this.#all("lastTwo", checkId)
+    const outcomes = [beforeLast, last].map((one) => (one === undefined ? undefined : toOutcome(one)))
+    if (last !== undefined && isSuperseded([outcomes[0], outcomes[1]], report))
+      this.#run("remove", Number(last["seq"]))
+    const body = JSON.stringify(wireEvent(report, { id, at: observedAt }))
+    this.#run("add", id, checkId, observedAt, report.status, report.exitCode, isChange ? 1 : 0, body)
+    this.#setState(checkId, { observedAt, status: report.status, exitCode: report.exitCode })
+  }
+
+  #setState(checkId: string, { observedAt, status, exitCode }: CheckState): void {
+    this.#run("setState", checkId, observedAt, status, exitCode)
+  }
+
+  #inTransaction<A>(work: () => A): A {
+    this.#run("begin")
+    try {
+      const result = work()
+      this.#run("commit")
+      return result
+    } catch (error) {
+      // SQLite itself rolls back on some errors.
+      if (this.#database.isTransaction) this.#run("rollback")
+      throw error
+    }
+  }
+
+  #statement(name: keyof typeof STATEMENTS): StatementSync {
+    const found = this.#prepared.get(name)
+    if (found !== undefined) return found
+    const made = this.#database.prepare(STATEMENTS[name])
+    this.#prepared.set(name, made)
+    return made
+  }
+
+  #run(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>) {
+    return this.#statement(name).run(...values)
+  }
+
+  #get(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>): Row | undefined {
+    return this.#statement(name).get(...values)
+  }
+
+  #all(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>): ReadonlyArray<Row> {
+    return this.#statement(name).all(...values)
+  }
+}
+
+const toOutcome = (row: Row) => ({
+  // The file holds only what `add` wrote: one of the four.
+  status: String(row["status"]) as CheckStatus,
+  exitCode: Number(row["exit_code"]),
+})
+
+const toState = (row: Row): CheckState => ({ ...toOutcome(row), observedAt: Number(row["observed_ms"]) })
+
+/** Members of the agent's group may report from jobs; the key has a file of its own that they cannot read. */
+const FILE_MODE = 0o660
+
+/** With its mode from the beginning, which SQLite gives to the log beside it. */
+const createFile = (path: string): void => {
+  if (existsSync(path)) return
+  closeSync(openSync(path, "a", FILE_MODE))
+  chmodSync(path, FILE_MODE)
+}
+
+const prepareTables = (database: DatabaseSync, path: string): void => {
+  const version = () => Number(database.prepare("PRAGMA user_version").get()?.["user_version"])
+  if (version() === 0) {
+    database.exec("BEGIN IMMEDIATE")
+    try {
+      // Another process may have made the tables meanwhile.
+      if (version() === 0) database.exec(SCHEMA)
+      database.exec("COMMIT")
+    } catch (error) {
+      if (database.isTransaction) database.exec("ROLLBACK")
+      throw error
+    }
+  }
+  if (version() > SCHEMA_VERSION) {
+    throw new Error(`${path} was written by a newer agent; install that version again, or remove the file`)
+  }
+}

@@ -1,0 +1,35 @@
+/** What a failure of the database means for the spool. */
+export type SpoolFault =
+  /** The file is no database or contradicts itself: it is set aside. */
+  | "damaged"
+  /** The disk refuses writes for now: results wait in memory. */
+  | "refused"
+  /** A defect of the agent. */
+  | "defect"
+
+/** Primary result codes of SQLite. Everything else is a defect. */
+const FAULTS: ReadonlyMap<number, SpoolFault> = new Map([
+  [5, "refused"], // BUSY
+  [6, "refused"], // LOCKED
+  [7, "refused"], // NOMEM
+  [8, "refused"], // READONLY
+  [10, "refused"], // IOERR
+  [13, "refused"], // FULL
+  [14, "refused"], // CANTOPEN
+  [11, "damaged"], // CORRUPT
+  [26, "damaged"], // NOTADB
+])
+
+/** A read that ended before the file should: it was cut. */
+const IOERR_SHORT_READ = 522
+
+export const spoolFaultOf = (error: unknown): SpoolFault => {
+  if (typeof error !== "object" || error === null) return "defect"
+  // A file that cannot even be created.
+  if ("syscall" in error) return "refused"
+  if (!("errcode" in error)) return "defect"
+  const { errcode } = error
+  if (typeof errcode !== "number") return "defect"
+  if (errcode === IOERR_SHORT_READ) return "damaged"
+  return FAULTS.get(errcode & 0xff) ?? "defect"
+}
