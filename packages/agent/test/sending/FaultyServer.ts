@@ -19,7 +19,8 @@ const answerOf = (status: number, body: unknown, more: Partial<HttpAnswer> = {})
   ...more,
 })
 
-const refusal = (status: number, code: string): HttpAnswer => answerOf(status, { error: { code, message: code } })
+const refusal = (status: number, code: string): HttpAnswer =>
+  answerOf(status, { error: { code, message: code } })
 
 /** A server that follows docs/rules.md#events, with faults. */
 export class FaultyServer implements Transport {

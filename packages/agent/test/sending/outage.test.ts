@@ -21,12 +21,41 @@ const SQLITE_FULL = 13
 
 /** What befalls the host, and for how long. */
 const deed = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ kind: fc.constant("result" as const), check: fc.nat(3), status: fc.nat(3), poison: fc.boolean(), minutes: fc.nat(20) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("fault" as const), fault: fc.nat(FAULTS.length - 1), minutes: fc.nat(60) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("kill" as const), torn: fc.boolean(), minutes: fc.nat(5) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("clock" as const), by: fc.integer({ min: -3 * DAY, max: 3 * DAY }), minutes: fc.nat(5) }) },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("result" as const),
+      check: fc.nat(3),
+      status: fc.nat(3),
+      poison: fc.boolean(),
+      minutes: fc.nat(20),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("fault" as const),
+      fault: fc.nat(FAULTS.length - 1),
+      minutes: fc.nat(60),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("kill" as const), torn: fc.boolean(), minutes: fc.nat(5) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("clock" as const),
+      by: fc.integer({ min: -3 * DAY, max: 3 * DAY }),
+      minutes: fc.nat(5),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("suspend" as const), minutes: fc.nat(600) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("disk" as const), isFull: fc.boolean(), minutes: fc.nat(30) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("disk" as const), isFull: fc.boolean(), minutes: fc.nat(30) }),
+  },
 )
 type Deed = typeof deed extends fc.Arbitrary<infer D> ? D : never
 
@@ -64,7 +93,8 @@ class Host {
   }
 
   async live(act: Deed): Promise<void> {
-    if (act.kind === "result") this.#record(CHECKS[act.check] ?? "disk", STATUSES[act.status] ?? "ok", act.poison)
+    if (act.kind === "result")
+      this.#record(CHECKS[act.check] ?? "disk", STATUSES[act.status] ?? "ok", act.poison)
     else if (act.kind === "fault") this.server.fault = FAULTS[act.fault] ?? "none"
     else if (act.kind === "kill") this.#kill(act.torn)
     else if (act.kind === "clock") this.#wall += act.by
@@ -84,8 +114,12 @@ class Host {
     assert.strictEqual(this.#spool.extent().results, 0, "the spool is empty in the end")
     assert.deepStrictEqual(this.server.late, [], "nothing overtook anything")
     for (const [check, all] of this.#recorded) {
-      const counted = all.filter(({ id, counts, isPoison }) => (counts && !isPoison) || this.server.known.has(id))
-      const changes = counted.filter(({ text }, index) => counted[index - 1]?.text !== text).map(({ text }) => text)
+      const counted = all.filter(
+        ({ id, counts, isPoison }) => (counts && !isPoison) || this.server.known.has(id),
+      )
+      const changes = counted
+        .filter(({ text }, index) => counted[index - 1]?.text !== text)
+        .map(({ text }) => text)
       assert.deepStrictEqual(this.server.changes.get(check) ?? [], changes, check)
     }
   }
@@ -103,7 +137,12 @@ class Host {
     // What a power cut leaves: the files as they are, without an orderly end.
     else cpSync(this.#folder, folder, { recursive: true })
     this.#folder = folder
-    const spool = Spool.open({ path: join(folder, "spool.db"), now, warn: () => {}, openFile: this.#openFile })
+    const spool = Spool.open({
+      path: join(folder, "spool.db"),
+      now,
+      warn: () => {},
+      openFile: this.#openFile,
+    })
     const keys = new KeyFile(folder)
     const statements = {
       agentId: "host",
@@ -111,7 +150,14 @@ class Host {
       heartbeat: { hostname: "host", features: { push: true, metrics: false } },
       declaration: undefined,
     }
-    const options = { spool, keys, transport: this.server, clock: this.#clock, random: this.#random, log: () => {} }
+    const options = {
+      spool,
+      keys,
+      transport: this.server,
+      clock: this.#clock,
+      random: this.#random,
+      log: () => {},
+    }
     made.sender = new Sender(options, statements)
     return [spool, made.sender]
   }
@@ -136,7 +182,9 @@ class Host {
       output: isPoison ? "poison" : status,
       notificationsEnabled: true,
     })
-    this.#recorded.get(check)?.push({ id, text: `${status} ${STATUSES.indexOf(status)}`, isPoison, counts: false })
+    this.#recorded
+      .get(check)
+      ?.push({ id, text: `${status} ${STATUSES.indexOf(status)}`, isPoison, counts: false })
     this.#flush()
   }
 
@@ -149,7 +197,10 @@ class Host {
   #kill(torn: boolean): void {
     // Whatever was only in memory never counted.
     for (const [check, all] of this.#recorded) {
-      this.#recorded.set(check, all.filter(({ id, counts }) => counts || this.server.known.has(id)))
+      this.#recorded.set(
+        check,
+        all.filter(({ id, counts }) => counts || this.server.known.has(id)),
+      )
     }
     const before = this.#spool
     const log = join(this.#folder, "spool.db-wal")
@@ -199,16 +250,20 @@ const randomOf = (seed: number) => {
 describe("an outage", () => {
   it("of days, with kills, torn files, a full disk and clock steps, loses and repeats no change", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer(), fc.array(deed, { minLength: 50, maxLength: 250 }), async (seed, deeds) => {
-        const host = new Host(randomOf(seed))
-        try {
-          for (const act of deeds) await host.live(act)
-          await host.recover()
-          host.verify()
-        } finally {
-          host.remove()
-        }
-      }),
+      fc.asyncProperty(
+        fc.integer(),
+        fc.array(deed, { minLength: 50, maxLength: 250 }),
+        async (seed, deeds) => {
+          const host = new Host(randomOf(seed))
+          try {
+            for (const act of deeds) await host.live(act)
+            await host.recover()
+            host.verify()
+          } finally {
+            host.remove()
+          }
+        },
+      ),
       { numRuns: propertyRuns(4) },
     )
   })

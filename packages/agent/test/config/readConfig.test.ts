@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { problemText } from "../../src/config/Problem.ts"
+import { readConfig } from "../../src/config/readConfig.ts"
+
+const reading = (main: string, others: Readonly<Record<string, string>> = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+  const file = join(folder, "config.yaml")
+  writeFileSync(file, main)
+  mkdirSync(join(folder, "checks.d"))
+  for (const [name, text] of Object.entries(others)) writeFileSync(join(folder, "checks.d", name), text)
+  const { config, problems } = readConfig(file)
+  rmSync(folder, { recursive: true })
+  return {
+    config,
+    problems: problems.map((one) => problemText(one).replace(`${folder}/`, "").replaceAll(`${folder}/`, "")),
+  }
+}
+
+describe("a configuration", () => {
+  it("needs one line", () => {
+    const { config, problems } = reading("server: http://monitor:8080\n")
+    assert.deepStrictEqual(problems, [])
+    assert.deepStrictEqual(config?.servers, ["http://monitor:8080"])
+  })
+
+  it("has defaults, which a check overrides", () => {
+    const { config } = reading(
+      "server: [https://a.example, https://b.example/tocsin/]\ndefaults: { every: 5m, env: { A: '1', B: '2' } }\nchecks:\n  disk: { command: [check_disk], env: { B: '3' }, confirm: { bad: 3 } }\n",
+      { "web.yaml": "checks:\n  job: { report_only: true, cron: '0 2 * * *', tz: Europe/Berlin }\n" },
+    )
+    assert.deepStrictEqual(config?.servers, ["https://a.example", "https://b.example/tocsin"])
+    const disk = config?.checks.get("disk")
+    assert.isTrue(disk?.kind === "run" && disk.everyMillis === 300_000 && disk.timeoutMillis === 30_000)
+    assert.deepStrictEqual(disk?.kind === "run" && [...disk.env], [
+      ["A", "1"],
+      ["B", "3"],
+    ])
+    assert.deepStrictEqual(disk?.kind === "run" && disk.confirm, { bad: 3, good: 1, everyMillis: 10_000 })
+    const job = config?.checks.get("job")
+    assert.deepStrictEqual(job?.kind === "reported" && job.schedule, {
+      cron: "0 2 * * *",
+      tz: "Europe/Berlin",
+    })
+  })
+
+  it("is refused with every problem, by file, line and path", () => {
+    const { config, problems } = reading(
+      [
+        "server: ftp://monitor",
+        "colour: red",
+        "defaults:",
+        "  every: 500ms",
+        "checks:",
+        "  both: { command: [a], shell: b }",
+        "  none: {}",
+        "  'with space': { shell: a }",
+        "  job: { report_only: true, every: 1h, cron: '0 2 * * *', tz: Europe/Berlin }",
+        "  tz: { report_only: true, cron: '0 2 * * *', tz: Middle/Earth }",
+        "  tocsin-agent: { shell: a }",
+        "  yes: { command: ls }",
+      ].join("\n"),
+      { "b.yaml": "checks:\n  both: { shell: c }\nserver: http://x\n", "ignored.txt": "?" },
+    )
+    assert.isUndefined(config)
+    assert.deepStrictEqual(problems, [
+      "checks.d/b.yaml:2: checks.both is defined in config.yaml too",
+      "checks.d/b.yaml:3: server is unknown: use one of checks",
+      "config.yaml:1: server must be an address such as https://monitor.example:8080, without a user, query or fragment",
+      "config.yaml:2: colour is unknown: use one of server, ca_file, agent_id, hostname, labels, max_parallel, metrics_port, defaults, checks",
+      "config.yaml:4: defaults.every must be a duration such as 30s, 5m or 12h, from 1s to 31d",
+      "config.yaml:6: checks.both must have only one of command, shell",
+      "config.yaml:7: checks.none must have one of command, shell, or report_only: true",
+      "config.yaml:8: checks.with space must have a name of 1 to 128 letters, digits or the characters . _ : -",
+      "config.yaml:9: checks.job must have either every or cron and tz",
+      "config.yaml:10: checks.tz.tz must be an IANA time zone such as Europe/Berlin",
+      "config.yaml:10: checks.tz must have cron and tz together",
+      "config.yaml:11: checks.tocsin-agent is the agent's own check: choose another name",
+      "config.yaml:12: checks.yes.command must be a list",
+    ])
+  })
+
+  it("is refused with a key that is given twice, an alias, or two documents", () => {
+    assert.deepStrictEqual(reading("server: http://a\nserver: http://b\n").problems, [
+      "config.yaml:2: has the key server twice",
+    ])
+    assert.include(reading("server: &a http://a\nagent_id: *a\n").problems.join("\n"), "alias")
+    assert.include(
+      reading("server: http://a\n---\nserver: http://b\n").problems.join("\n"),
+      "must be one document",
+    )
+    assert.deepStrictEqual(reading("labels: {}\n").problems, [
+      "config.yaml:1: must have server: the address of the Tocsin server",
+    ])
+  })
+})

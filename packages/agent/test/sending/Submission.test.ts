@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import fc from "fast-check"
+import type { Answer, RequestKind, Verdict } from "../../src/sending/Answer.ts"
+import { afterAnswer, initialSubmission, nextStep, type Submission } from "../../src/sending/Submission.ts"
+
+const VERDICTS: ReadonlyArray<Verdict> = [
+  "taken",
+  "pending",
+  "notAccepted",
+  "blocked",
+  "conflict",
+  "unauthorized",
+  "throttled",
+  "invalid",
+  "missing",
+  "faulty",
+]
+
+const answered = (
+  state: Submission,
+  kind: RequestKind,
+  verdict: Verdict,
+  more: Partial<Answer> & { events?: number; now?: number; servers?: number } = {},
+) =>
+  afterAnswer(
+    state,
+    { kind, server: state.server, events: more.events ?? 0, now: more.now ?? 0 },
+    { verdict, message: "", retryAfterMillis: more.retryAfterMillis },
+    { servers: more.servers ?? 1, random: () => 1 },
+  )
+
+const START = initialSubmission(0)
+const ACCEPTED = answered(START, "heartbeat", "taken").state
+const BUSY = { eventsDue: 0, declarationDue: undefined }
+
+describe("sending", () => {
+  it("begins with a heartbeat, and sends results once the key is accepted", () => {
+    assert.strictEqual(nextStep(START, BUSY, 0).kind, "heartbeat")
+    assert.strictEqual(nextStep(ACCEPTED, BUSY, 0).kind, "events")
+    const pending = answered(START, "heartbeat", "pending").state
+    assert.deepStrictEqual(nextStep(pending, BUSY, 0), { kind: "wait", until: 60_000 })
+    assert.strictEqual(nextStep(pending, BUSY, 60_000).kind, "heartbeat")
+  })
+
+  it("sends at most five batches a second", () => {
+    const { state, deed } = answered(ACCEPTED, "events", "taken", { events: 200, now: 1_000 })
+    assert.strictEqual(deed, "remove")
+    assert.deepStrictEqual(nextStep(state, BUSY, 1_000), { kind: "wait", until: 1_200 })
+  })
+
+  it("waits as long as Retry-After asks, and backs off to five minutes", () => {
+    const { state } = answered(ACCEPTED, "events", "throttled", { retryAfterMillis: 42_000 })
+    assert.strictEqual(state.notBefore, 42_000)
+    let failed = ACCEPTED
+    for (let round = 0; round < 20; round++) failed = answered(failed, "events", "faulty").state
+    assert.strictEqual(failed.notBefore, 300_000)
+  })
+
+  it("asks the next server without a wait, and backs off after the last", () => {
+    const second = answered(ACCEPTED, "events", "faulty", { servers: 2 }).state
+    assert.deepStrictEqual([second.server, second.notBefore, second.failures], [1, 0, 0])
+    const first = answered(second, "events", "faulty", { servers: 2 }).state
+    assert.deepStrictEqual([first.server, first.notBefore, first.failures], [0, 1_000, 1])
+  })
+
+  it("asks a blocked key again after ten minutes, and conflicts and 401 after five", () => {
+    assert.strictEqual(answered(ACCEPTED, "events", "blocked").state.notBefore, 600_000)
+    for (const verdict of ["conflict", "unauthorized"] as const) {
+      assert.strictEqual(answered(START, "heartbeat", verdict).state.notBefore, 300_000)
+    }
+  })
+
+  it("finds a refused event by halving, in as many batches as halvings take, and loses no other", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.uniqueArray(fc.nat(999), { maxLength: 5 }),
+        (size, bad) => {
+          const refused = new Set(bad.filter((one) => one < size))
+          const queue = Array.from({ length: size }, (_, index) => index)
+          const [taken, rejected]: [Array<number>, Array<number>] = [[], []]
+          let state = ACCEPTED
+          let requests = 0
+          while (queue.length > 0) {
+            requests += 1
+            const batch = queue.slice(0, state.batchLimit)
+            const isRefused = batch.some((one) => refused.has(one))
+            const next = answered(state, "events", isRefused ? "invalid" : "taken", { events: batch.length })
+            if (next.deed === "remove") taken.push(...queue.splice(0, batch.length))
+            if (next.deed === "reject") rejected.push(...queue.splice(0, 1))
+            state = next.state
+          }
+          assert.deepStrictEqual(new Set(rejected), refused)
+          assert.deepStrictEqual(
+            taken,
+            Array.from({ length: size }, (_, index) => index).filter((one) => !refused.has(one)),
+          )
+          assert.isAtMost(requests, 15 + Math.ceil(size / 200) + 60 * refused.size)
+        },
+      ),
+      { numRuns: propertyRuns(200) },
+    )
+  })
+
+  it("never stands still and never hurries, whatever the answers", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(...VERDICTS), fc.nat(200)), { maxLength: 60 }),
+        (answers) => {
+          let [state, now] = [START, 0]
+          for (const [verdict, events] of answers) {
+            const step = nextStep(state, BUSY, now)
+            assert.isBelow(step.kind === "wait" ? step.until - now : 0, 3_600_001)
+            if (step.kind === "wait") now = step.until
+            const next = nextStep(state, BUSY, now)
+            assert.notStrictEqual(next.kind, "wait")
+            if (next.kind === "wait") return
+            state = answered(state, next.kind, verdict, {
+              events: next.kind === "events" ? events + 1 : 0,
+              now,
+            }).state
+            assert.isAtLeast(state.notBefore, now)
+          }
+        },
+      ),
+      { numRuns: propertyRuns(300) },
+    )
+  })
+})
