@@ -36,7 +36,7 @@ const NOTHING: Captured = { stdout: "", stderr: "", droppedBytes: 0 }
 /** Exit codes of the plugin guidelines; any other is unknown. */
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 
-export const statusOfCode = (code: number): CheckStatus => STATUSES[code] ?? "unknown"
+const statusOfCode = (code: number): CheckStatus => STATUSES[code] ?? "unknown"
 
 const TIMED_OUT = 124
 const NOT_EXECUTABLE = 126

@@ -68,7 +68,7 @@ export const duration =
       : refused(place, `must be a duration such as 30s, 5m or 12h, from 1s to ${max}`)
   }
 
-export const millisOf = (written: string): number | undefined => {
+const millisOf = (written: string): number | undefined => {
   const [, count, unit] = DURATION.exec(written) ?? []
   return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0)
 }

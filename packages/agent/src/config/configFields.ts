@@ -95,7 +95,7 @@ const sharedFields = {
   severity: oneOf("warning", "critical", "unknown"),
 }
 
-export const checkFields = {
+const checkFields = {
   ...sharedFields,
   command: listOf(anyText, { min: 1, max: 1_000 }),
   shell: anyText,

@@ -20,8 +20,8 @@ export interface Submission {
 }
 
 /** Events of one batch, at most. */
-export const MAX_BATCH_EVENTS = 200
-export const HEARTBEAT_MILLIS = 60_000
+const MAX_BATCH_EVENTS = 200
+const HEARTBEAT_MILLIS = 60_000
 /** Five batches a second while there is a backlog. */
 const BETWEEN_BATCHES_MILLIS = 200
 const LONGEST_WAIT_MILLIS = 300_000
@@ -65,7 +65,8 @@ export const nextStep = (state: Submission, waiting: Waiting, now: number): Next
   const request = (kind: RequestKind): NextStep => ({ kind, server, limit: state.batchLimit })
   const events = maySend(state) ? waiting.eventsDue : undefined
   const declaration = state.admission === "accepted" ? waiting.declarationDue : undefined
-  const isFirst = state.admission === "unknown"
+  // Where only heartbeats fail, results must not wait for them.
+  const isFirst = state.admission === "unknown" && state.failures === 0
   const dues = [state.heartbeatDue, events, declaration].filter((due) => due !== undefined)
   const until = Math.max(state.notBefore, Math.min(...dues))
   if (now < until) return { kind: "wait", until }

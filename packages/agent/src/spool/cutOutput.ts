@@ -1,5 +1,5 @@
 /** Bytes of output that the server takes (docs/rules.md#values). */
-export const MAX_OUTPUT_BYTES = 8_192
+const MAX_OUTPUT_BYTES = 8_192
 
 /** Room for the marker, with a number of any length. */
 const MARKER_BYTES = 40

@@ -12,8 +12,7 @@ export interface CheckState extends Outcome {
 }
 
 /** The server compares the same two fields (docs/rules.md#events). */
-export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
-  a.status === b.status && a.exitCode === b.exitCode
+const isSameOutcome = (a: Outcome, b: Outcome): boolean => a.status === b.status && a.exitCode === b.exitCode
 
 /** How a result follows the last one of its check. */
 export interface Stamp {

@@ -1,0 +1,155 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { FaultyServer } from "./sending/FaultyServer.ts"
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const PATIENCE_MILLIS = 60_000
+
+const server = new FaultyServer()
+const listener = createServer((request, response) => {
+  const chunks: Array<Buffer> = []
+  request.on("data", (chunk: Buffer) => chunks.push(chunk))
+  request.on("end", () => {
+    const body = Buffer.concat(chunks).toString()
+    server.send({ method: "POST", url: request.url ?? "", key: "", body }).then(
+      (answer) => response.writeHead(answer.status, { date: new Date().toUTCString() }).end(answer.body),
+      () => response.destroy(),
+    )
+  })
+})
+let root = ""
+let address = ""
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+  server.now = () => new Date().getTime()
+  listener.listen(0, "127.0.0.1")
+  await once(listener, "listening")
+  const bound = listener.address()
+  address = `http://127.0.0.1:${typeof bound === "object" ? bound?.port : 0}`
+})
+
+afterAll(() => {
+  listener.closeAllConnections()
+  listener.close()
+  rmSync(root, { recursive: true })
+})
+
+/** A host with a configuration and a state folder of its own. */
+const makeHost = (name: string, checks: string) => {
+  const folder = join(root, name)
+  mkdirSync(folder)
+  const write = (text: string) => writeFileSync(join(folder, "config.yaml"), text)
+  write(`server: ${address}\nagent_id: ${name}\nchecks:\n${checks}`)
+  const state = join(folder, "state")
+  const flags = ["--config", join(folder, "config.yaml"), "--state", state]
+  return {
+    state,
+    write,
+    run: (command: string, ...args: ReadonlyArray<string>) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, command, ...flags, ...args], {
+        encoding: "utf8",
+      })
+      return { status, stdout, stderr }
+    },
+    start: () => {
+      const child = spawn(process.execPath, [MAIN, "start", ...flags], {
+        stdio: ["ignore", "ignore", "pipe"],
+      })
+      const log = { text: "" }
+      child.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
+      return { child, log }
+    },
+  }
+}
+
+const until = async (what: string, look: () => boolean): Promise<void> => {
+  const end = performance.now() + PATIENCE_MILLIS
+  while (!look()) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+const endOf = async (child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> => {
+  child.kill(signal)
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+  return child.exitCode
+}
+
+const changesOf = (check: string): ReadonlyArray<string> => server.changes.get(check) ?? []
+
+describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
+  it("delivers what jobs reported without it, in order, once, although it is killed again and again", async () => {
+    const { run, start, state } = makeHost("killed", "  up: { shell: 'echo up', every: 1s }\n")
+    server.fault = "500"
+    for (const status of ["critical", "ok", "warning"])
+      assert.strictEqual(run("report", "backup", status, "said").status, 0)
+    const first = start()
+    await until("the first answer", () => first.log.text.includes("results wait"))
+    assert.strictEqual(run("report", "backup", "ok").status, 0)
+    const second = start()
+    await once(second.child, "exit")
+    assert.strictEqual(second.child.exitCode, 1)
+    assert.include(second.log.text, "another agent runs on")
+    await endOf(first.child, "SIGKILL")
+    server.fault = "lost"
+    const third = start()
+    await until("a batch was applied", () => changesOf("backup").length > 0)
+    await endOf(third.child, "SIGKILL")
+    server.fault = "none"
+    const fourth = start()
+    await until(
+      "its own run arrives",
+      () => changesOf("up").length > 0 && fourth.log.text.includes("accepts what is sent"),
+    )
+    assert.deepStrictEqual(changesOf("backup"), ["critical 2", "ok 0", "warning 1", "ok 0"])
+    assert.strictEqual(await endOf(fourth.child, "SIGTERM"), 0)
+    assert.strictEqual(statSync(join(state, "key")).mode & 0o777, 0o600)
+    const { admission, running } = JSON.parse(run("status", "--json").stdout) as Record<string, unknown>
+    assert.deepStrictEqual([admission, running], ["accepted", false])
+  })
+
+  it("wraps a job without ever failing it", () => {
+    const { run, state } = makeHost("jobs", "  nightly: { report_only: true, every: 1d }\n")
+    const said = run("run", "nightly", "--", "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert.deepStrictEqual(said, { status: 7, stdout: "out\n", stderr: "err\n" })
+    assert.strictEqual(run("run", "nightly", "--", "/no/such").status, 127)
+    assert.strictEqual(run("run", "nightly", "--", "/etc/passwd").status, 126)
+    assert.strictEqual(run("run", "nightly", "--", "sh", "-c", "kill -KILL $$").status, 137)
+    assert.strictEqual(run("run", "not a name", "--", "true").status, 0)
+    rmSync(state, { recursive: true })
+    writeFileSync(state, "not a folder")
+    const lost = run("run", "nightly", "--", "sh", "-c", "echo out; exit 3")
+    assert.deepStrictEqual([lost.status, lost.stdout], [3, "out\n"])
+    assert.include(lost.stderr, "the result is not reported")
+    assert.strictEqual(run("report", "nightly", "fine").status, 64)
+  })
+
+  it("sets a damaged spool aside, keeps what can be read, and keeps its configuration when a new one is invalid", async () => {
+    server.fault = "none"
+    const { run, start, state, write } = makeHost("damaged", "  one: { shell: 'exit 1', every: 1s }\n")
+    run("report", "backup2", "critical")
+    writeFileSync(
+      join(state, "spool.db"),
+      "this is no database, and long enough to be looked at as one".repeat(100),
+    )
+    const { child, log } = start()
+    await until("it reports", () => changesOf("one").length > 0)
+    assert.include(log.text, "is damaged")
+    assert.isAbove(readdirSync(state).filter((name) => name.includes(".damaged-")).length, 0)
+    write("server: nowhere\n")
+    child.kill("SIGHUP")
+    await until("it refuses", () => log.text.includes("the former one stays in force"))
+    write(`server: ${address}\nagent_id: damaged\nchecks:\n  two: { shell: 'exit 2', every: 1s }\n`)
+    child.kill("SIGHUP")
+    await until("it reports the new check", () => changesOf("two").length > 0)
+    assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+  })
+})
