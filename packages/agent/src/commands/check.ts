@@ -42,7 +42,9 @@ const scheduleOf = (schedule: Extract<CheckConfig, { readonly kind: "reported" }
   "cron" in schedule ? schedule : { every: durationText(schedule.everyMillis) }
 
 const runOf = (one: Extract<CheckConfig, { readonly kind: "run" }>): object => ({
-  command: one.work.argv,
+  ...(one.work.kind === "command"
+    ? { command: one.work.argv }
+    : { [one.work.probe.name]: printableSettings(one.work.probe.settings) }),
   every: durationText(one.everyMillis),
   timeout: durationText(one.timeoutMillis),
   ...(one.env.size > 0 && { env: Object.fromEntries(one.env) }),
@@ -50,3 +52,12 @@ const runOf = (one: Extract<CheckConfig, { readonly kind: "run" }>): object => (
     confirm: { bad: one.confirm.bad, good: one.confirm.good, every: durationText(one.confirm.everyMillis) },
   }),
 })
+
+/** Durations are kept in milliseconds, and maps by name. */
+const printableSettings = (settings: object): object =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]: [string, unknown]) => [
+      name,
+      name === "wait" && typeof value === "number" ? durationText(value) : value,
+    ]),
+  )

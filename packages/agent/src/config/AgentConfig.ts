@@ -1,8 +1,9 @@
+import type { ProbeConfig } from "../probes/probes.ts"
+
 /** What a check does when it runs. */
-export interface Work {
-  readonly kind: "command"
-  readonly argv: ReadonlyArray<string>
-}
+export type Work =
+  | { readonly kind: "command"; readonly argv: ReadonlyArray<string> }
+  | { readonly kind: "probe"; readonly probe: ProbeConfig }
 
 /** How many results in a row confirm a change of status. */
 export interface Confirmation {

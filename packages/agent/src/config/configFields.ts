@@ -11,6 +11,7 @@ import {
   record,
   text,
 } from "./Reader.ts"
+import { PROBE_NAMES, probeFields } from "../probes/probes.ts"
 
 const ID = {
   form: /^[A-Za-z0-9._:-]{1,128}$/,
@@ -97,6 +98,7 @@ const sharedFields = {
 
 const checkFields = {
   ...sharedFields,
+  ...probeFields,
   command: listOf(anyText, { min: 1, max: 1_000 }),
   shell: anyText,
   incident_key: text({ max: 256 }),
@@ -130,17 +132,19 @@ export type CheckFields = ConfigFile["checks"] extends ReadonlyMap<string, infer
 
 /** What a check may not have together, and what it needs. */
 export const judgeCheck = (check: CheckFields, place: Place): void => {
-  const works = ["command", "shell"].filter((name) => name in check)
+  const works = ["command", "shell", ...PROBE_NAMES].filter((name) => name in check)
   if (check.report_only === true) judgeReported(check, works, place)
   else {
     if (works.length !== 1) {
       place.refuse(
         works.length === 0
-          ? "must have one of command, shell, or report_only: true"
+          ? `must have one of command, shell, ${PROBE_NAMES.join(", ")}, or report_only: true`
           : `must have only one of ${works.join(", ")}`,
         place.path,
       )
     }
+    if (check.env !== undefined && works.some((name) => name !== "command" && name !== "shell"))
+      place.refuse("has no meaning with a probe: remove it", [...place.path, "env"])
     for (const name of ["cron", "tz"] as const) {
       if (name in check) place.refuse("is for report_only checks: use every", [...place.path, name])
     }

@@ -10,6 +10,7 @@ import {
   judgeCheck,
   type SharedFields,
 } from "./configFields.ts"
+import { PROBE_NAMES } from "../probes/probes.ts"
 import type { Problem } from "./Problem.ts"
 import { readYaml, type YamlText } from "./readYaml.ts"
 import type { Place, Reader } from "./Reader.ts"
@@ -148,6 +149,8 @@ const toConfirmation = (written: SharedFields["confirm"]): Confirmation | undefi
     : { bad: written.bad ?? 1, good: written.good ?? 1, everyMillis: written.every ?? DEFAULT_CONFIRM_EVERY }
 
 const workOf = (fields: CheckFields): Work => {
+  const probe = PROBE_NAMES.map((name) => fields[name]).find((one) => one !== undefined)
+  if (probe !== undefined) return { kind: "probe", probe }
   if (fields.shell !== undefined) return { kind: "command", argv: ["/bin/sh", "-c", fields.shell] }
   return { kind: "command", argv: fields.command ?? [] }
 }

@@ -4,9 +4,12 @@ import type { AgentConfig } from "../config/AgentConfig.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { runCommand } from "../checks/runCommand.ts"
 import { KeyFile } from "../key/KeyFile.ts"
+import { runProbe } from "../probes/runProbe.ts"
 import { httpTransport, type Transport } from "../sending/httpTransport.ts"
 import { Sender } from "../sending/Sender.ts"
 import { Spool } from "../spool/Spool.ts"
+import { metricsPage } from "./metricsPage.ts"
+import { MetricsServer } from "./MetricsServer.ts"
 import { type Growth, growthOf, selfReport, type SelfState } from "./selfReport.ts"
 import { statementsOf } from "./statementsOf.ts"
 
@@ -24,6 +27,8 @@ const GROUP_MILLIS = 200
 /** How soon a report of another process is noticed. */
 const LOOK_MILLIS = 1_000
 const OWN_CHECK_MILLIS = 60_000
+/** Soon after the start, so that a new host shows a result; not before the backlog could be sent. */
+const FIRST_OWN_MILLIS = 5_000
 /** A stop waits for processes of checks up to this. */
 const STOP_MILLIS = 6_000
 
@@ -35,6 +40,7 @@ export class Daemon {
   readonly #spool: Spool
   readonly #runner: CheckRunner
   readonly #sender: Sender
+  readonly #metrics: MetricsServer
   #transport: Transport
   #config: AgentConfig
   #flushTimer: NodeJS.Timeout | undefined
@@ -64,18 +70,16 @@ export class Daemon {
     )
     made.sender = sender
     this.#sender = sender
+    this.#metrics = new MetricsServer(
+      () => metricsPage({ own: this.#selfState(), states: this.#spool.states(), notes: this.#spool.notes() }),
+      log,
+    )
     this.#runner = new CheckRunner({
       clock,
-      start: (check) =>
-        runCommand(
-          {
-            argv: check.work.argv,
-            env: environmentOf(check.env),
-            cwd: state,
-            timeoutMillis: check.timeoutMillis,
-          },
-          clock,
-        ),
+      start: ({ work, env, timeoutMillis }) =>
+        work.kind === "probe"
+          ? runProbe(work.probe, { timeoutMillis, clock })
+          : runCommand({ argv: work.argv, env: environmentOf(env), cwd: state, timeoutMillis }, clock),
       report: (report) => this.#record(() => this.#spool.record(report)),
       lastOf: (checkId) => this.#spool.states().get(checkId),
       skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
@@ -83,10 +87,12 @@ export class Daemon {
   }
 
   start(): void {
+    this.#metrics.listen(this.#config.metricsPort)
     const { log } = this.#options
     log(`started as ${this.#config.agentId} with ${this.#config.checks.size} checks`)
     this.#runner.plan(this.#config)
     this.#timers.push(setInterval(() => this.#lookAtOthers(), LOOK_MILLIS))
+    this.#timers.push(setTimeout(() => this.#reportOwn(), FIRST_OWN_MILLIS))
     this.#timers.push(setInterval(() => this.#reportOwn(), OWN_CHECK_MILLIS))
     this.#sending = this.#send()
   }
@@ -98,6 +104,7 @@ export class Daemon {
     this.#transport = httpTransport({ ca: config.ca })
     this.#sender.restate(statementsOf(config))
     this.#runner.plan(config)
+    this.#metrics.listen(config.metricsPort)
     this.#wake()
     this.#options.log(`reloaded: ${config.checks.size} checks`)
   }
@@ -105,6 +112,7 @@ export class Daemon {
   /** Ends the checks, puts every result on the disk, and leaves unsent ones for the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#metrics.close()
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#flushTimer)
     this.#wake()

@@ -72,7 +72,7 @@ describe("a configuration", () => {
       "config.yaml:2: colour is unknown: use one of server, ca_file, agent_id, hostname, labels, max_parallel, metrics_port, defaults, checks",
       "config.yaml:4: defaults.every must be a duration such as 30s, 5m or 12h, from 1s to 31d",
       "config.yaml:6: checks.both must have only one of command, shell",
-      "config.yaml:7: checks.none must have one of command, shell, or report_only: true",
+      "config.yaml:7: checks.none must have one of command, shell, http, tcp, tls, dns, disk, memory, load, process, systemd, or report_only: true",
       "config.yaml:8: checks.with space must have a name of 1 to 128 letters, digits or the characters . _ : -",
       "config.yaml:9: checks.job must have either every or cron and tz",
       "config.yaml:10: checks.tz.tz must be an IANA time zone such as Europe/Berlin",
@@ -80,6 +80,40 @@ describe("a configuration", () => {
       "config.yaml:11: checks.tocsin-agent is the agent's own check: choose another name",
       "config.yaml:12: checks.yes.command must be a list",
     ])
+  })
+
+  it("has probes, with thresholds in the notation of the plugins", () => {
+    const { config } = reading(
+      "server: http://a\nchecks:\n  web: { http: { url: 'https://a.example', warning: 1, days: { critical: '14:' } } }\n  disk: { disk: }\n",
+    )
+    assert.deepStrictEqual(
+      [...(config?.checks.values() ?? [])].map((one) => one.kind === "run" && one.work.kind),
+      ["probe", "probe"],
+    )
+    assert.deepStrictEqual(
+      reading(
+        [
+          "server: http://a",
+          "checks:",
+          "  a: { http: { warning: fast } }",
+          "  b: { tcp: { host: a, port: 70000, colour: red } }",
+          "  c: { process: { pattern: '(' }, env: { A: '1' } }",
+          "  d: { disk: { mounts: [relative] }, load: {} }",
+          "  e: { load: { warning: '1,2' } }",
+        ].join("\n"),
+      ).problems,
+      [
+        'config.yaml:3: checks.a.http.warning must be a range such as "10", "10:", "~:10", "10:20" or "@10:20"',
+        "config.yaml:3: checks.a.http must have url",
+        "config.yaml:4: checks.b.tcp.port must be an integer from 1 to 65535",
+        "config.yaml:4: checks.b.tcp.colour is unknown: use one of host, port, send, expect, wait, warning, critical",
+        "config.yaml:5: checks.c.process.pattern must be a regular expression (Invalid regular expression: /(/mu: Unterminated group)",
+        "config.yaml:5: checks.c.env has no meaning with a probe: remove it",
+        "config.yaml:6: checks.d.disk.mounts[0] must be an absolute path",
+        "config.yaml:6: checks.d must have only one of disk, load",
+        'config.yaml:7: checks.e.load.warning must be one range or three, such as "10" or "15,10,5"',
+      ],
+    )
   })
 
   it("is refused with a key that is given twice, an alias, or two documents", () => {

@@ -1,0 +1,56 @@
+const RANGE = /^(@)?(?:(~|-?\d+(?:\.\d+)?)?(:))?(-?\d+(?:\.\d+)?)?$/
+
+/**
+ * A threshold in the notation of the plugins: `10` is bad outside 0 to 10, `10:` below 10, `~:10`
+ * above 10, `10:20` outside, and `@10:20` inside.
+ */
+export class Range {
+  readonly text: string
+  readonly #low: number
+  readonly #high: number
+  readonly #isInside: boolean
+
+  private constructor(text: string, [low, high]: readonly [number, number], isInside: boolean) {
+    this.text = text
+    this.#low = low
+    this.#high = high
+    this.#isInside = isInside
+  }
+
+  /** `undefined` for what is no range. */
+  static parse(text: string): Range | undefined {
+    const match = RANGE.exec(text)
+    const [, inside, start, colon, end] = match ?? []
+    if (match === null || (start === undefined && end === undefined)) return undefined
+    const low = start === "~" ? Number.NEGATIVE_INFINITY : Number(start ?? 0)
+    const high = end === undefined ? Number.POSITIVE_INFINITY : Number(end)
+    if (low > high || (colon === undefined && end === undefined)) return undefined
+    return new Range(text, [low, high], inside === "@")
+  }
+
+  /** Whether a value is bad. Both ends belong to the range. */
+  isBad(value: number): boolean {
+    const isWithin = value >= this.#low && value <= this.#high
+    return this.#isInside ? isWithin : !isWithin
+  }
+
+  toJSON(): string {
+    return this.text
+  }
+}
+
+/** Thresholds of one figure. */
+export interface Thresholds {
+  readonly warning?: Range | undefined
+  readonly critical?: Range | undefined
+}
+
+/** Thresholds that a probe has by itself. */
+export const thresholdsOf = (warning: string | undefined, critical: string): Thresholds => ({
+  warning: warning === undefined ? undefined : Range.parse(warning),
+  critical: Range.parse(critical),
+})
+
+/** The thresholds of a configuration, or the probe's own where it has none. */
+export const givenOr = ({ warning, critical }: Thresholds, own: Thresholds): Thresholds =>
+  warning === undefined && critical === undefined ? own : { warning, critical }

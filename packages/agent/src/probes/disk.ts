@@ -1,0 +1,96 @@
+import { readFile, statfs } from "node:fs/promises"
+import { record, text } from "../config/Reader.ts"
+import type { Finding, Measure } from "./Finding.ts"
+import { wordsOf } from "./Finding.ts"
+import type { Probe, SettingsOf } from "./Probe.ts"
+import { oneOrMore, thresholdFields, thresholds } from "./probeReaders.ts"
+import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
+
+const reader = record({
+  mounts: oneOrMore(text({ max: 4_096, form: /^\//, expected: "an absolute path" }), 100),
+  ...thresholdFields,
+  inodes: thresholds,
+})
+
+/** Percent free. */
+const DEFAULT_FREE = thresholdsOf("10:", "5:")
+const DEFAULT_INODES = thresholdsOf("10:", "5:")
+
+/** Space and inodes that are free, of each mount, in percent of what a user can have. */
+export const disk: Probe<SettingsOf<typeof reader>> = {
+  title: "DISK",
+  reader,
+  run: async ({ mounts, inodes = DEFAULT_INODES, ...free }) => {
+    const paths = mounts ?? (await diskMounts())
+    const limits = givenOr(free, DEFAULT_FREE)
+    const found = await Promise.all(paths.map((path) => measure(path, limits, inodes)))
+    return {
+      words: found.map(({ words }) => words).join(", "),
+      measures: found.flatMap(({ measures }) => measures),
+      faults: found.flatMap(({ faults = [] }) => faults),
+    }
+  },
+}
+
+const GIB = 2 ** 30
+
+const measure = async (path: string, free: Thresholds, inodes: Thresholds): Promise<Finding> => {
+  let found
+  try {
+    found = await statfs(path)
+  } catch (error) {
+    return {
+      words: "",
+      measures: [],
+      faults: [{ status: "critical", words: `${path} cannot be examined: ${wordsOf(error)}` }],
+    }
+  }
+  const { bavail, bfree, blocks, bsize, ffree, files } = found
+  // Blocks that only root may use count neither as free nor as used, as in df.
+  const usable = blocks - bfree + bavail
+  const percent = usable === 0 ? 0 : (100 * bavail) / usable
+  const words = `${path} ${percent.toFixed(1)}% free (${((bavail * bsize) / GIB).toFixed(1)} GiB)`
+  const measures: Array<Measure> = [
+    { label: `${path} free`, value: percent, unit: "%", thresholds: free, words },
+  ]
+  // Some file systems have no fixed number of inodes.
+  if (files > 0) {
+    const left = (100 * ffree) / files
+    measures.push({
+      label: `${path} inodes`,
+      value: left,
+      unit: "%",
+      thresholds: inodes,
+      words: `${path} ${left.toFixed(1)}% of inodes free`,
+    })
+  }
+  return { words, measures }
+}
+
+/** File systems without a device that hold data nevertheless. */
+const WITHOUT_DEVICE = new Set(["zfs", "btrfs"])
+/** Full from the beginning. */
+const READ_ONLY = new Set(["squashfs", "iso9660", "udf"])
+
+/** The mounts of disks: each device once, under its shortest path. */
+const diskMounts = async (): Promise<ReadonlyArray<string>> => {
+  const [mounts, types] = await Promise.all([
+    readFile("/proc/self/mounts", "utf8").catch(() => ""),
+    readFile("/proc/filesystems", "utf8").catch(() => ""),
+  ])
+  const withDevice = new Set(types.split("\n").flatMap((line) => /^\t(\S+)$/.exec(line)?.[1] ?? []))
+  const pathOf = new Map<string, string>()
+  for (const line of mounts.split("\n")) {
+    const [device = "", path = "", type = ""] = line.split(" ").map(unescaped)
+    if ((!withDevice.has(type) && !WITHOUT_DEVICE.has(type)) || READ_ONLY.has(type)) continue
+    const known = pathOf.get(device)
+    if (known === undefined || path.length < known.length) pathOf.set(device, path)
+  }
+  const all = new Set(pathOf.values())
+  // The root of a container is an overlay.
+  return [...all.add("/")].toSorted()
+}
+
+/** The kernel writes spaces and backslashes of paths as octal numbers. */
+const unescaped = (field: string): string =>
+  field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)))

@@ -1,0 +1,57 @@
+import { oneOf, record, text } from "../config/Reader.ts"
+import { type Fault, wordsOf } from "./Finding.ts"
+import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
+import { host, oneOrMore, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
+import { critical } from "./tcp.ts"
+
+const reader = record(
+  {
+    name: text({ max: 253 }),
+    type: oneOf("A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"),
+    servers: oneOrMore(host, 10),
+    expect: oneOrMore(text({ max: 1_024 }), 100),
+    wait,
+    ...thresholdFields,
+  },
+  ["name"],
+)
+
+/** Resolves a name, and looks for the expected records; thresholds are seconds. */
+export const dns: Probe<SettingsOf<typeof reader>> = {
+  title: "DNS",
+  reader,
+  run: async (settings, { clock, signal }) => {
+    const { name = "", type = "A", servers, expect = [], warning, critical: crit } = settings
+    const { Resolver } = await import("node:dns/promises")
+    const resolver = new Resolver({ timeout: settings.wait ?? WAIT_MILLIS, tries: 1 })
+    signal.addEventListener("abort", () => resolver.cancel())
+    try {
+      if (servers !== undefined) resolver.setServers(servers)
+      const { value, seconds } = await timed(clock, () => resolver.resolve(name, type))
+      const found = recordsOf(value)
+      const words = `${name} ${type} ${found.join(", ")} in ${secondsText(seconds)}`
+      const missing = expect.filter((one) => !found.includes(one))
+      const faults: ReadonlyArray<Fault> =
+        missing.length === 0
+          ? []
+          : [
+              {
+                status: "critical",
+                words: `${name} ${type} lacks ${missing.join(", ")}: ${found.join(", ")}`,
+              },
+            ]
+      const thresholds = { warning, critical: crit }
+      return { words, faults, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
+    } catch (error) {
+      return critical(`${name} ${type}: ${wordsOf(error)}`)
+    }
+  },
+}
+
+/** Records as people write them: a text joins its parts, other records their fields. */
+const recordsOf = (found: unknown): ReadonlyArray<string> =>
+  (Array.isArray(found) ? found : [found]).map((one: unknown) => {
+    if (typeof one === "string") return one
+    if (Array.isArray(one)) return one.join("")
+    return typeof one === "object" && one !== null ? Object.values(one).join(" ") : String(one)
+  })

@@ -1,0 +1,169 @@
+import type { IncomingMessage, RequestOptions } from "node:http"
+import type { PeerCertificate, TLSSocket } from "node:tls"
+import { flag, integer, mapOf, type Reader, record, text } from "../config/Reader.ts"
+import { daysLeft } from "./certificate.ts"
+import { type Fault, type Measure, wordsOf } from "./Finding.ts"
+import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
+import {
+  oneOrMore,
+  pattern,
+  patternOf,
+  thresholdFields,
+  thresholds,
+  wait,
+  WAIT_MILLIS,
+} from "./probeReaders.ts"
+import { critical } from "./tcp.ts"
+
+const address: Reader<string> = (value, place) => {
+  if (
+    typeof value === "string" &&
+    URL.canParse(value) &&
+    ["http:", "https:"].includes(new URL(value).protocol)
+  )
+    return value
+  place.refuse("must be an address such as https://shop.example/health", place.path)
+  return undefined
+}
+
+const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
+
+const reader = record(
+  {
+    url: address,
+    status: oneOrMore(integer({ min: 100, max: 599 }), 100),
+    text: text({ max: 4_096 }),
+    pattern,
+    redirects: integer({ min: 0, max: 20 }),
+    headers: mapOf(text({ max: 4_096 }), { max: 50, ...HEADER_NAME }),
+    verify: flag,
+    days: thresholds,
+    wait,
+    ...thresholdFields,
+  },
+  ["url"],
+)
+
+type HttpSettings = SettingsOf<typeof reader>
+
+const DEFAULT_REDIRECTS = 5
+/** Bytes of a body in which a text is looked for. */
+const LONGEST_BODY = 1_048_576
+
+/** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
+export const http: Probe<HttpSettings> = {
+  title: "HTTP",
+  reader,
+  run: async (settings, { clock, signal }) => {
+    const { url = "", days, warning, critical: crit } = settings
+    const millis = settings.wait ?? WAIT_MILLIS
+    // One limit for all redirects together.
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(millis)])
+    try {
+      const { value: page, seconds } = await timed(clock, () => pageAt(url, settings, ended))
+      const words = `${page.status} ${url} in ${secondsText(seconds)}`
+      const limits = { warning, critical: crit }
+      const measures: Array<Measure> = [
+        { label: "time", value: seconds, unit: "s", thresholds: limits, words },
+        { label: "size", value: page.bytes, unit: "B", words },
+      ]
+      const { certificate } = page
+      if (certificate !== undefined) measures.push(daysLeft(certificate, clock.wall(), days ?? {}))
+      return { words, measures, faults: faultsOf(page, url, settings) }
+    } catch (error) {
+      const isLate = ended.aborted && !signal.aborted
+      return critical(`${url}: ${isLate ? `no answer within ${millis / 1_000} s` : wordsOf(error)}`)
+    }
+  },
+}
+
+const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArray<Fault> => {
+  const { status, text: wanted, pattern: written, redirects } = settings
+  const highest = redirects === 0 ? 399 : 299
+  const isWanted =
+    status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
+  const faults: Array<string> = []
+  if (!isWanted) faults.push(`${page.status} ${url}`)
+  if (wanted !== undefined && !page.body.includes(wanted))
+    faults.push(`${url} lacks ${JSON.stringify(wanted)}`)
+  if (written !== undefined && !patternOf(written).test(page.body))
+    faults.push(`${url} does not match /${written}/`)
+  return faults.map((words) => ({ status: "critical", words }))
+}
+
+interface Page {
+  readonly status: number
+  readonly body: string
+  readonly bytes: number
+  /** Of the last server. */
+  readonly certificate: PeerCertificate | undefined
+}
+
+const pageAt = async (first: string, settings: HttpSettings, signal: AbortSignal): Promise<Page> => {
+  const most = settings.redirects ?? DEFAULT_REDIRECTS
+  const origin = new URL(first).origin
+  let url = new URL(first)
+  for (let followed = 0; ; followed++) {
+    const { response, certificate } = await ask(url, optionsOf(url, origin, settings, signal))
+    const { statusCode: status = 0, headers } = response
+    const next = status >= 300 && status <= 399 ? headers.location : undefined
+    if (next === undefined || most === 0 || settings.status?.includes(status))
+      return { status, certificate, ...(await bodyOf(response)) }
+    response.destroy()
+    if (followed >= most) throw new Error(`more than ${most} redirects`)
+    url = new URL(next, url)
+  }
+}
+
+const optionsOf = (
+  url: URL,
+  origin: string,
+  { headers, verify = true }: HttpSettings,
+  signal: AbortSignal,
+): RequestOptions & { readonly rejectUnauthorized: boolean } => ({
+  agent: false,
+  signal,
+  rejectUnauthorized: verify,
+  // A header field may be a secret, which another server must not see.
+  headers: {
+    "user-agent": "tocsin-agent",
+    accept: "*/*",
+    ...(url.origin === origin && Object.fromEntries(headers ?? [])),
+  },
+})
+
+interface Asked {
+  readonly response: IncomingMessage
+  readonly certificate: PeerCertificate | undefined
+}
+
+const ask = async (url: URL, options: RequestOptions): Promise<Asked> => {
+  if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
+  const isSecure = url.protocol === "https:"
+  // Loaded only where it is used: TLS takes some megabytes.
+  const { request } = isSecure ? await import("node:https") : await import("node:http")
+  return await new Promise((resolve, reject) => {
+    const sent = request(url, options)
+    sent.on("error", reject)
+    sent.on("response", (response) => {
+      // The socket of an https request is one of TLS.
+      const certificate = isSecure ? (response.socket as TLSSocket).getPeerCertificate() : undefined
+      resolve({ response, certificate })
+    })
+    sent.end()
+  })
+}
+
+const bodyOf = async (
+  response: IncomingMessage,
+): Promise<{ readonly body: string; readonly bytes: number }> => {
+  const chunks: Array<Buffer> = []
+  let bytes = 0
+  for await (const chunk of response) {
+    // A stream of bytes without an encoding yields buffers.
+    const part = chunk as Buffer
+    if (bytes < LONGEST_BODY) chunks.push(part)
+    bytes += part.length
+  }
+  return { body: Buffer.concat(chunks).toString("utf8", 0, LONGEST_BODY), bytes }
+}

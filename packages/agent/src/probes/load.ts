@@ -1,0 +1,52 @@
+import { availableParallelism, loadavg } from "node:os"
+import { flag, type Reader, record } from "../config/Reader.ts"
+import type { Probe, SettingsOf } from "./Probe.ts"
+import { Range } from "./Range.ts"
+
+const MINUTES = [1, 5, 15] as const
+
+/** One range for all three averages, or three, separated by commas. */
+const ranges: Reader<ReadonlyArray<Range>> = (value, place) => {
+  const parts = String(value).split(",")
+  const read = parts.flatMap((one) => Range.parse(one.trim()) ?? [])
+  if (
+    ["string", "number"].includes(typeof value) &&
+    read.length === parts.length &&
+    [1, 3].includes(read.length)
+  )
+    return read
+  place.refuse('must be one range or three, such as "10" or "15,10,5"', place.path)
+  return undefined
+}
+
+const reader = record({ warning: ranges, critical: ranges, per_cpu: flag })
+
+const rangesOf = (text: string): ReadonlyArray<Range> =>
+  text.split(",").flatMap((one) => Range.parse(one) ?? [])
+
+/** For each processor: fewer than this many programs wait. */
+const DEFAULT_WARNING = rangesOf("4,3,2")
+const DEFAULT_CRITICAL = rangesOf("8,6,4")
+
+/** The load averages; of each processor by default, as `per_cpu: false` changes. */
+export const load: Probe<SettingsOf<typeof reader>> = {
+  title: "LOAD",
+  reader,
+  run: async ({ warning, critical, per_cpu: isPerCpu = true }) => {
+    const isDefault = warning === undefined && critical === undefined && isPerCpu
+    const [warn, crit] = isDefault ? [DEFAULT_WARNING, DEFAULT_CRITICAL] : [warning, critical]
+    const processors = isPerCpu ? availableParallelism() : 1
+    const measures = loadavg().map((average, index) => {
+      const value = average / processors
+      return {
+        label: `load${MINUTES[index]}`,
+        value,
+        unit: "" as const,
+        thresholds: { warning: warn?.[index] ?? warn?.[0], critical: crit?.[index] ?? crit?.[0] },
+        words: `${value.toFixed(2)} over ${MINUTES[index]} min`,
+      }
+    })
+    const shown = measures.map(({ value }) => value.toFixed(2)).join(", ")
+    return { words: `${shown}${isPerCpu ? ` on each of ${processors} processors` : ""}`, measures }
+  },
+}

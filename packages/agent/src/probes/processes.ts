@@ -1,0 +1,61 @@
+import { readdir, readFile } from "node:fs/promises"
+import { basename } from "node:path"
+import { record, text } from "../config/Reader.ts"
+import type { Probe, SettingsOf } from "./Probe.ts"
+import { pattern, patternOf, thresholdFields } from "./probeReaders.ts"
+import { givenOr, thresholdsOf } from "./Range.ts"
+
+const reader = record({ name: text({ max: 256 }), pattern, ...thresholdFields })
+
+/** At least one. */
+const OWN = thresholdsOf(undefined, "1:")
+
+/** How many processes have a name, or a command line that matches a pattern. */
+export const processes: Probe<SettingsOf<typeof reader>> = {
+  title: "PROCESS",
+  reader,
+  run: async ({ name, pattern: written, warning, critical }) => {
+    const wanted = written === undefined ? undefined : patternOf(written)
+    const isWanted = ({ names, line }: RunningProcess) =>
+      (name === undefined || names.includes(name)) && (wanted === undefined || wanted.test(line))
+    const count = (await runningProcesses()).filter(isWanted).length
+    const what = [name, written === undefined ? undefined : `/${written}/`].filter((one) => one !== undefined)
+    const words = `${count} ${count === 1 ? "process" : "processes"} ${what.join(" ")}`.trim()
+    return {
+      words,
+      measures: [
+        {
+          label: "processes",
+          value: count,
+          unit: "",
+          thresholds: givenOr({ warning, critical }, OWN),
+          words,
+        },
+      ],
+    }
+  },
+}
+
+interface RunningProcess {
+  /** What the kernel calls it, and what it was started as. */
+  readonly names: ReadonlyArray<string>
+  readonly line: string
+}
+
+/** Every process but the agent's own, as /proc shows them. */
+const runningProcesses = async (): Promise<ReadonlyArray<RunningProcess>> => {
+  const entries = await readdir("/proc")
+  const ids = entries.filter((one) => /^\d+$/.test(one) && Number(one) !== process.pid)
+  const found: Array<RunningProcess> = []
+  // One after another: a thousand open files at once help nobody.
+  for (const id of ids) {
+    try {
+      const name = (await readFile(`/proc/${id}/comm`, "utf8")).trimEnd()
+      const args = (await readFile(`/proc/${id}/cmdline`, "utf8")).split("\0").filter((one) => one !== "")
+      found.push({ names: [name, basename(args[0] ?? "")], line: args.join(" ") || `[${name}]` })
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return found
+}

@@ -1,0 +1,77 @@
+import { connect } from "node:net"
+import { anyText, integer, record } from "../config/Reader.ts"
+import { type Finding, wordsOf } from "./Finding.ts"
+import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
+import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
+
+export const port = integer({ min: 1, max: 65_535 })
+
+const reader = record({ host, port, send: anyText, expect: anyText, wait, ...thresholdFields }, [
+  "host",
+  "port",
+])
+
+/** Bytes of an answer in which the expected text must be. */
+const LONGEST_ANSWER = 65_536
+
+/** Connects, sends a text if there is one, and waits for the expected one; thresholds are seconds. */
+export const tcp: Probe<SettingsOf<typeof reader>> = {
+  title: "TCP",
+  reader,
+  run: async (
+    { host: to = "", port: at = 0, send, expect, wait: millis = WAIT_MILLIS, ...thresholds },
+    around,
+  ) => {
+    const target = `${to}:${at}`
+    try {
+      const { seconds } = await timed(around.clock, () =>
+        exchange({ host: to, port: at, send, expect, millis, signal: around.signal }),
+      )
+      const words = `${target} answered in ${secondsText(seconds)}`
+      return { words, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
+    } catch (error) {
+      return critical(`${target}: ${wordsOf(error)}`)
+    }
+  },
+}
+
+/** A finding that is critical without a figure. */
+export const critical = (words: string): Finding => ({
+  words,
+  measures: [],
+  faults: [{ status: "critical", words }],
+})
+
+interface Exchange {
+  readonly host: string
+  readonly port: number
+  readonly send: string | undefined
+  readonly expect: string | undefined
+  readonly millis: number
+  readonly signal: AbortSignal
+}
+
+const exchange = (asked: Exchange): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { expect, send, millis } = asked
+    // The signal ends the connection too, as at the deadline of the check.
+    const socket = connect({ host: asked.host, port: asked.port, signal: asked.signal })
+    const over = (error?: Error): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    const timer = setTimeout(() => over(new Error(`no answer within ${millis / 1_000} s`)), millis)
+    let answer = ""
+    socket.on("connect", () => {
+      if (send !== undefined) socket.write(send)
+      if (expect === undefined) over()
+    })
+    socket.on("data", (chunk) => {
+      answer = (answer + chunk.toString("latin1")).slice(0, LONGEST_ANSWER)
+      if (expect !== undefined && answer.includes(Buffer.from(expect).toString("latin1"))) over()
+    })
+    socket.on("end", () => over(new Error(`closed without ${JSON.stringify(expect ?? "")}`)))
+    socket.on("error", (error) => over(error))
+  })

@@ -1,0 +1,89 @@
+import type { PeerCertificate } from "node:tls"
+import { flag, record } from "../config/Reader.ts"
+import { daysLeft } from "./certificate.ts"
+import { wordsOf } from "./Finding.ts"
+import type { Probe, SettingsOf } from "./Probe.ts"
+import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
+import { critical, port } from "./tcp.ts"
+
+const HTTPS_PORT = 443
+
+const reader = record({ host, port, name: host, verify: flag, wait, ...thresholdFields }, ["host"])
+
+/** The days that a server's certificate has left, and whether it is trusted and names the server. */
+export const tls: Probe<SettingsOf<typeof reader>> = {
+  title: "TLS",
+  reader,
+  run: async (settings, { clock, signal }) => {
+    const { host: to = "", port: at = HTTPS_PORT, verify = true, warning, critical: crit } = settings
+    const target = `${to}:${at}`
+    try {
+      const millis = settings.wait ?? WAIT_MILLIS
+      const shown = await handshake({ host: to, port: at, name: settings.name ?? to, millis, signal })
+      const days = daysLeft(shown.certificate, clock.wall(), { warning, critical: crit })
+      const said = `${target}: ${days.words}`
+      return {
+        words: said,
+        measures: [{ ...days, words: said }],
+        // The date has a figure of its own.
+        faults:
+          verify && shown.refusal !== undefined && !shown.refusal.includes("expired")
+            ? [{ status: "critical", words: `${target}: ${shown.refusal}` }]
+            : [],
+      }
+    } catch (error) {
+      return critical(`${target}: ${wordsOf(error)}`)
+    }
+  },
+}
+
+interface Handshake {
+  readonly host: string
+  readonly port: number
+  readonly name: string
+  readonly millis: number
+  readonly signal: AbortSignal
+}
+
+interface Shown {
+  readonly certificate: PeerCertificate
+  /** Why it is not trusted. */
+  readonly refusal: string | undefined
+}
+
+const handshake = async (asked: Handshake): Promise<Shown> => {
+  // Loaded only where it is used: TLS takes some megabytes.
+  const { connect, checkServerIdentity } = await import("node:tls")
+  const { isIP } = await import("node:net")
+  const { host: to, port: at, name, millis, signal } = asked
+  return await new Promise((resolve, reject) => {
+    const socket = connect({
+      host: to,
+      port: at,
+      // An address is no name to ask for.
+      ...(isIP(name) === 0 && { servername: name }),
+      rejectUnauthorized: false,
+    })
+    const abort = (): void => void socket.destroy(new Error("stopped"))
+    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${millis / 1_000} s`)), millis)
+    const over = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", abort)
+    }
+    signal.addEventListener("abort", abort)
+    socket.on("error", (error) => {
+      over()
+      reject(error)
+    })
+    socket.on("secureConnect", () => {
+      over()
+      const certificate = socket.getPeerCertificate()
+      // A code, although its type is an error.
+      const refused: unknown = socket.authorizationError
+      const words = refused ? wordsOf(refused).replaceAll("_", " ").toLowerCase() : undefined
+      const refusal = words ?? checkServerIdentity(name, certificate)?.message
+      socket.destroy()
+      resolve({ certificate, refusal })
+    })
+  })
+}

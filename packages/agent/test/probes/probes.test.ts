@@ -1,0 +1,178 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer as createHttp } from "node:http"
+import { createServer as createTcp, type Server } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createServer as createTls } from "node:tls"
+import { systemClock } from "../../src/clock/Clock.ts"
+import { probeFields } from "../../src/probes/probes.ts"
+import { runProbe } from "../../src/probes/runProbe.ts"
+
+const servers: Array<Server> = []
+const sockets = new Set<{ destroy: () => void }>()
+const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+const ports = { http: 0, greeting: 0, mute: 0, tls: 0 }
+
+const listen = async (server: Server): Promise<number> => {
+  servers.push(server)
+  server.on("connection", (socket) => sockets.add(socket))
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const bound = server.address()
+  return typeof bound === "object" ? (bound?.port ?? 0) : 0
+}
+
+const hasOpenssl = ((): boolean => {
+  try {
+    execFileSync("openssl", ["version"])
+    return true
+  } catch {
+    return false
+  }
+})()
+
+beforeAll(async () => {
+  ports.http = await listen(
+    createHttp(({ url = "", headers }, response) => {
+      if (url === "/away") response.writeHead(302, { location: "/here" }).end()
+      else if (url === "/round") response.writeHead(302, { location: "/round" }).end()
+      else if (url === "/broken") response.writeHead(500).end()
+      else if (url === "/secret") response.end(headers["x-token"] ?? "none")
+      else if (url === "/mute") return
+      else response.end("all is well\nhere")
+    }),
+  )
+  ports.greeting = await listen(
+    createTcp((socket) =>
+      socket.on("error", () => {}).on("data", (sent) => socket.end(`220 ${sent.toString()}`)),
+    ),
+  )
+  ports.mute = await listen(createTcp(() => {}))
+  if (!hasOpenssl) return
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
+  const args = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout ${key} -out ${cert}`
+  execFileSync("openssl", args.split(" "), { stdio: "ignore" })
+  ports.tls = await listen(createTls({ key: readFileSync(key), cert: readFileSync(cert) }))
+})
+
+afterAll(() => {
+  for (const server of servers) server.close()
+  for (const socket of sockets) socket.destroy()
+  rmSync(folder, { recursive: true })
+})
+
+const probe = async (name: keyof typeof probeFields, settings: object, timeoutMillis = 20_000) => {
+  const refuse = (message: string, path: ReadonlyArray<string | number> = []): never => {
+    throw new Error(`${path.join(".")} ${message}`)
+  }
+  const config = probeFields[name](settings, { path: [], refuse })
+  if (config === undefined) throw new Error("refused")
+  const { outcome, gone } = runProbe(config, { timeoutMillis, clock: systemClock })
+  const { status, output, exitCode } = await outcome
+  assert.isTrue(await gone)
+  return { status, output, exitCode }
+}
+
+const at = (path: string): string => `http://127.0.0.1:${ports.http}${path}`
+
+describe("the http probe", () => {
+  it.each([
+    ["/", {}, "ok"],
+    ["/away", {}, "ok"],
+    ["/away", { redirects: 0 }, "ok"],
+    ["/away", { redirects: 0, text: "well" }, "critical"],
+    ["/round", {}, "critical"],
+    ["/broken", {}, "critical"],
+    ["/broken", { status: [404, 500] }, "ok"],
+    ["/", { text: "well" }, "ok"],
+    ["/", { text: "unwell" }, "critical"],
+    ["/", { pattern: "^here$" }, "ok"],
+    ["/", { pattern: "^well" }, "critical"],
+    ["/", { critical: "@0:100" }, "critical"],
+    ["/secret", { headers: { "x-token": "yes" }, text: "yes" }, "ok"],
+    ["/mute", { wait: "1s" }, "critical"],
+  ] as const)("of %s with %j is %s", async (path, settings, expected) => {
+    const { status, output } = await probe("http", { url: at(path), ...settings })
+    assert.strictEqual(status, expected, output)
+  })
+
+  it("states time and size as performance data", async () => {
+    const { output } = await probe("http", { url: at("/"), warning: 60 })
+    assert.match(output, /^HTTP OK - 200 http:\S+ in \d\.\d{3} s \| time=[\d.]+s;60 size=16B$/)
+  })
+
+  it("is unknown at its deadline, and leaves nothing behind", async () => {
+    const { status, exitCode, output } = await probe("http", { url: at("/mute"), wait: "30s" }, 200)
+    assert.deepStrictEqual([status, exitCode, output], ["unknown", 124, "timed out after 0.2 s"])
+  })
+})
+
+describe("the tcp probe", () => {
+  it("connects, sends and waits for the expected text", async () => {
+    const [host, port] = ["127.0.0.1", ports.greeting]
+    assert.strictEqual((await probe("tcp", { host, port })).status, "ok")
+    assert.strictEqual((await probe("tcp", { host, port, send: "HELO\n", expect: "HELO" })).status, "ok")
+    assert.strictEqual((await probe("tcp", { host, port, send: "x", expect: "y" })).status, "critical")
+    const { status, output } = await probe("tcp", { host, port: ports.mute, expect: "y", wait: "1s" })
+    assert.deepStrictEqual(
+      [status, output],
+      ["critical", `TCP CRITICAL - ${host}:${ports.mute}: no answer within 1 s`],
+    )
+  })
+})
+
+describe.skipIf(!hasOpenssl)("the tls probe", () => {
+  it("counts the days of a certificate, and says why it is not trusted", async () => {
+    const target = { host: "127.0.0.1", port: ports.tls, name: "localhost" }
+    const trusted = await probe("tls", { ...target, verify: false })
+    assert.strictEqual(trusted.status, "ok", trusted.output)
+    assert.match(
+      trusted.output,
+      /certificate valid for (29|30) days, to \d{4}-\d\d-\d\d \| days=(29|30);21:;7:$/,
+    )
+    assert.strictEqual((await probe("tls", { ...target, verify: false, critical: "60:" })).status, "critical")
+    const refused = await probe("tls", target)
+    assert.strictEqual(refused.status, "critical")
+    assert.include(refused.output, "self signed cert")
+  })
+
+  it("says where no TLS is spoken", async () => {
+    const { status } = await probe("tls", { host: "127.0.0.1", port: ports.greeting, wait: "2s" })
+    assert.strictEqual(status, "critical")
+  })
+
+  it("belongs to the http probe too", async () => {
+    const { output } = await probe("http", { url: `https://127.0.0.1:${ports.tls}/`, wait: "1s" })
+    assert.include(output, "self-signed certificate")
+  })
+})
+
+describe("the probes of the host", () => {
+  it("measure disks, memory, load and processes", async () => {
+    const disk = await probe("disk", { mounts: ["/"], warning: "0:", critical: "0:" })
+    assert.match(disk.output, /^DISK OK - \/ [\d.]+% free \([\d.]+ GiB\) \| '\/ free'=[\d.]+%;0:;0:/)
+    assert.strictEqual((await probe("disk", { mounts: ["/"], critical: "101:" })).status, "critical")
+    assert.strictEqual((await probe("disk", { mounts: ["/no/such"] })).status, "critical")
+    assert.match((await probe("memory", {})).output, /^MEMORY \w+ - [\d.]+% available/)
+    assert.strictEqual((await probe("load", { warning: 1e6, critical: 1e6 })).status, "ok")
+    assert.strictEqual((await probe("load", { critical: "@0:1000000" })).status, "critical")
+    assert.strictEqual((await probe("process", { name: "no such program" })).status, "critical")
+    assert.strictEqual((await probe("process", { critical: "1:" })).status, "ok")
+  })
+
+  it("are unknown where the host has no systemd", async () => {
+    const { output, status } = await probe("systemd", { units: "no-such-unit.service" })
+    assert.include(["unknown", "critical"], status)
+    assert.match(output, /^SYSTEMD (UNKNOWN - .*systemctl|CRITICAL - no-such-unit\.service is not-found)/)
+  })
+})
+
+describe("the dns probe", () => {
+  it("is critical where a name server does not answer in time", async () => {
+    const settings = { name: "a.example", servers: "127.0.0.1:9", wait: "1s" }
+    assert.strictEqual((await probe("dns", settings)).status, "critical")
+  })
+})
