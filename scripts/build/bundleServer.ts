@@ -14,6 +14,16 @@ const licenceOf = (folder: string): string => {
 const packageOf = (module: string): string | undefined =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module.replaceAll("\\", "/"))?.[0]
 
+/** The licence of ours and of every package that bundled modules come from. */
+export const licencesOf = (root: string, modules: ReadonlyArray<string>): string => {
+  const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
+  const licences = Array.from(folders)
+    .filter((found) => existsSync(join(found, "package.json")))
+    .map(licenceOf)
+    .sort()
+  return [licenceOf(root), ...licences].join(`\n${"-".repeat(80)}\n\n`)
+}
+
 /**
  * Writes the server with its command line to `folder`: all that a machine with Node.js needs to run
  * it (docs/decisions/0008). It begins at `tocsin.mjs`.
@@ -24,11 +34,5 @@ export const bundleServer = async (root: string, folder: string): Promise<void> 
     source: join(root, "packages/server/src/main.ts"),
     target: join(folder, "server.mjs"),
   })
-  const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
-  const licences = Array.from(folders)
-    .filter((found) => existsSync(join(found, "package.json")))
-    .map(licenceOf)
-    .sort()
-  const all = [licenceOf(root), ...licences]
-  writeFileSync(join(folder, "LICENSES.txt"), all.join(`\n${"-".repeat(80)}\n\n`))
+  writeFileSync(join(folder, "LICENSES.txt"), licencesOf(root, modules))
 }

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { buildAgent } from "./buildAgent.ts"
 import { bundleServer } from "./bundleServer.ts"
 import { publishedPackages } from "./PackageManifest.ts"
 import { placeModules } from "./placeModules.ts"
@@ -54,11 +55,13 @@ try {
   mkdirSync(unfinished, { recursive: true })
   if (compile(emitted)) {
     await assemble(emitted, unfinished)
+    const agent = await buildAgent(root, unfinished)
     rmSync(target, { recursive: true, force: true })
     renameSync(unfinished, target)
     for (const { folder, manifest } of packages) {
       process.stdout.write(`${manifest.name} ${manifest.version}: ${join(target, folder)}\n`)
     }
+    for (const line of agent) process.stdout.write(`${line.replace(unfinished, target)}\n`)
   } else {
     process.stderr.write("Nothing was built: mend what the compiler says above, then build again.\n")
     process.exitCode = 1

@@ -7,15 +7,21 @@ import { Deferred, Effect } from "effect"
 import type { Environment } from "../processes/secrecy.ts"
 
 const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
+const START_AGENT = fileURLToPath(new URL("../../scripts/startAgent.mjs", import.meta.url))
 
 /**
- * What stands for the installed program, and for `npm start` in a clone: both work in the session's
- * folder.
+ * What stands for the installed program, and for `npm start` and `npm run agent` in a clone: all
+ * work in the session's folder.
  */
 const PRELUDE = `
 exec 2>&1
 tocsin() { node "${START}" "$@"; }
 npm() {
+  if [ "$1 $2 $3 $4" = "run -s agent --" ]; then
+    shift 4
+    node "${START_AGENT}" "$@"
+    return
+  fi
   if [ "$1 $2" != "start --" ]; then echo "npm $*: mark the block as scripts"; return 64; fi
   shift 2
   tocsin "$@"

@@ -7,6 +7,7 @@ import type { PageSetting } from "./PageSession.ts"
 export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "README.md": { server: "sqlite" },
   "packages/tocsin/README.md": {},
+  "docs/agent.md": { server: "sqlite" },
   "docs/start/server.md": { server: "sqlite" },
   "docs/start/library.md": {},
   "docs/start/effect.md": {},

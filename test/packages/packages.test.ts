@@ -68,6 +68,11 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.match((await project.run("tocsin", ["agents", "list", "--json"])).output, /"items": ?\[\]/)
   })
 
+  it("include the agent, as one file without dependencies", async () => {
+    const { code, output } = await project.run("tocsin-agent", ["--version"])
+    assert.deepStrictEqual({ code, output: output.trim() }, { code: 0, output: manifest.version })
+  })
+
   it("include the server, which examples/agent.sh reports to", async () => {
     const settings = { DATABASE_URL: "memory:", SERVICE_PORT: "0", SERVICE_AUTH_TOKEN: TOKEN }
     const server = spawn("tocsin", ["serve"], {

@@ -31,6 +31,9 @@ export const faultsOf = async (tarball: string): Promise<ReadonlyArray<string>> 
   const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true })
   const unpacked = createPackageFromTarballData(data)
   const files = unpacked.listFiles().map((file) => file.replace(`/node_modules/${unpacked.packageName}/`, ""))
+  // A program has nothing to import.
+  if (pkg["exports"] === undefined)
+    return messages.map((message) => String(formatMessage(message, pkg) ?? message.code))
   const entrypoints = entrypointsOf(pkg["exports"] as Exports, files)
   const checked = await checkPackage(unpacked, { entrypoints })
   const problems: ReadonlyArray<Problem> = "problems" in checked ? checked.problems : [{ kind: "NoTypes" }]

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --lite-mode --max-semi-space-size=1
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
 import { report } from "./commands/report.ts"

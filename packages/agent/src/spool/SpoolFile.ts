@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import type { CheckReport, CheckStatus } from "./CheckReport.ts"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
+import { STATEMENTS } from "./spoolStatements.ts"
 import { type CheckState, isSuperseded, stampAfter } from "./spoolRules.ts"
 import { wireEvent } from "./wireEvent.ts"
 
@@ -49,44 +50,12 @@ export interface SpoolExtent {
   readonly bytes: number
 }
 
-/** Rejected results are kept for people to look at; older ones make room. */
-const REJECTED_KEPT = 1_000
 const BUSY_MILLIS = 5_000
 /** SQLite's code for a file that contradicts itself. */
 const CORRUPT = 11
 const TABLES = 5
 /** Beside a page cache of this size the agent stays within its memory. */
 const CACHE_KIB = 512
-
-const STATEMENTS = {
-  begin: "BEGIN IMMEDIATE",
-  commit: "COMMIT",
-  rollback: "ROLLBACK",
-  state: "SELECT observed_ms, status, exit_code FROM check_state WHERE check_id = ?",
-  states: "SELECT check_id, observed_ms, status, exit_code FROM check_state",
-  setState: "INSERT OR REPLACE INTO check_state VALUES (?, ?, ?, ?)",
-  lastTwo: "SELECT seq, status, exit_code FROM result WHERE check_id = ? ORDER BY seq DESC LIMIT 2",
-  add: `INSERT INTO result (event_id, check_id, observed_ms, status, exit_code, is_change, body)
-        VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  remove: "DELETE FROM result WHERE seq = ?",
-  reject: "INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?)",
-  forgetRejected: `DELETE FROM rejected WHERE event_id NOT IN
-        (SELECT event_id FROM rejected ORDER BY rejected_ms DESC LIMIT ${REJECTED_KEPT})`,
-  rejected: "SELECT event_id, check_id, body, reason, rejected_ms FROM rejected ORDER BY rejected_ms DESC",
-  oldest: "SELECT seq, event_id, check_id, observed_ms, body FROM result ORDER BY seq LIMIT ?",
-  hasChange: "SELECT 1 AS found FROM result WHERE is_change = 1 AND seq > ? LIMIT 1",
-  extent: "SELECT results, bytes FROM extent",
-  dropRepeats: `DELETE FROM result WHERE seq IN
-        (SELECT seq FROM result WHERE is_change = 0 ORDER BY seq LIMIT ?)`,
-  dropOldest: "DELETE FROM result WHERE seq IN (SELECT seq FROM result ORDER BY seq LIMIT ?)",
-  dropAged: "DELETE FROM result WHERE observed_ms < ? AND is_change = ?",
-  note: "SELECT value FROM note WHERE name = ?",
-  notes: "SELECT name, value FROM note",
-  setNote: "INSERT OR REPLACE INTO note VALUES (?, ?)",
-  count: `INSERT INTO note VALUES (?, ?)
-        ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)`,
-  dataVersion: "PRAGMA data_version",
-} as const
 
 type Row = Record<string, unknown>
 
