@@ -1,15 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import process from "node:process"
+import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { buildAgent } from "../../scripts/build/buildAgent.ts"
 import { whyNotIsolated } from "./Container.ts"
 import { readUnit } from "./UnitFile.ts"
 
 const PATIENCE_MILLIS = 120_000
-const root = process.cwd()
 
 const isDebian = spawnSync("dpkg-deb", ["--version"]).status === 0
 const obstacle = isDebian ? whyNotIsolated() : "this is no Debian"
@@ -49,7 +48,11 @@ exec chroot "$SCRATCH/root" sh -euc '
 
 describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
-  beforeAll(async () => void (await buildAgent(root, folder)), PATIENCE_MILLIS)
+  beforeAll(() => {
+    const build = pathToFileURL(resolve("scripts/build/buildAgent.ts")).href
+    const program = `import { buildAgent } from ${JSON.stringify(build)}; await buildAgent(process.cwd(), ${JSON.stringify(folder)})`
+    execFileSync(process.execPath, ["--input-type=module", "--eval", program])
+  }, PATIENCE_MILLIS)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   it("are one file that runs by itself", () => {

@@ -1,6 +1,7 @@
 #!/usr/bin/env -S node --lite-mode --max-semi-space-size=1
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
+import { importNrpe } from "./commands/importNrpe.ts"
 import { report } from "./commands/report.ts"
 import { run } from "./commands/run.ts"
 import { start } from "./commands/start.ts"
@@ -20,6 +21,7 @@ const commands = new Map<string, Command>([
   ["rotate", rotate],
   ["report", report],
   ["run", run],
+  ["import", importNrpe],
 ])
 
 const USAGE_EXIT = 64

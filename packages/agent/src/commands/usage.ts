@@ -8,6 +8,7 @@ export const USAGE = `tocsin-agent runs the checks of a host and reports their r
   tocsin-agent rotate                        make a new key, used once it is accepted
   tocsin-agent report CHECK STATUS [TEXT]    report a result: ok, warning, critical or unknown
   tocsin-agent run CHECK -- COMMAND…         run a command and report how it ended
+  tocsin-agent import FILE                   print the checks of an nrpe.cfg as a configuration
 
 Every command takes
   --config FILE   the configuration (/etc/tocsin-agent/config.yaml), with checks.d/*.yaml beside it
