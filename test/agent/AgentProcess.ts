@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { Effect } from "effect"
+import type { Scope } from "effect"
+
+const MAIN = "packages/agent/src/main.ts"
+
+/** A host with an agent of its own. */
+export interface AgentHost {
+  readonly configure: (text: string) => void
+  /** Runs a command of the agent to its end. */
+  readonly run: (...args: ReadonlyArray<string>) => {
+    readonly status: number | null
+    readonly stdout: string
+  }
+  /** Starts the daemon; it is killed with the scope. */
+  readonly start: Effect.Effect<AgentProcess, never, Scope.Scope>
+}
+
+/** A running agent. */
+export interface AgentProcess {
+  readonly log: { text: string }
+  readonly kill: (signal: NodeJS.Signals) => Effect.Effect<number | null>
+}
+
+const endBy = async (child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> => {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  child.kill(signal)
+  await once(child, "exit")
+  return child.exitCode
+}
+
+/** A host whose files are in `folder`. */
+export const agentHost = (folder: string): AgentHost => {
+  mkdirSync(folder, { recursive: true })
+  const config = join(folder, "config.yaml")
+  const flags = ["--config", config, "--state", join(folder, "state")]
+  return {
+    configure: (text) => writeFileSync(config, text),
+    run: (command = "", ...args) => {
+      const { status, stdout } = spawnSync(process.execPath, [MAIN, command, ...flags, ...args], {
+        encoding: "utf8",
+      })
+      return { status, stdout }
+    },
+    start: Effect.acquireRelease(
+      Effect.sync(() => {
+        const child = spawn(process.execPath, [MAIN, "start", ...flags], {
+          stdio: ["ignore", "ignore", "pipe"],
+        })
+        const log = { text: "" }
+        child.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
+        return { log, kill: (signal: NodeJS.Signals) => Effect.promise(() => endBy(child, signal)) }
+      }),
+      ({ kill }) => kill("SIGKILL"),
+    ),
+  }
+}
