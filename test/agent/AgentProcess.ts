@@ -6,7 +6,8 @@ import process from "node:process"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 
-const MAIN = "packages/agent/src/main.ts"
+/** As `npm run agent` starts it: bundled, it starts in a third of the time. */
+const PROGRAM = ["--lite-mode", "scripts/startAgent.mjs"]
 
 /** A host with an agent of its own. */
 export interface AgentHost {
@@ -41,14 +42,14 @@ export const agentHost = (folder: string): AgentHost => {
   return {
     configure: (text) => writeFileSync(config, text),
     run: (command = "", ...args) => {
-      const { status, stdout } = spawnSync(process.execPath, [MAIN, command, ...flags, ...args], {
+      const { status, stdout } = spawnSync(process.execPath, [...PROGRAM, command, ...flags, ...args], {
         encoding: "utf8",
       })
       return { status, stdout }
     },
     start: Effect.acquireRelease(
       Effect.sync(() => {
-        const child = spawn(process.execPath, [MAIN, "start", ...flags], {
+        const child = spawn(process.execPath, [...PROGRAM, "start", ...flags], {
           stdio: ["ignore", "ignore", "pipe"],
         })
         const log = { text: "" }

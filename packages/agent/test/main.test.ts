@@ -8,8 +8,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { FaultyServer } from "./sending/FaultyServer.ts"
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url))
-const PATIENCE_MILLIS = 60_000
+/** As `npm run agent` starts it: bundled, it starts in a third of the time. */
+const START = fileURLToPath(new URL("../../../scripts/startAgent.mjs", import.meta.url))
+const PATIENCE_MILLIS = 150_000
 
 const server = new FaultyServer()
 const listener = createServer((request, response) => {
@@ -53,13 +54,17 @@ const makeHost = (name: string, checks: string) => {
     state,
     write,
     run: (command: string, ...args: ReadonlyArray<string>) => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, command, ...flags, ...args], {
-        encoding: "utf8",
-      })
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        ["--lite-mode", START, command, ...flags, ...args],
+        {
+          encoding: "utf8",
+        },
+      )
       return { status, stdout, stderr }
     },
     start: () => {
-      const child = spawn(process.execPath, [MAIN, "start", ...flags], {
+      const child = spawn(process.execPath, ["--lite-mode", START, "start", ...flags], {
         stdio: ["ignore", "ignore", "pipe"],
       })
       const log = { text: "" }
