@@ -84,7 +84,12 @@ const lines = (found: AgentStatus): ReadonlyArray<readonly [string, string]> => 
     ["backlog", `${found.backlog} results${oldest === null ? "" : `, the oldest ${oldest} s old`}`],
     ["rejected", String(found.rejected)],
     ["dropped", `${found.dropped.changes} changes, ${found.dropped.repeats} repeats`],
-    ["clock", offset === null ? "not compared yet" : `${offset} ms ahead of the server`],
+    [
+      "clock",
+      offset === null
+        ? "not compared yet"
+        : `${Math.abs(offset)} ms ${offset < 0 ? "behind" : "ahead of"} the server`,
+    ],
     ["last answer", said],
   ]
 }
