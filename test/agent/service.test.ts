@@ -4,10 +4,14 @@ import { join } from "node:path"
 import { call, historyOf, operate, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
-import { until } from "../processes/until.ts"
+import { until as untilWithin } from "../processes/until.ts"
 import { agentHost } from "./AgentProcess.ts"
 
 const PATIENCE_MILLIS = 300_000
+
+/** Retries of the agent wait up to nine seconds here, and processes start slowly on a busy machine. */
+const until = <A, E, R>(what: string, look: Effect.Effect<A | undefined | false, E, R>) =>
+  untilWithin(what, look, "3 minutes")
 
 const json = Effect.fnUntraced(function* (server: ServerProcess, path: string) {
   const { text } = yield* operate(server, "GET", path)
