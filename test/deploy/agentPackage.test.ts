@@ -10,7 +10,10 @@ import { readUnit } from "./UnitFile.ts"
 
 const PATIENCE_MILLIS = 120_000
 
-const isDebian = spawnSync("dpkg-deb", ["--version"]).status === 0
+const PACKER = "dpkg-deb"
+const ISOLATOR = "unshare"
+
+const isDebian = spawnSync(PACKER, ["--version"]).status === 0
 const obstacle = isDebian ? whyNotIsolated() : "this is no Debian"
 
 /** Installs, upgrades, removes and purges the package in a copy of this system that is thrown away. */
@@ -75,7 +78,7 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
         SCRATCH: scratch,
       }
       // Its mounts end with its namespace.
-      const { stdout, stderr } = spawnSync("unshare", ["--mount", "sh", "-c", SCRIPT], {
+      const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", SCRIPT], {
         encoding: "utf8",
         env,
       })

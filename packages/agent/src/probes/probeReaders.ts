@@ -7,7 +7,7 @@ const refused = (place: Place, message: string): undefined => {
 }
 
 /** A threshold; YAML reads a plain one as a number. */
-export const range: Reader<Range> = (value, place) => {
+const range: Reader<Range> = (value, place) => {
   const written = typeof value === "number" ? String(value) : value
   const found = typeof written === "string" ? Range.parse(written) : undefined
   return found ?? refused(place, 'must be a range such as "10", "10:", "~:10", "10:20" or "@10:20"')

@@ -11,6 +11,8 @@ import { systemClock } from "../../src/clock/Clock.ts"
 import { probeFields } from "../../src/probes/probes.ts"
 import { runProbe } from "../../src/probes/runProbe.ts"
 
+const CERTIFIER = "openssl"
+
 const servers: Array<Server> = []
 const sockets = new Set<{ destroy: () => void }>()
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
@@ -27,7 +29,7 @@ const listen = async (server: Server): Promise<number> => {
 
 const hasOpenssl = ((): boolean => {
   try {
-    execFileSync("openssl", ["version"])
+    execFileSync(CERTIFIER, ["version"])
     return true
   } catch {
     return false
@@ -54,7 +56,7 @@ beforeAll(async () => {
   if (!hasOpenssl) return
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
   const args = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout ${key} -out ${cert}`
-  execFileSync("openssl", args.split(" "), { stdio: "ignore" })
+  execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore" })
   ports.tls = await listen(createTls({ key: readFileSync(key), cert: readFileSync(cert) }))
 })
 
