@@ -8,12 +8,14 @@ const CHECKS = topic("checks")
 
 type Labels = AgentRecord["labels"]
 
+/** A plain loop, because every heartbeat of an agent with labels comes this way. */
 const haveSameLabels = (before: Labels, after: Labels): boolean => {
   if (before === after) return true
   if (before === undefined || after === undefined) return false
   const names = Object.keys(before)
   if (names.length !== Object.keys(after).length) return false
-  return names.every((name) => before[name] === after[name])
+  for (const name of names) if (before[name] !== after[name]) return false
+  return true
 }
 
 /**
