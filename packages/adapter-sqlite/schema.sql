@@ -12,6 +12,7 @@
 -- 10 audit compatible sha256:d6c0bcbc773d6e596a806a1fa0e1ea1df36ed04016f2949380c9b2f14ab2a047
 -- 11 silences breaking sha256:829f45ab2840a7236b5a415d4b1fd9fafb22cbddfebfed71ffeb87c1c07ef5d3
 -- 12 replicas compatible sha256:7366d2f87ecb2853f87c1f53cb3b7397cc110439fb42cb9ba7a676b5036b49e8
+-- 13 signed_marks breaking sha256:4056a16ef2c7f8d33b54671d272c7dd94304e45b080f8d2b4bc785831af94c68
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -276,7 +277,7 @@ CREATE TABLE mark (
   name TEXT NOT NULL PRIMARY KEY,
   marked_at INTEGER NOT NULL,
   outage_ended_at INTEGER
-, outage_began_at INTEGER) STRICT, WITHOUT ROWID;
+, outage_began_at INTEGER, signed_at INTEGER, older_seen_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE operator (
   name TEXT NOT NULL PRIMARY KEY,

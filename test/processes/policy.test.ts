@@ -199,6 +199,30 @@ describe("a policy file", () => {
     }),
   )
 
+  it.live("stops no start after an older server has stopped, and any start beside one that runs", () =>
+    Effect.gen(function* () {
+      const { cwd, environment, secretsOf, writePolicy } = yield* site
+      const { url, replica } = yield* scratchPostgres
+      const place = { cwd, environment: { ...environment, DATABASE_URL: Redacted.value(url) } }
+      writePolicy(`receivers: { one: ${secretsOf("a")} }\n`)
+      const first = yield* startServer(place)
+      yield* first.signal("SIGTERM")
+      yield* first.ended
+      const { sql } = yield* replica({ maxConnections: 1 })
+      // As versions without signatures do.
+      const olderMarks = sql`UPDATE mark SET marked_at = (extract(epoch FROM clock_timestamp()) * 1e6)::int8`
+      yield* olderMarks
+      const second = yield* startServer(place)
+      yield* second.signal("SIGTERM")
+      yield* second.ended
+      yield* olderMarks
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 second"), olderMarks)))
+      const third = yield* launch(place)
+      assert.deepStrictEqual(yield* third.ended, { code: 1, signal: null }, third.output.stderr)
+      assert.include(third.output.stderr, "a server of an older version runs on the same database")
+    }),
+  )
+
   it.live("that is refused on SIGHUP leaves the policy in force", () =>
     Effect.gen(function* () {
       const { cwd, environment, receiver, secretsOf, writePolicy } = yield* site

@@ -9,6 +9,7 @@ import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
+import { refuseBesideOlder } from "./policy/refuseBesideOlder.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
@@ -63,6 +64,7 @@ export const service = (settings: Settings) =>
             secrets.reloading,
           ),
         ),
+        Layer.provide(refuseBesideOlder),
         Layer.provide(services),
       )
     }),

@@ -44,7 +44,7 @@ const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:
 const acknowledgeAll = HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
   payload: contract.AcknowledgeAllRequest,
   success: contract.AcknowledgedAll,
-  error: [Internal.wire, PayloadTooLarge.wire],
+  error: [Internal.wire, PayloadTooLarge.wire, Conflict.wire],
 })
   .annotateMerge(
     operation(

@@ -20,6 +20,7 @@ import { migration as acknowledgedIncidents } from "./0009_acknowledged_incident
 import { migration as audit } from "./0010_audit.ts"
 import { migration as silences } from "./0011_silences.ts"
 import { migration as replicas } from "./0012_replicas.ts"
+import { migration as signedMarks } from "./0013_signed_marks.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -35,6 +36,7 @@ export const migrations: ReadonlyArray<Migration> = [
   audit,
   silences,
   replicas,
+  signedMarks,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

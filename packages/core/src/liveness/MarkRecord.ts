@@ -11,6 +11,13 @@ export interface MarkRecord {
   readonly outage_began_at: Instant.Instant | undefined
   /** When the last outage ended, if there was one. */
   readonly outage_ended_at: Instant.Instant | undefined
+  /**
+   * The same as `marked_at` where a server of this version left the mark: another value betrays one
+   * that knows no policies, acknowledgements and silences.
+   */
+  readonly signed_at?: Instant.Instant
+  /** When such a server last left the mark before a server of this version did. */
+  readonly older_seen_at?: Instant.Instant
 }
 
 /**

@@ -3,6 +3,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
+import { olderSeenAt } from "./olderVersion.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 
 /**
@@ -72,9 +73,13 @@ export const leaveMark = (rules: RuleOptions): Command<void> =>
     yield* ensure(workspace, { mark: true })
     const mark = workspace.marks.get("service")
     const outage = mark && lastOutage(mark, now, rules)
+    const older = olderSeenAt(mark)
+    const marked_at = markedAt(mark, now, rules)
     workspace.marks.put({
       name: "service",
-      marked_at: markedAt(mark, now, rules),
+      marked_at,
+      signed_at: marked_at,
+      ...(older !== undefined && { older_seen_at: older }),
       outage_began_at: outage?.began_at,
       outage_ended_at: outage?.ended_at,
     })

@@ -205,6 +205,8 @@ const mark: TableShape<MarkRecord> = {
     marked_at: instant,
     outage_began_at: orUndefined(instant),
     outage_ended_at: orUndefined(instant),
+    signed_at: orAbsent(instant),
+    older_seen_at: orAbsent(instant),
   },
 }
 

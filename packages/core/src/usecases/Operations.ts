@@ -124,7 +124,7 @@ export class Operations extends Context.Service<
       })
 
       return Operations.of({
-        ...acknowledging(commits, rules, signature),
+        ...acknowledging(storage, commits, rules, signature),
         incidents: lists.incidents,
         outbox: lists.outbox,
         ...silencing({ storage, commits, ids, rules, signature }),

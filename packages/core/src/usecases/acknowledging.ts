@@ -8,6 +8,8 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage } from "../ports/Storage.ts"
+import { refuseOlder } from "./refuseOlder.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 export const noSuchIncident = () =>
@@ -18,6 +20,7 @@ const resolved = () =>
 
 /** What people do about incidents (docs/rules.md#acknowledgements). */
 export const acknowledging = (
+  storage: Pick<Storage["Service"], "mark">,
   { transact }: Pick<Commits["Service"], "transact">,
   rules: RuleOptions,
   signature: Effect.Effect<Signature>,
@@ -36,6 +39,7 @@ export const acknowledging = (
   })
   return {
     acknowledge: Effect.fn("Operations.acknowledge")(function* (id: IncidentId, request: AcknowledgeRequest) {
+      yield* refuseOlder(storage)
       const result = yield* one(id, request)
       if (result.outcome === "acknowledged") return result.acknowledgement
       return yield* result.outcome === "unknown" ? noSuchIncident() : resolved()
@@ -44,6 +48,7 @@ export const acknowledging = (
       ids,
       ...request
     }: AcknowledgeAllRequest) {
+      yield* refuseOlder(storage)
       const items = yield* Effect.forEach(new Set(ids), (id) =>
         one(id, request).pipe(
           Effect.map(({ outcome }) => ({ id, outcome })),

@@ -18,6 +18,7 @@ import {
 import { type SilenceRecord, silenceState } from "../silences/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { refuseOlder } from "./refuseOlder.ts"
 import { coveredAgents, previewSilence } from "./previewSilence.ts"
 import { toIncident } from "./toResources.ts"
 
@@ -60,6 +61,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
   const newSilenceId = newId<SilenceId>(ids)
   return {
     silence: Effect.fn("Operations.silence")(function* (request: SilenceRequest) {
+      yield* refuseOlder(storage)
       const now = yield* Instant.now
       const times = yield* timesOf(request, rules, now)
       const { comment, confirm = false, matchers } = request

@@ -104,12 +104,17 @@ export const alertRecord: fc.Arbitrary<AlertRecord> = fc.record({
 })
 
 /** The service's sign of life. */
-export const markRecord: fc.Arbitrary<MarkRecord> = fc.record({
-  name: fc.constant("service" as const),
-  marked_at: instant,
-  outage_began_at: maybe(instant),
-  outage_ended_at: maybe(instant),
-})
+export const markRecord: fc.Arbitrary<MarkRecord> = fc.record(
+  {
+    name: fc.constant("service" as const),
+    marked_at: instant,
+    outage_began_at: maybe(instant),
+    outage_ended_at: maybe(instant),
+    signed_at: instant,
+    older_seen_at: instant,
+  },
+  { requiredKeys: ["name", "marked_at", "outage_began_at", "outage_ended_at"] },
+)
 
 /** A line of an incident's story. */
 export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.record({

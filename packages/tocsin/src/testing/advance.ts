@@ -37,7 +37,8 @@ export const advance = async (course: Course, nanos: bigint): Promise<void> => {
 const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promise<void> => {
   // The skipped marks: without them, the time since the last one would be an outage.
   if (clock.passesOver(nanos) && tables.mark !== undefined) {
-    tables.mark = { ...tables.mark, marked_at: Instant.fromNanos(nanos) }
+    const marked_at = Instant.fromNanos(nanos)
+    tables.mark = { ...tables.mark, marked_at, signed_at: marked_at }
   }
   clock.moveTo(nanos)
   await settling.settle()
