@@ -34,7 +34,7 @@ const POLICIES: ReadonlyArray<PolicyDocument> = [
 const decodeStored = Schema.decodeUnknownSync(StoredCheckResultEvent)
 
 /** What a service's tables show of its past. */
-const pastOf = ({ history, silences, stories }: Course): ReadonlyArray<PastEntry> => {
+const pastOf = ({ endedAt, history, silences, stories }: Course): ReadonlyArray<PastEntry> => {
   const results = history.toReversed().map((item): PastEntry => {
     const { agent_id, received_at, ...event } = decodeStored(item)
     return { entry: "results", agent_id, at: received_at, events: [{ ...event, observed_at: received_at }] }
@@ -57,7 +57,9 @@ const pastOf = ({ history, silences, stories }: Course): ReadonlyArray<PastEntry
     ]
   })
   const silenced = silences.flatMap((silence): ReadonlyArray<PastEntry> =>
-    silence.starts_at < silence.ends_at ? [{ entry: "silenced", silence, at: silence.starts_at }] : [],
+    silence.starts_at < silence.ends_at && silence.starts_at <= endedAt
+      ? [{ entry: "silenced", silence, at: silence.starts_at }]
+      : [],
   )
   return [...silenced, ...others, ...results].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1))
 }
