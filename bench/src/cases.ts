@@ -65,6 +65,15 @@ export interface ScaleOutCase {
   readonly servers: number
 }
 
+/** The console in a browser, before many checks and incidents. */
+export interface ConsoleCase {
+  readonly kind: "console"
+  readonly name: string
+  readonly storage: StorageName
+  readonly checks: number
+  readonly incidents: number
+}
+
 /** Ten thousand incidents at once, under a policy and without one. */
 export interface StormCase {
   readonly kind: "storm"
@@ -86,6 +95,7 @@ export type BenchCase =
   | SoakCase
   | ScaleOutCase
   | StormCase
+  | ConsoleCase
 
 const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArray<StorageName>
 
@@ -177,6 +187,7 @@ export const allCases: ReadonlyArray<BenchCase> = [
     connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
     servers: 3,
   })),
+  { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
 ]
 
 /**

@@ -5,6 +5,7 @@ import type { Bench } from "./Bench.ts"
 import type { BenchFailure } from "./BenchFailure.ts"
 import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
+import { measureConsole } from "./measure/console.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
 import { measureLatency } from "./measure/latency.ts"
@@ -35,6 +36,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureScaleOut(bench, one)
     case "storm":
       return measureStorm(bench, one)
+    case "console":
+      return measureConsole(bench, one)
   }
 }
 

@@ -30,12 +30,14 @@ export const relativeText = (at: string, now: number): string => {
   return millis < 0 ? `${spanText(span)} ago` : `in ${spanText(span)}`
 }
 
+// Making a format takes longer than drawing a row.
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" })
+
 /** The exact time, in the reader's zone and in UTC. */
 export const exactText = (at: string): string => {
   const millis = Date.parse(at)
   if (!Number.isFinite(millis)) return at
-  const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }).format(millis)
-  return `${local} · ${at.slice(0, 19).replace("T", " ")} UTC`
+  return `${exact.format(millis)} · ${at.slice(0, 19).replace("T", " ")} UTC`
 }
 
 const grouped = new Intl.NumberFormat("en")
