@@ -44,7 +44,7 @@ const LOCK = "SELECT pg_try_advisory_xact_lock(7243197000) AS is_free"
 const MARKED_LATELY = Duration.seconds(30)
 
 /** Every first start fills these tables. They are no reason to refuse, and are overwritten. */
-const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "mark"]
+const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "mark", "replica"]
 
 const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
