@@ -189,7 +189,7 @@ describe("creating a silence", () => {
 
   it.effect("states one end, in the future, and within the settings", () =>
     Effect.gen(function* () {
-      const { silence } = yield* openSilences()
+      const { process, silence } = yield* openSilences()
       const now = yield* Instant.now
       const inDays = (days: number) => Instant.plus(now, Duration.days(days))
       const refused = (request: Partial<SilenceRequest>) =>
@@ -197,6 +197,11 @@ describe("creating a silence", () => {
       assert.include(yield* refused({ ends_at: inDays(1) }), "exclude each other")
       assert.include(yield* refused({ for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
       assert.include(yield* refused({ starts_at: inDays(2), for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
+      const late = Instant.parse("9999-12-31T23:00:00Z") ?? assert.fail("no such time")
+      assert.include(yield* refused({ starts_at: late, for: Duration.days(1) }), "year 10000")
+      const { id } = yield* silence(5, { starts_at: inDays(2) })
+      const early = yield* Effect.flip(process.operations.editSilence(id, { ends_at: inDays(1) }))
+      assert.include(early.message, "after starts_at")
     }),
   )
 })

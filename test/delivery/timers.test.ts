@@ -136,6 +136,37 @@ describe("a later step", () => {
   )
 })
 
+describe("an incident that worsens", () => {
+  it.effect("is told to receivers of later steps that know of it, and to no others", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openTimers({ steps: STEPS.steps })
+      yield* turns("warning")
+      yield* after("16 minutes")
+      yield* turns("critical")
+      assert.deepStrictEqual(messages(), [
+        "0 min: chat opened warning",
+        "15 min: pager escalation warning",
+        "16 min: chat worsened critical",
+        "16 min: pager worsened critical",
+      ])
+    }),
+  )
+
+  it.effect("while it is acknowledged is told to every receiver of its routes", () =>
+    Effect.gen(function* () {
+      const { acknowledges, messages, turns } = yield* openTimers({ steps: STEPS.steps })
+      yield* turns("warning")
+      yield* acknowledges(120)
+      yield* turns("critical")
+      assert.sameMembers(messages(), [
+        "0 min: chat opened warning",
+        "0 min: chat worsened critical",
+        "0 min: pager worsened critical",
+      ])
+    }),
+  )
+})
+
 describe("a reminder", () => {
   it.effect("follows each attempt after the time of the route", () =>
     Effect.gen(function* () {

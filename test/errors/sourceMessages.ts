@@ -104,6 +104,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   ...[
     ["… has an alias (*): write the value again", '"has an alias (*): write the value again"'],
     ["… has an anchor (&): remove it", '"has an anchor (&): remove it"'],
+    ["… has a tag (!): remove it", '"has a tag (!): remove it"'],
     ["… must be one document", '"must be one document"'],
     ["… is nested too deeply", '"is nested too deeply"'],
     ["… is not valid YAML: …", "`is not valid YAML: ${"],

@@ -86,9 +86,11 @@ export const runService = Effect.fnUntraced(function* (
       const request = { matchers: [matcherOf(step.match)], starts_at, ends_at, comment: name, confirm: true }
       yield* note({ silence: name, add: { by, ...encodeSilence(request) } })
       silences.set(name, (yield* as(operations.silence(request))).id)
-    } else if (id !== undefined && (yield* operations.showSilence(id)).ends_at > now) {
+    } else if (id !== undefined) {
+      const stored = yield* operations.showSilence(id)
+      if (stored.ends_at <= now) return
       if (step.step === "extend") {
-        const ends_at = later(step.seconds)
+        const ends_at = Instant.plus(Instant.max(now, stored.starts_at), Duration.seconds(step.seconds))
         yield* note({ silence: name, extend: { ends_at: Instant.format(ends_at) } })
         yield* as(operations.editSilence(id, { ends_at }))
       } else {

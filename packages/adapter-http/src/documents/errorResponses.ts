@@ -54,7 +54,7 @@ export const headersOf = ({ headers = {} }: OpenApi.OpenApiSpecResponse): JsonOb
 const usual: Readonly<Record<ErrorCode, string>> = {
   validation: "agent_id must be 1 to 128 letters, digits or the characters . _ : -",
   unauthorized: "send the header Authorization: Bearer with a token of 1 to 512 visible ASCII characters",
-  forbidden: "this token is read-only; use a token from SERVICE_AUTH_TOKEN",
+  forbidden: "this operation requires the role admin; your token has the role read",
   agent_blocked: "this agent key is blocked; to let it register again, delete its blacklist row",
   agent_not_accepted:
     "this agent key is not accepted for this agent_id; send a heartbeat, then have an operator accept the agent",

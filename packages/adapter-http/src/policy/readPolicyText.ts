@@ -44,7 +44,9 @@ export const readPolicyText = (
   const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const syntax = [...syntaxIssues(yaml, lines), ...forbiddenIssues(yaml, lines)]
   if (syntax.length > 0) return Result.fail(syntax.toSorted((a, b) => a.line - b.line))
-  const value: unknown = yaml.toJS() ?? {}
+  const value: unknown = yaml.toJS()
+  // A file that was truncated must not end all routes; who wants none writes {}.
+  if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
   return Result.mapBoth(readPolicy(value, receiversGiven(Object(value), given)), {
     onSuccess: (document) => ({ document, locate }),
@@ -107,6 +109,7 @@ const forbiddenIssues = (yaml: Document.Parsed, lines: LineCounter): ReadonlyArr
   visit(yaml, (_, node, ancestors) => {
     if (isAlias(node)) refuseAt(node, "has an alias (*): write the value again")
     else if (isNode(node) && node.anchor !== undefined) refuseAt(node, "has an anchor (&): remove it")
+    if (isNode(node) && node.tag !== undefined) refuseAt(node, "has a tag (!): remove it")
     if (isMap(node)) for (const issue of keyProblems(node)) refuseAt(issue.key, issue.message)
     if (ancestors.length <= 2 * MAX_DEPTH) return
     refuseAt(node, "is nested too deeply")

@@ -45,11 +45,6 @@ const notForMetrics: Failure<"unauthorized"> = {
   message:
     "send the header Authorization: Bearer with a token from SERVICE_METRICS_TOKEN, SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN",
 }
-const readOnly: Failure<"forbidden"> = {
-  code: "forbidden",
-  message: "this token is read-only; use a token from SERVICE_AUTH_TOKEN",
-}
-
 const BEARER = /^Bearer +([^ ]+) *$/i
 
 /** The token of a header Authorization, if it is well-formed. */
@@ -59,18 +54,14 @@ const tokenOf = (authorization: string | undefined): Redacted.Redacted | undefin
   return token !== undefined && BearerToken.isWellFormed(token) ? token : undefined
 }
 
-const READING = new Set(["GET", "HEAD"])
-
 const tooLow = (held: Role, needed: Role): Failure<"forbidden"> => ({
   code: "forbidden",
   message: `this operation requires the role ${needed}; your token has the role ${held}`,
 })
 
 /** Why a role does not suffice for an operation, if so. */
-export const refusalOf = (held: Role, needed: Role, method: string): Failure<"forbidden"> | undefined => {
-  if (includesRole(held, needed)) return undefined
-  return held === "read" && !READING.has(method) ? readOnly : tooLow(held, needed)
-}
+export const refusalOf = (held: Role, needed: Role): Failure<"forbidden"> | undefined =>
+  includesRole(held, needed) ? undefined : tooLow(held, needed)
 
 /** A token of the settings, or one to look up among those of named operators. */
 export type Presented =

@@ -79,7 +79,7 @@ export const IsStillAuthorized = Context.Reference<Effect.Effect<boolean, Storag
 /** Whom a request comes from, or why it is refused. */
 const judge = (access: Access.Access, authenticate: Operators["Service"]["authenticate"]) =>
   Effect.fnUntraced(function* (
-    { headers, method }: HttpServerRequest.HttpServerRequest,
+    { headers }: HttpServerRequest.HttpServerRequest,
     role: Role,
   ): Effect.fn.Return<Result.Result<OperatorIdentity, Failure<"unauthorized" | "forbidden">>, StorageError> {
     const presented = access.operator(headers["authorization"])
@@ -89,7 +89,7 @@ const judge = (access: Access.Access, authenticate: Operators["Service"]["authen
         ? presented.success.operator
         : yield* authenticate(presented.success.token)
     if (operator === undefined) return Result.fail(Access.noLongerValid)
-    const refusal = Access.refusalOf(operator.role, role, method)
+    const refusal = Access.refusalOf(operator.role, role)
     return refusal === undefined ? Result.succeed(operator) : Result.fail(refusal)
   })
 

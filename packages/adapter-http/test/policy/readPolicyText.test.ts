@@ -25,8 +25,8 @@ describe("the text of a policy", () => {
     assert.deepStrictEqual(routes?.[0]?.after, Duration.minutes(1))
   })
 
-  it.each(["", "# nothing but a comment\n", "---\n", "{}"])("may state nothing: %j", (text) => {
-    assert.deepStrictEqual(Result.getOrThrow(read(text)).document, {})
+  it("may state nothing", () => {
+    assert.deepStrictEqual(Result.getOrThrow(read("{}")).document, {})
   })
 
   it("names every problem by line and path", () => {
@@ -76,6 +76,10 @@ describe("the text of a policy", () => {
     ["deep nesting", "[".repeat(20_000) + "]".repeat(20_000), "1  is nested too deeply"],
     ["nesting that is not so deep", `routes: ${"[".repeat(40)}${"]".repeat(40)}`, "1  is nested too deeply"],
     ["keys without end", fill("a: b\n"), "1  has too many values"],
+    ["nothing", "", "1  is empty"],
+    ["only a mark", "---\n", "1  is empty"],
+    ["only comments", "# routes: []\n", "1  is empty"],
+    ["a tag of YAML", "routes: !!seq []", "1  has a tag (!)"],
     ["lines without end", fill("\n"), "1  has too many values"],
     ["another version of YAML", "%YAML 1.1\n---\nroutes: []", "1  must be YAML 1.2"],
     ["a prototype", "__proto__: { routes: [] }", "1 __proto__ is not a known field"],

@@ -70,7 +70,7 @@ export const AuditActions = {
   "silence.created": {
     subject: "silence",
     change: "created",
-    parameters: ["starts_at", "ends_at", "comment"],
+    parameters: ["matchers", "starts_at", "ends_at", "comment"],
   },
   "silence.changed": {
     subject: "silence",

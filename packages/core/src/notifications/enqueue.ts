@@ -109,9 +109,10 @@ const leastAfter = (after: Routing["after"]): Duration.Duration =>
   )
 
 /**
- * Enqueues a firing for each receiver whose turn comes first on the routes of `member`, which
- * joined or worsened, and that has none of this incident at its present severity or a higher one.
- * Discarded rows do not count. Its held firings are discarded
+ * Enqueues a firing for each receiver on the routes of `member`, which joined or worsened, that has
+ * none of this incident at its present severity or a higher one. A receiver of a later step must have
+ * a firing of it already, unless everyone is notified `again`. Discarded rows do not count. Its held
+ * firings are discarded
  * (docs/rules.md#outbox, docs/rules.md#routes).
  */
 export const enqueueFirings = (
@@ -124,12 +125,12 @@ export const enqueueFirings = (
   const agent = options.policy.hasRoutes ? workspace.agents.get(member.agent_id) : undefined
   const { after, turns } = routingOf(incident, member, agent, options.policy)
   for (const [receiver, turn] of turns) {
-    if (!Duration.isZero(turn)) continue
     const told = firings.filter((item) => item.receiver === receiver)
+    if (!Duration.isZero(turn) && told.length === 0 && options.again === undefined) continue
     const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
     if (isTold && options.again === undefined) continue
     // This firing takes the place of held ones, so that it may be the first that the receiver gets.
-    const isFirst = told.every((item) => isHeld(item) && options.again === undefined)
+    const isFirst = options.again === undefined && told.every(isHeld)
     const cause = isFirst ? "opened" : "worsened"
     enqueueFiring(workspace, incident, { receiver, cause, after: leastAfter(after) }, options)
     // This firing states what the held ones would have, and must not wait behind them.

@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import { closedStruct } from "../contract/Fields.ts"
 import { isPlainText } from "../contract/Text.ts"
 import type { AgentId, CheckId, IncidentKey } from "../contract/Identifiers.ts"
-import type { Severity } from "../contract/Status.ts"
+import { Severity } from "../contract/Status.ts"
 import { compileGlob, hasLiteral } from "./glob.ts"
 
 /** Most matchers that one list may hold. */
@@ -32,12 +32,19 @@ const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({
   description: "How a matcher compares; glob knows * and ?, and fits the whole value.",
 })
 
+const isSeverity = Schema.is(Severity)
+const SEVERITY_RULE = "must compare severity with warning, unknown or critical"
+
 /** One condition on an incident, its check or its agent. */
 export const Matcher = closedStruct({
   field: MatcherField,
   op: MatcherOp,
   value: Schema.String.check(isPlainText({ min: 0, max: 256 })),
-})
+}).check(
+  Schema.makeFilter(({ field, op, value }) =>
+    field !== "severity" || op === "glob" || isSeverity(value) ? undefined : SEVERITY_RULE,
+  ),
+)
 export type Matcher = typeof Matcher.Type
 
 /** Whether a matcher narrows a list down to something that people can name. */
@@ -107,6 +114,8 @@ export const compileMatchers = (
 
 /** The longest field, operator and value, with room for spaces: the pattern takes quadratic time. */
 const MAX_TEXT = 512
+/** Operators of other programs, which would read as a part of the value: `==`, `=~` and `!~`. */
+const FOREIGN_OPERATOR = /^\s*[^\s=!]+\s*!?=[=~]/u
 const TEXT = /^\s*(?<field>\S+)\s*(?<op>!=|=|\bglob\b)\s*(?<value>.*?)\s*$/u
 
 /** Reads a matcher as people write it: `label:team = db`, `check_id glob disk*`. */
@@ -118,6 +127,9 @@ export const parseMatcher = (text: string): Result.Result<Matcher, string> => {
   }
   const isField = FIELDS.some((name) => name === field) || LABEL_FIELD.test(field)
   if (!isField) return Result.fail(FIELD_RULE)
+  if (op !== "glob" && FOREIGN_OPERATOR.test(text))
+    return Result.fail("must have one of the operators =, != and glob")
+  if (field === "severity" && op !== "glob" && !isSeverity(value)) return Result.fail(SEVERITY_RULE)
   return Result.mapError(
     Schema.decodeUnknownResult(Matcher)({ field, op, value }),
     () => "must have a value of at most 256 characters without control characters",

@@ -7,6 +7,7 @@ import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { SilenceRecord } from "./SilenceRecord.ts"
+import { formatMatcher } from "./Matcher.ts"
 import { editedEnd } from "./silenceTimes.ts"
 
 /** Each claim compares its incidents with every silence in force. */
@@ -22,8 +23,9 @@ export const createSilence = (
     if (workspace.found.unendedSilences >= MAX_UNENDED_SILENCES) return undefined
     const created = { ...silence, created_at: now, created_by: by.actor }
     workspace.silences.put(created)
-    const { comment, ends_at, id, starts_at } = created
+    const { comment, ends_at, id, matchers, starts_at } = created
     recordAudit(workspace, now, by, "silence.created", [id], {
+      matchers: matchers.map(formatMatcher).join(", "),
       starts_at: Instant.format(starts_at),
       ends_at: Instant.format(ends_at),
       comment,

@@ -8,6 +8,11 @@ type SilenceLimit = Pick<RuleOptions, "longestSilence">
 
 const tooLong = Result.fail("a silence must not last longer than SERVICE_SILENCE_MAX; extend it later")
 
+/** 9999-12-31T23:59:59Z: no later year has four digits, as RFC 3339 writes them. */
+const LATEST = Instant.fromMillis(253_402_300_799_000)
+
+const notAfterStart = Result.fail("ends_at must be in the future, and after starts_at")
+
 /** When a new silence begins and ends, within the settings (docs/rules.md#silences). */
 export const silenceTimes = (
   request: Pick<SilenceRequest, "ends_at" | "for" | "starts_at">,
@@ -19,7 +24,8 @@ export const silenceTimes = (
     return Result.fail("for and ends_at exclude each other; give one of them")
   const ends_at = request.for === undefined ? request.ends_at : Instant.plus(starts_at, request.for)
   if (ends_at === undefined) return Result.fail("ends_at or for is missing; give one of them")
-  if (ends_at <= starts_at) return Result.fail("ends_at must be in the future, and after starts_at")
+  if (ends_at <= starts_at) return notAfterStart
+  if (ends_at > LATEST) return Result.fail("ends_at must be before the year 10000")
   return ends_at > Instant.plus(starts_at, longestSilence) ? tooLong : Result.succeed({ starts_at, ends_at })
 }
 
@@ -31,5 +37,6 @@ export const editedEnd = (
   now: Instant.Instant,
 ): Result.Result<Instant.Instant, string> => {
   if (ends_at <= now) return Result.fail("ends_at must be in the future; expire the silence to end it now")
+  if (ends_at <= starts_at) return notAfterStart
   return ends_at > Instant.plus(starts_at, longestSilence) ? tooLong : Result.succeed(ends_at)
 }
