@@ -42,6 +42,8 @@ export const buildAgent = async (root: string, target: string): Promise<Made> =>
     engines: { node: ">=24" },
     bin: { [PROGRAM]: `${PROGRAM}.mjs` },
     files: [`${PROGRAM}.mjs`, `${PROGRAM}.service`, "LICENSES.txt"],
+    // All of it is in the bundle.
+    dependencies: {},
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
   return [`${name} ${version}: ${folder}`, ...debianPackage({ root, target, manifest })]
