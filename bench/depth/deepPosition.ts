@@ -25,6 +25,8 @@ const TABLES: Readonly<Record<ListName, string>> = {
 
 const condition = (name: string, value: unknown): string => {
   if (name === "severity") return `severity_rank = ${SEVERITY_RANK[value as keyof typeof SEVERITY_RANK]}`
+  if (name === "acknowledged") return `(ack_until IS NOT NULL AND state_rank = 1) = ${String(value)}`
+  if (name === "held") return `(look_at IS NOT NULL) = ${String(value)}`
   return `${name} = '${String(value)}'`
 }
 

@@ -61,6 +61,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
           operators: 0,
           overdue: 0,
           audit: 0,
+          silences: 0,
         })
       }),
     )

@@ -98,7 +98,8 @@ describe("/ops/v1", () => {
       assert.strictEqual(status, 200)
       assert.deepInclude(body, { outcome: "deferred", status: 503 })
       fails(yield* ops(server, "POST", "notifiers/messenger/test"), 404, "not_found")
-      fails(yield* ops(server, "POST", "notifiers/pager/test"), 400, "validation")
+      fails(yield* ops(server, "POST", "notifiers/pager/test"), 404, "not_found")
+      fails(yield* ops(server, "POST", "notifiers/Pager/test"), 400, "validation")
     }),
   )
 

@@ -8,7 +8,7 @@ import { Silence } from "@tocsin/core/contract/Silences"
 import { InstantFromString } from "@tocsin/core/contract/Instant"
 import { CheckListParameters, flag } from "@tocsin/core/contract/Parameters"
 import { CheckStatePage, pageOf } from "@tocsin/core/contract/Responses"
-import { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import { CheckStatus, NotifierName, Severity } from "@tocsin/core/contract/Status"
 import { Schema } from "effect"
 
 /** Paths of /ops/v1. */
@@ -21,7 +21,9 @@ export const IncidentPath = Schema.Struct({
   id: IncidentId.annotateKey({ description: "The id of an incident." }),
 })
 export const NotifierPath = Schema.Struct({
-  notifier: NotifierKind.annotateKey({ description: "A notifier that is configured." }),
+  notifier: NotifierName.annotateKey({
+    description: "A receiver of the policy or, without one, a notifier that is configured.",
+  }),
 })
 export const CheckQuery = Schema.Struct({
   agent_id: AgentId.annotateKey({ description: "The agent of the check." }),

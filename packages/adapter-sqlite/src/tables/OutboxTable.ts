@@ -36,13 +36,14 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
   // One look into the index for each receiver.
   const waitingReceivers = connection.query<[NotifierName]>(
     `WITH RECURSIVE waiting (receiver) AS (
-      SELECT min(receiver) FROM outbox WHERE state IN ('pending', 'retry')
+      SELECT min(receiver) FROM outbox INDEXED BY outbox_due WHERE state IN ('pending', 'retry')
       UNION ALL
-      SELECT (SELECT min(receiver) FROM outbox WHERE state IN ('pending', 'retry') AND receiver > waiting.receiver)
+      SELECT (SELECT min(receiver) FROM outbox INDEXED BY outbox_due
+        WHERE state IN ('pending', 'retry') AND receiver > waiting.receiver)
       FROM waiting WHERE waiting.receiver IS NOT NULL
     )
     SELECT receiver FROM waiting WHERE receiver IS NOT NULL
-    UNION SELECT receiver FROM outbox INDEXED BY outbox_leased WHERE state = 'sending'`,
+    UNION ALL SELECT receiver FROM outbox INDEXED BY outbox_leased WHERE state = 'sending'`,
   )
   const unclaimed = table.all<[receivers: string, Instant, limit: number]>(
     `WHERE state IN ('pending', 'retry') AND ${OF_RECEIVERS}
@@ -73,8 +74,8 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
       expired(now, JSON.stringify(notifiers), limit),
     /** Items of receivers that are not listed: see `RowRequest`. */
     unclaimed: ({ listed, untouchedSince, limit }: UnclaimedRequest, now: Instant): Items => {
-      const waiting = waitingReceivers.all().map(([receiver]) => receiver)
-      const unlisted = JSON.stringify(waiting.filter((receiver) => !listed.includes(receiver)))
+      const waiting = new Set(waitingReceivers.all().map(([receiver]) => receiver))
+      const unlisted = JSON.stringify(Array.from(waiting).filter((receiver) => !listed.includes(receiver)))
       return [
         ...unclaimed(unlisted, untouchedSince, limit),
         ...abandoned(now, untouchedSince, unlisted, limit),

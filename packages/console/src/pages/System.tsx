@@ -18,9 +18,6 @@ interface ServiceState {
   readonly started_at: string
 }
 
-/** The endpoint of test messages takes kinds. */
-const KINDS = ["debug", "messenger", "webhook", "alert_router"]
-
 const WELLNESS: Readonly<Record<ServiceState["status"], readonly [mark: string, text: string]>> = {
   ok: ["ok", "The service is well."],
   unwell: ["critical", "The service is unwell: see the storage and the notifications below."],
@@ -78,12 +75,12 @@ const StateFacts = ({ state }: { readonly state: ServiceState }) => {
   )
 }
 
-const sendTest = async (kind: string) => {
+const sendTest = async (receiver: string) => {
   const { outcome, error } = await call<{ outcome: string; error: string | null }>(
     "POST",
-    `ops/v1/notifiers/${kind}/test`,
+    `ops/v1/notifiers/${receiver}/test`,
   )
-  return { text: `${kind}: ${outcome}${error === null ? "" : `, ${error}`}` }
+  return { text: `${receiver}: ${outcome}${error === null ? "" : `, ${error}`}` }
 }
 
 const Notifiers = ({ policy }: { readonly policy: PolicyInForce }) => (
@@ -92,8 +89,8 @@ const Notifiers = ({ policy }: { readonly policy: PolicyInForce }) => (
       <li class="row delivery" key={name}>
         <b>{name}</b>
         <span class="subject">{notifier}</span>
-        {mayRespond.value && KINDS.includes(notifier) && (
-          <ActButton describes={`Send a test message through ${notifier}`} does={() => sendTest(notifier)}>
+        {mayRespond.value && (
+          <ActButton describes={`Send a test message to ${name}`} does={() => sendTest(name)}>
             Test
           </ActButton>
         )}

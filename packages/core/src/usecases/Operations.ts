@@ -84,7 +84,7 @@ export class Operations extends Context.Service<
         id: OutboxId,
       ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
       /** Sends a test message now and returns the receiver's answer. */
-      readonly testNotifier: (kind: NotifierName) => Effect.Effect<TestReceipt, NotFound>
+      readonly testNotifier: (receiver: NotifierName) => Effect.Effect<TestReceipt, NotFound>
       /** Releases a check frozen by a clock in the future. */
       readonly resetClock: (
         check: CheckName,
@@ -136,11 +136,11 @@ export class Operations extends Context.Service<
           const outcome = yield* commits.transact(release(id, yield* signature))
           return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
         }),
-        testNotifier: Effect.fn("Operations.testNotifier")(function* (kind) {
-          const notifier = receivers.current().get(kind)
+        testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver) {
+          const notifier = receivers.current().get(receiver)
           if (notifier !== undefined) return yield* notifier.test
           return yield* new NotFound({
-            message: `the notifier ${kind} is not configured; see tocsin serve --help for its settings`,
+            message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
           })
         }),
         resetClock: (check) => onCheck((by) => resetClock(check, by)),
