@@ -98,6 +98,8 @@ class FrontedServer extends Server {
   readonly #behind: Behind
   readonly #arrivals = new Arrivals()
   readonly #unreadAnswers = new UnreadAnswers()
+  /** Requests that came while the routes were still being built. */
+  #early: Array<readonly [IncomingMessage, ServerResponse]> = []
 
   constructor(options: ServerOptions, front: AgentFront) {
     super(options)
@@ -114,6 +116,10 @@ class FrontedServer extends Server {
       },
       refuseSlow: (socket) => super.emit("clientError", new SlowClient(), socket),
     }
+    this.on("newListener", (event) => {
+      // Node tells of a listener before it adds it.
+      if (event === "request") setImmediate(() => this.#answerEarly())
+    })
   }
 
   override emit(event: string, ...args: Array<unknown>): boolean {
@@ -166,7 +172,15 @@ class FrontedServer extends Server {
     const connection: Connection = message.socket
     connection[ANSWER] = response
     this.#unreadAnswers.watch(response)
-    return super.emit("request", message, response)
+    if (this.listenerCount("request") > 0) return super.emit("request", message, response)
+    this.#early.push([message, response])
+    return true
+  }
+
+  #answerEarly(): void {
+    const early = this.#early
+    this.#early = []
+    for (const [message, response] of early) super.emit("request", message, response)
   }
 }
 
