@@ -1,5 +1,4 @@
-import { Effect, Fiber, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { Effect, Layer } from "effect"
 import type { KnownRoute } from "../routes.ts"
 import { opsDocument, v1Document } from "./documents.ts"
 import type { JsonObject } from "./plainSchema.ts"
@@ -40,37 +39,27 @@ const page = Effect.fnUntraced(function* (documents: ReadonlyArray<ServedDocumen
 })
 
 /**
- * Makes a content once, at the first request for it, in a fiber of the server, so that a client
- * that hangs up does not interrupt it.
- */
-const madeOnce = Effect.fnUntraced(function* <A>(content: Effect.Effect<A>) {
-  const making = yield* Effect.cached(Effect.forkIn(content, yield* Effect.scope))
-  return Effect.flatMap(making, Fiber.join)
-})
-
-const served = (path: `/${string}`, content: Effect.Effect<StaticContent.StaticContent>) =>
-  HttpRouter.add("GET", path, Effect.flatMap(content, StaticContent.respond))
-
-/**
  * The documents at their paths, and a viewer at /docs. Each is made at the first request for it.
  */
 export const layer = (documents: ReadonlyArray<ServedDocument>) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const viewer = yield* madeOnce(page(documents))
+      const viewer = yield* StaticContent.madeOnce(page(documents))
       const texts = yield* Effect.forEach(documents, (document) =>
-        Effect.map(madeOnce(asText(document)), (text) => served(document.path, text)),
+        Effect.map(StaticContent.madeOnce(asText(document)), (text) =>
+          StaticContent.served(document.path, text),
+        ),
       )
       return Layer.mergeAll(
-        served(
+        StaticContent.served(
           PAGE,
           Effect.map(viewer, ({ html }) => html),
         ),
-        served(
+        StaticContent.served(
           SCRIPT,
           Effect.map(viewer, ({ script }) => script),
         ),
-        served(
+        StaticContent.served(
           STYLE,
           Effect.map(viewer, ({ style }) => style),
         ),

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gunzip, gzip } from "node:zlib"
-import { Effect } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Fiber } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -56,3 +56,16 @@ export const respond = Effect.fnUntraced(function* ({
   }
   return HttpServerResponse.uint8Array(yield* Effect.promise(plain), { headers })
 })
+
+/**
+ * Makes a content once, at the first request for it, in a fiber of the server, so that a client
+ * that hangs up does not interrupt it.
+ */
+export const madeOnce = Effect.fnUntraced(function* <A>(content: Effect.Effect<A>) {
+  const making = yield* Effect.cached(Effect.forkIn(content, yield* Effect.scope))
+  return Effect.flatMap(making, Fiber.join)
+})
+
+/** Serves a content at a path. */
+export const served = (path: `/${string}`, content: Effect.Effect<StaticContent>) =>
+  HttpRouter.add("GET", path, Effect.flatMap(content, respond))

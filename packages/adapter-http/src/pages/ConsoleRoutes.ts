@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as StaticContent from "../documents/StaticContent.ts"
+import { POLICY } from "../documents/viewer.ts"
 import type { KnownRoute } from "../routes.ts"
 
 /** The program and the style of the console. */
@@ -18,21 +19,8 @@ export const routes: ReadonlyArray<KnownRoute> = ([SCRIPT, STYLE] as const).map(
   path,
 }))
 
-/** The page loads and calls only its own origin, runs nothing inline, and stands in no frame. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ")
-
 const PAGE_FIELDS = {
-  "content-security-policy": POLICY,
+  "content-security-policy": `${POLICY}; require-trusted-types-for 'script'`,
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache",
   vary: "Accept, X-Forwarded-Prefix",
@@ -77,20 +65,28 @@ const pageText = (base: string, script: string, style: string): string => `<!doc
 </html>
 `
 
-/** The console: its files as routes, and its page for requests of `/` that accept HTML. */
+/**
+ * The console: its files as routes, and its page for requests of `/` that accept HTML. The files are
+ * made ready at the first request for one.
+ */
 export const make = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHops: number) {
-  const script = yield* StaticContent.make(files.script, kept("text/javascript"))
-  const style = yield* StaticContent.make(files.style, kept("text/css"))
-  const served = (path: `/${string}`, content: StaticContent.StaticContent) =>
-    HttpRouter.add("GET", path, StaticContent.respond(content))
+  const made = yield* StaticContent.madeOnce(
+    Effect.all({
+      script: StaticContent.make(files.script, kept("text/javascript")),
+      style: StaticContent.make(files.style, kept("text/css")),
+    }),
+  )
+  const script = Effect.map(made, (content) => content.script)
+  const style = Effect.map(made, (content) => content.style)
   return {
-    layer: Layer.merge(served(SCRIPT, script), served(STYLE, style)),
-    page: ({ headers }: HttpServerRequest.HttpServerRequest) => {
-      const base = baseOf(headers["x-forwarded-prefix"], trustedHops)
-      return HttpServerResponse.text(pageText(base, script.version, style.version), {
-        contentType: "text/html; charset=utf-8",
-        headers: PAGE_FIELDS,
-      })
-    },
+    layer: Layer.merge(StaticContent.served(SCRIPT, script), StaticContent.served(STYLE, style)),
+    page: ({ headers }: HttpServerRequest.HttpServerRequest) =>
+      Effect.map(made, (content) => {
+        const base = baseOf(headers["x-forwarded-prefix"], trustedHops)
+        return HttpServerResponse.text(pageText(base, content.script.version, content.style.version), {
+          contentType: "text/html; charset=utf-8",
+          headers: PAGE_FIELDS,
+        })
+      }),
   }
 })

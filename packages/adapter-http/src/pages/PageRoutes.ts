@@ -60,7 +60,7 @@ const layer = (
           : yield* ConsoleRoutes.make(options.console, options.trustedHops ?? 0)
       const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
         const isForPeople = wantsHtml(request.headers["accept"])
-        if (isForPeople && console !== undefined) return console.page(request)
+        if (isForPeople && console !== undefined) return yield* console.page(request)
         const found = yield* state
         return isForPeople
           ? HttpServerResponse.text(firstPage(found), {
