@@ -1,8 +1,12 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import type { HttpServer } from "effect/http"
+import { HttpServer, HttpServerResponse } from "effect/http"
+import * as AgentFront from "../src/direct/AgentFront.ts"
+import * as NodeServer from "../src/NodeServer.ts"
+import * as Intake from "../src/request/Intake.ts"
+import * as FailureLog from "../src/response/FailureLog.ts"
 import { exchange, operator, send } from "./http.ts"
-import { REQUEST_ID, testServer } from "./TestServer.ts"
+import { REQUEST_ID, stubServices, testServer } from "./TestServer.ts"
 
 layer(testServer(), { excludeTestServices: true })("what is no whole HTTP request", (it) => {
   it.effect.each<[name: string, sent: string, status: string]>([
@@ -134,4 +138,23 @@ it.live("a server that stops finishes what it has begun, and closes what is idle
     yield* Fiber.join(stopping)
     assert.include((yield* Effect.flip(onServer(send("GET", "/api/v1/health")))).message, "ECONNREFUSED")
   }),
+)
+
+it.live("a request that comes before the routes are built is answered once they are", () =>
+  Effect.gen(function* () {
+    const options = { uiTokens: [] }
+    const listening = NodeServer.layer({ host: "127.0.0.1", port: 0 }, AgentFront.make(options)).pipe(
+      Layer.provide([Intake.layer, FailureLog.layer]),
+      Layer.provide(stubServices({})),
+    )
+    const context = yield* Layer.build(listening)
+    const onServer = Effect.provideContext<HttpServer.HttpServer>(context)
+    const early = yield* Effect.forkChild(onServer(send("GET", "/api/v1/health")), { startImmediately: true })
+    // The server answers this without routes, after it has read what came before.
+    assert.match(yield* onServer(exchange((socket) => socket.write("hello\r\n\r\n"))), /^HTTP\/1.1 400/)
+    assert.isUndefined(early.pollUnsafe())
+    const routes = HttpServer.serve(Effect.succeed(HttpServerResponse.empty({ status: 204 })))
+    yield* Effect.provideContext(Layer.build(routes), context)
+    assert.strictEqual((yield* Fiber.join(early)).status, 204)
+  }).pipe(Effect.scoped),
 )
