@@ -33,6 +33,9 @@ const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({
 })
 
 const isSeverity = Schema.is(Severity)
+/** Whether a condition on the severity compares it with what no incident has. */
+const namesNoSeverity = ({ field, op, value }: Readonly<Record<"field" | "op" | "value", string>>): boolean =>
+  field === "severity" && op !== "glob" && !isSeverity(value)
 const SEVERITY_RULE = "must compare severity with warning, unknown or critical"
 
 /** One condition on an incident, its check or its agent. */
@@ -40,11 +43,7 @@ export const Matcher = closedStruct({
   field: MatcherField,
   op: MatcherOp,
   value: Schema.String.check(isPlainText({ min: 0, max: 256 })),
-}).check(
-  Schema.makeFilter(({ field, op, value }) =>
-    field !== "severity" || op === "glob" || isSeverity(value) ? undefined : SEVERITY_RULE,
-  ),
-)
+}).check(Schema.makeFilter((matcher) => (namesNoSeverity(matcher) ? SEVERITY_RULE : undefined)))
 export type Matcher = typeof Matcher.Type
 
 /** Whether a matcher narrows a list down to something that people can name. */
@@ -129,7 +128,7 @@ export const parseMatcher = (text: string): Result.Result<Matcher, string> => {
   if (!isField) return Result.fail(FIELD_RULE)
   if (op !== "glob" && FOREIGN_OPERATOR.test(text))
     return Result.fail("must have one of the operators =, != and glob")
-  if (field === "severity" && op !== "glob" && !isSeverity(value)) return Result.fail(SEVERITY_RULE)
+  if (namesNoSeverity({ field, op, value })) return Result.fail(SEVERITY_RULE)
   return Result.mapError(
     Schema.decodeUnknownResult(Matcher)({ field, op, value }),
     () => "must have a value of at most 256 characters without control characters",

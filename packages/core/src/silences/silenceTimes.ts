@@ -6,17 +6,26 @@ import type { SilenceRecord } from "./SilenceRecord.ts"
 
 type SilenceLimit = Pick<RuleOptions, "longestSilence">
 
-const tooLong = Result.fail("a silence must not last longer than SERVICE_SILENCE_MAX; extend it later")
-
 /** 9999-12-31T23:59:59Z: no later year has four digits, as RFC 3339 writes them. */
 const LATEST = Instant.fromMillis(253_402_300_799_000)
 
-const notAfterStart = Result.fail("ends_at must be in the future, and after starts_at")
+/** An end that a silence with this start may have. */
+const endAfter = (
+  starts_at: Instant.Instant,
+  ends_at: Instant.Instant,
+  { longestSilence }: SilenceLimit,
+): Result.Result<Instant.Instant, string> => {
+  if (ends_at <= starts_at) return Result.fail("ends_at must be in the future, and after starts_at")
+  if (ends_at > LATEST) return Result.fail("ends_at must be before the year 10000")
+  return ends_at > Instant.plus(starts_at, longestSilence)
+    ? Result.fail("a silence must not last longer than SERVICE_SILENCE_MAX; extend it later")
+    : Result.succeed(ends_at)
+}
 
 /** When a new silence begins and ends, within the settings (docs/rules.md#silences). */
 export const silenceTimes = (
   request: Pick<SilenceRequest, "ends_at" | "for" | "starts_at">,
-  { longestSilence }: SilenceLimit,
+  limit: SilenceLimit,
   now: Instant.Instant,
 ): Result.Result<Pick<SilenceRecord, "ends_at" | "starts_at">, string> => {
   const starts_at = request.starts_at === undefined ? now : Instant.max(request.starts_at, now)
@@ -24,19 +33,16 @@ export const silenceTimes = (
     return Result.fail("for and ends_at exclude each other; give one of them")
   const ends_at = request.for === undefined ? request.ends_at : Instant.plus(starts_at, request.for)
   if (ends_at === undefined) return Result.fail("ends_at or for is missing; give one of them")
-  if (ends_at <= starts_at) return notAfterStart
-  if (ends_at > LATEST) return Result.fail("ends_at must be before the year 10000")
-  return ends_at > Instant.plus(starts_at, longestSilence) ? tooLong : Result.succeed({ starts_at, ends_at })
+  return Result.map(endAfter(starts_at, ends_at, limit), () => ({ starts_at, ends_at }))
 }
 
 /** The end that an edit gives a silence, within the settings. */
 export const editedEnd = (
   ends_at: Instant.Instant,
   { starts_at }: Pick<SilenceRecord, "starts_at">,
-  { longestSilence }: SilenceLimit,
+  limit: SilenceLimit,
   now: Instant.Instant,
 ): Result.Result<Instant.Instant, string> => {
   if (ends_at <= now) return Result.fail("ends_at must be in the future; expire the silence to end it now")
-  if (ends_at <= starts_at) return notAfterStart
-  return ends_at > Instant.plus(starts_at, longestSilence) ? tooLong : Result.succeed(ends_at)
+  return endAfter(starts_at, ends_at, limit)
 }
