@@ -61,12 +61,7 @@ export const Outbox = () => {
   return (
     <>
       <h1>Outbox</h1>
-      <Tabs
-        label="Which notifications"
-        parameter="tab"
-        current={tab}
-        tabs={TABS.map(([name, title]) => [name, title] as const)}
-      />
+      <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS} />
       <Listing
         label="Notifications"
         listed={listed}

@@ -94,12 +94,7 @@ export const Silences = () => {
     <>
       <h1>Silences</h1>
       {mayRespond.value && <SilenceForm key={route.value.parameters["incidents"] ?? ""} />}
-      <Tabs
-        label="Which silences"
-        parameter="tab"
-        current={tab}
-        tabs={TABS.map(([name, title]) => [name, title] as const)}
-      />
+      <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS} />
       <Listing
         label="Silences"
         listed={listed}

@@ -5,8 +5,8 @@ import { routeText, withParameters } from "../state/Route.ts"
 interface TabsProps {
   readonly label: string
   readonly parameter: string
-  /** The value and the title of each tab. */
-  readonly tabs: ReadonlyArray<readonly [value: string, title: ComponentChildren]>
+  /** The value and the title of each tab, and what its page adds. */
+  readonly tabs: ReadonlyArray<readonly [value: string, title: ComponentChildren, ...ReadonlyArray<unknown>]>
   readonly current: string
   readonly children?: ComponentChildren
 }
