@@ -98,6 +98,6 @@ Priority: optional
 Depends: passwd
 Recommends: nodejs (>= 24), monitoring-plugins-basic
 Description: ${description.replace(/\.$/, "")}
- It runs Nagios and Monitoring plugins unchanged, has probes of its own, keeps results
+ It runs Nagios and Monitoring plugins unchanged, has built-in probes, keeps results
  on disk through days of outage, and needs Node.js 24 or newer.
 `

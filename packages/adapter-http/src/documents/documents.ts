@@ -90,7 +90,7 @@ const opsDocumentation: Documentation = {
     { name: "Notifications", description: "Dead letters and tests." },
     { name: "Checks", description: "Release, delete and explain checks." },
     { name: "Incidents", description: "Incidents in full." },
-    { name: "Silences", description: "Notify nobody of some agents or checks for a while." },
+    { name: "Silences", description: "Hold the notifications of some agents or checks for a while." },
     { name: "Policy", description: "Receivers, routes and maintenance windows." },
     { name: "Operators", description: "Named operators, their tokens, and who changed what." },
     { name: "Live views", description: "What to fetch again." },

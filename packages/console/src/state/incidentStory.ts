@@ -108,7 +108,7 @@ const deliverySentences = (deliveries: IncidentDetail["deliveries"]): ReadonlyAr
   ]
 }
 
-/** Why an incident is open, and why somebody was or was not notified, a sentence each. */
+/** Why an incident is open, and why each notification was or was not sent, a sentence each. */
 export const explanationOf = ({
   incident,
   members,

@@ -24,7 +24,7 @@ export const ExpectationTransitions = [
     trigger: "declared",
     condition: "its agent declares other terms; equal terms change nothing",
     to: "expected",
-    effects: "the due time is counted anew from now",
+    effects: "the due time is counted from now",
   },
   {
     from: "expected",
@@ -54,7 +54,7 @@ export const ExpectationTransitions = [
     trigger: "matched",
     condition: "another rule of the policy matches it, or the same with other terms; no declaration",
     to: "expected",
-    effects: "the due time is counted anew from now",
+    effects: "the due time is counted from now",
   },
   {
     from: "overdue",
