@@ -5,8 +5,10 @@ import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/Ad
 import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
 import { ExpectationTransitions } from "@tocsin/core/freshness/ExpectationTransitions"
+import { HoldTransitions } from "@tocsin/core/holds/HoldTransitions"
 import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import { SilenceTransitions } from "@tocsin/core/silences/SilenceTransitions"
 import { TimerTransitions } from "@tocsin/core/timers/TimerTransitions"
 import { PulseTransitions } from "@tocsin/core/topics/PulseTransitions"
 import { ReplicaTransitions } from "@tocsin/core/replicas/ReplicaTransitions"
@@ -60,6 +62,20 @@ const subjects: ReadonlyArray<Subject> = [
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
     file: "packages/core/src/acknowledgements/AcknowledgementTransitions.ts",
     rows: AcknowledgementTransitions,
+  },
+  {
+    title: "Silence",
+    meaning:
+      "Matchers and a time in which firings wait. Nothing stores its state: it follows from its times.",
+    file: "packages/core/src/silences/SilenceTransitions.ts",
+    rows: SilenceTransitions,
+  },
+  {
+    title: "Hold",
+    meaning:
+      "A reason for which a firing waits. Nothing stores these states: each decision on a firing computes them. A `cover` is a silence or a maintenance window.",
+    file: "packages/core/src/holds/HoldTransitions.ts",
+    rows: HoldTransitions,
   },
   {
     title: "Timer",

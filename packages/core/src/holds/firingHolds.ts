@@ -2,6 +2,7 @@ import type { Duration } from "effect"
 import { type Acknowledgement, acknowledgementOf } from "../acknowledgements/Acknowledgement.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { canBeHeld } from "./heldItems.ts"
 import { settledEnd, type Settling } from "./settling.ts"
@@ -39,7 +40,8 @@ const factsOf = (
   { after, covers, loud, settling }: HoldContext,
   now: Instant.Instant,
 ): HoldFacts => ({
-  severity,
+  // An incident that has improved is acknowledged at what it shows now.
+  severity: SEVERITY_RANK[severity] < SEVERITY_RANK[incident.severity] ? severity : incident.severity,
   // Escalations and reminders have times of their own.
   opensAt:
     cause === "escalation" || cause === "reminder"

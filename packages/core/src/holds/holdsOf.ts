@@ -38,7 +38,7 @@ export type LoudMembers =
 
 /** What decides whether a firing is held. */
 export interface HoldFacts {
-  /** The severity that the firing states. */
+  /** The severity that the firing states, or the incident's if that is lower now. */
   readonly severity: Severity
   /** Until when the incident must have been open before anyone is notified. */
   readonly opensAt: Instant.Instant

@@ -1,6 +1,7 @@
 import type { SilenceId } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
 import type { Matchers } from "./Matcher.ts"
+import type { SilenceTransitions } from "./SilenceTransitions.ts"
 
 /** Holds the firings of the incidents that it covers, from its start until its end (docs/rules.md#silences). */
 export interface SilenceRecord {
@@ -15,7 +16,7 @@ export interface SilenceRecord {
 }
 
 /** Whether a silence is still to come, in force, or over. Computed, never stored. */
-export type SilenceState = "scheduled" | "active" | "expired"
+export type SilenceState = Exclude<(typeof SilenceTransitions)[number]["to"], "absent">
 
 export const silenceState = (
   { ends_at, starts_at }: Pick<SilenceRecord, "ends_at" | "starts_at">,

@@ -5,10 +5,12 @@ import type { SilenceId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
+import { move } from "../engine/TransitionTable.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { SilenceRecord } from "./SilenceRecord.ts"
+import { type SilenceRecord, silenceState } from "./SilenceRecord.ts"
 import { formatMatcher } from "./Matcher.ts"
 import { editedEnd } from "./silenceTimes.ts"
+import { SilenceTransitions } from "./SilenceTransitions.ts"
 
 /** Each claim compares its incidents with every silence in force. */
 export const MAX_UNENDED_SILENCES = 1_000
@@ -55,13 +57,15 @@ export const editSilence = (
     yield* ensure(workspace, { silences: [id] })
     const silence = workspace.silences.get(id)
     if (silence === undefined) return { outcome: "unknown" }
-    if (silence.ends_at <= now) return { outcome: "ended" }
+    const state = silenceState(silence, now)
+    if (state === "expired") return { outcome: "ended" }
     const { comment = silence.comment } = changes
     const end = editedEnd(changes.ends_at ?? silence.ends_at, silence, rules, now)
     if (Result.isFailure(end)) return { outcome: "invalid", message: end.failure }
     const ends_at = end.success
     const edited = { ...silence, comment, ends_at }
     if (ends_at !== silence.ends_at || comment !== silence.comment) {
+      move(SilenceTransitions, state, "edited")
       workspace.silences.put(edited)
       const what = { ends_at: Instant.format(ends_at), comment }
       recordAudit(workspace, now, by, "silence.changed", [id], what)
@@ -74,7 +78,10 @@ export const expireSilence = (id: SilenceId, by: Signature): Command<number> =>
   function* (workspace, now) {
     yield* ensure(workspace, { silences: [id] })
     const silence = workspace.silences.get(id)
-    if (silence === undefined || silence.ends_at <= now) return 0
+    if (silence === undefined) return 0
+    const state = silenceState(silence, now)
+    if (state === "expired") return 0
+    move(SilenceTransitions, state, "expired_by_hand")
     workspace.silences.put({ ...silence, ends_at: now })
     recordAudit(workspace, now, by, "silence.expired", [id], {})
     return 1
