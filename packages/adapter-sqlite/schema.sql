@@ -13,6 +13,7 @@
 -- 11 silences breaking sha256:829f45ab2840a7236b5a415d4b1fd9fafb22cbddfebfed71ffeb87c1c07ef5d3
 -- 12 replicas compatible sha256:7366d2f87ecb2853f87c1f53cb3b7397cc110439fb42cb9ba7a676b5036b49e8
 -- 13 signed_marks breaking sha256:4056a16ef2c7f8d33b54671d272c7dd94304e45b080f8d2b4bc785831af94c68
+-- 14 receiver_alerts compatible sha256:090159a11b90a9b78c80b967897982d44814f75a76817aaf2c849b046b14316a
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -326,6 +327,19 @@ CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 
 CREATE INDEX outbox_waiting ON outbox (notifier, event_type, created_at) WHERE state = 'pending' AND look_at IS NULL;
+
+CREATE TABLE receiver_alert (
+  receiver TEXT NOT NULL,
+  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  severity TEXT NOT NULL,
+  next_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  leased_until INTEGER,
+  claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
+  PRIMARY KEY (incident_id, receiver, severity)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX receiver_alert_due ON receiver_alert (receiver, claimable_order);
 
 CREATE TABLE removed_registration (
   registration_id TEXT NOT NULL PRIMARY KEY,

@@ -97,7 +97,11 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
       (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`,
     ),
     outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
-    alerts: withChanges(rows.alerts, changes.alerts, (row) => `${row.incident_id}/${row.severity}`),
+    alerts: withChanges(
+      rows.alerts,
+      changes.alerts,
+      (row) => `${row.receiver}/${row.incident_id}/${row.severity}`,
+    ),
     stories:
       changes.incidentChanges.length === 0 ? rows.stories : [...rows.stories, ...changes.incidentChanges],
     history: removed.size === 0 ? history : history.filter(stays),

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { checkRemovalSuite } from "@tocsin/testing/checkRemovalSuite"
+import { alertClaimSuite } from "@tocsin/testing/alertClaimSuite"
 import { claimSuite } from "@tocsin/testing/claimSuite"
 import { ingestRaceSuite } from "@tocsin/testing/ingestRaceSuite"
 import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
@@ -29,6 +30,7 @@ describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skipped}`, ()
   }
   rowRequestSuite(subject)
   claimSuite(subject)
+  alertClaimSuite(subject)
   checkRemovalSuite(subject)
   rollbackSuite(subject)
   ingestRaceSuite(subject)

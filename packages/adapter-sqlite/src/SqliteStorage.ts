@@ -166,7 +166,7 @@ const untilNextDue = (
   { alerts, outbox }: Tables,
   ...[notifiers, now]: Parameters<Storage["Service"]["untilNextDue"]>
 ): Duration.Duration | undefined => {
-  const moments = [...outbox.nextMoments(notifiers, now), ...alerts.nextMoments(now)]
+  const moments = [...outbox.nextMoments(notifiers, now), ...alerts.nextMoments(notifiers, now)]
   const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
   return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
 }

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { claimAlerts } from "@tocsin/core/notifications/alertDecisions"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import type { StorageError } from "@tocsin/core/ports/Storage"
@@ -9,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, FAR_OFF, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
 import { race } from "./race.ts"
-import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord, write } from "./records.ts"
+import { ALERT_RECEIVERS, alertRecord, incidentIdOf, outboxIdOf, outboxRecord, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -112,31 +111,6 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.isTrue(first > LONG_AGO && first < FAR_OFF && second >= first, `${first} then ${second}`)
     }),
   )
-
-  it.effect("due alerts without a lease, longest due first, with their incidents", () =>
-    Effect.gen(function* () {
-      const replica = yield* openWith(subject, [])
-      yield* write(replica, [], (workspace) => {
-        for (const name of ["a", "b", "c", "d", "e"]) workspace.incidents.put(incidentRecord(name))
-        workspace.alerts.put(alertRecord("a", { next_at: start }))
-        workspace.alerts.put(alertRecord("a", { severity: "warning", next_at: after(-9), ended_at: start }))
-        workspace.alerts.put(alertRecord("b", { next_at: after(-5), leased_until: LONG_AGO }))
-        workspace.alerts.put(alertRecord("c", { next_at: after(-60), leased_until: FAR_OFF }))
-        workspace.alerts.put(alertRecord("d", { next_at: after(1) }))
-      })
-      const found = (limit: number) =>
-        observe(replica, [{ claimableAlerts: { limit } }], (workspace) =>
-          workspace.found.claimableAlerts.map(({ row, incident }) => [row.severity, incident.id]),
-        )
-      const all = [
-        ["warning", incidentIdOf("a")],
-        ["critical", incidentIdOf("b")],
-        ["critical", incidentIdOf("a")],
-      ]
-      assert.deepStrictEqual(yield* found(10), all)
-      assert.deepStrictEqual(yield* found(2), all.slice(0, 2))
-    }),
-  )
 }
 
 /** A century later, by the clock of a process that is wrong. */
@@ -162,18 +136,23 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
           ["held", "b", sending(held)],
         ])
         yield* write(replica, [], (workspace) => {
-          workspace.alerts.put(alertRecord("a", { leased_until: ended }))
-          workspace.alerts.put(alertRecord("b", { leased_until: held }))
+          for (const receiver of ALERT_RECEIVERS) {
+            workspace.alerts.put(alertRecord("a", { receiver, leased_until: ended }))
+            workspace.alerts.put(alertRecord("b", { receiver, leased_until: held }))
+          }
         })
         assert.deepStrictEqual(
           (yield* claimable(replica, 10)).expiredOutbox.map((row) => row.id),
           ids("ended"),
         )
-        const alerts = yield* observe(replica, [{ claimableAlerts: { limit: 10 } }], ({ found }) => found)
-        assert.deepStrictEqual(
-          alerts.claimableAlerts.map(({ row }) => row.incident_id),
-          [incidentIdOf("a")],
-        )
+        for (const receiver of ALERT_RECEIVERS) {
+          const request = { claimableAlerts: { receiver, limit: 10 } }
+          const alerts = yield* observe(replica, [request], ({ found }) => found.claimableAlerts)
+          assert.deepStrictEqual(
+            alerts.map(({ row }) => row.incident_id),
+            [incidentIdOf("a")],
+          )
+        }
       }),
     )
   }
@@ -248,32 +227,9 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.isTrue(first.every((row) => row.attempts === 1))
     }),
   )
-
-  race(subject, { name: "an alert is claimed by one client" }, (replica) =>
-    Effect.gen(function* () {
-      const incidents = range(20).map((n) => `incident ${n}`)
-      yield* write(replica(0), [], (workspace) => {
-        for (const name of incidents) {
-          workspace.incidents.put(incidentRecord(name))
-          workspace.alerts.put(alertRecord(name, { next_at: LONG_AGO }))
-        }
-      })
-      const claim = (n: number) =>
-        transact(replica(n).storage, claimAlerts({ limit: 6, lease: Duration.hours(1) }))
-      const workers = range(8).map((n) => Effect.forEach(range(4), () => claim(n)))
-      const claimed = (yield* Effect.all(workers, { concurrency: "unbounded" })).flat(2)
-      assert.deepStrictEqual(
-        claimed.map(({ alert }) => alert.incident_id).toSorted(),
-        incidents.map(incidentIdOf).toSorted(),
-      )
-    }),
-  )
 }
 
-/**
- * Which items and alerts can be claimed, each by one process (docs/rules.md#outbox,
- * docs/rules.md#alertmanager).
- */
+/** Which items can be claimed, each by one process (docs/rules.md#outbox). */
 export const claimSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("claims", () => {
     describeClaims(subject)

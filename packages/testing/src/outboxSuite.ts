@@ -72,7 +72,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [
           ["due", "a", { next_attempt_at: after(-5) }],
-          ["of another notifier", "b", { notifier: "webhook", next_attempt_at: after(1) }],
+          ["of another receiver", "b", { receiver: "webhook", next_attempt_at: after(1) }],
           ["sent", "c", ENDED],
         ])
         const until = (...notifiers: ReadonlyArray<NotifierName>) =>
@@ -88,11 +88,14 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ])
         assert.strictEqual(yield* until("debug"), 2.5)
         assert.isUndefined(yield* until("messenger"))
-        yield* write(replica, [], (workspace) =>
-          workspace.alerts.put(alertRecord("a", { next_at: after(30) })),
-        )
-        // An alert belongs to one notifier alone; others may be woken by it in vain.
+        yield* write(replica, [], (workspace) => {
+          workspace.alerts.put(alertRecord("a", { next_at: after(30) }))
+          workspace.alerts.put(alertRecord("a", { receiver: "second_router", next_at: after(40) }))
+        })
+        assert.isUndefined(yield* until("messenger"))
         assert.strictEqual(yield* until("alert_router"), 30_000)
+        assert.strictEqual(yield* until("second_router", "alert_router"), 30_000)
+        assert.strictEqual(yield* until("second_router"), 40_000)
       }),
     )
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { NOT_ACKNOWLEDGED } from "@tocsin/core/acknowledgements/Acknowledgement"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { NotifierName } from "@tocsin/core/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
@@ -169,8 +170,12 @@ export const outboxRecord = (
   ...changes,
 })
 
+/** Receivers of alerts; storages may keep those of the first one apart. */
+export const ALERT_RECEIVERS: readonly [NotifierName, NotifierName] = ["alert_router", "second_router"]
+
 /** The alert of `incidentRecord(incident)` at the severity `critical`, firing. */
 export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}): AlertRecord => ({
+  receiver: "alert_router",
   incident_id: incidentIdOf(incident),
   severity: "critical",
   next_at: start,

@@ -12,6 +12,7 @@ import { observe } from "./observe.ts"
 import { race } from "./race.ts"
 import {
   atMost,
+  ALERT_RECEIVERS,
   alertRecord,
   incidentIdOf,
   incidentRecord,
@@ -44,7 +45,7 @@ const resolved = (n: number): Partial<IncidentRecord> => ({
   opened_at: at(-9),
 })
 
-/** An incident with past members, a change for each, and an alert. */
+/** An incident with past members, a change for each, and an alert at each receiver. */
 const putIncident = (
   workspace: Workspace,
   name: string,
@@ -52,7 +53,7 @@ const putIncident = (
   members = 1,
 ): void => {
   workspace.incidents.put(incidentRecord(name, changes))
-  workspace.alerts.put(alertRecord(name))
+  for (const receiver of ALERT_RECEIVERS) workspace.alerts.put(alertRecord(name, { receiver }))
   for (const n of range(members)) {
     const agent = n === 0 ? "a" : `a-${n}`
     workspace.members.put(memberRecord({ incident: name, agent, check: "disk" }, { left_at: start }))
@@ -77,8 +78,8 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
         putIncident(workspace, "open", { opened_at: at(-9) })
         for (const n of range(4)) putIncident(workspace, `resolved ${n}`, resolved(n))
       })
-      // Each has a member, a change and an alert.
-      assert.strictEqual(yield* expire(replica, "incidents", at(2), 1), 2 * 4)
+      // Each has a member, a change and two alerts.
+      assert.strictEqual(yield* expire(replica, "incidents", at(2), 1), 2 * 5)
       const left = ["open", "resolved 2", "resolved 3"].map(incidentIdOf)
       const found = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
       assert.sameMembers(found, left)
@@ -87,8 +88,10 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.deepStrictEqual([story?.members.length, story?.changes.length], [1, 1])
       const ofAgent = yield* rowsOf(replica, "incidents", { agent_id: AgentId.make("a") })
       assert.strictEqual(ofAgent.length, 3)
-      const gone = { incident_id: incidentIdOf("resolved 1"), severity: "critical" } as const
-      assert.isUndefined(yield* observe(replica, [{ alerts: [gone] }], ({ alerts }) => alerts.get(gone)))
+      for (const receiver of ALERT_RECEIVERS) {
+        const gone = { receiver, incident_id: incidentIdOf("resolved 1"), severity: "critical" } as const
+        assert.isUndefined(yield* observe(replica, [{ alerts: [gone] }], ({ alerts }) => alerts.get(gone)))
+      }
       assert.strictEqual(yield* expire(replica, "incidents", at(2), 10), 0)
     }),
   )
@@ -109,7 +112,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
         pieces.push(result.removed)
         ;({ after, isMore } = result)
       }
-      const rows = 3 * (2 * members + 2)
+      const rows = 3 * (2 * members + 3)
       assert.deepStrictEqual(pieces, [...range(9).map(() => limit), rows - 9 * limit])
       assert.deepStrictEqual(yield* rowsOf(replica, "incidents"), [])
     }),

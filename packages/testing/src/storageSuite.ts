@@ -3,6 +3,7 @@ import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { auditStorySuite } from "./model/auditStorySuite.ts"
 import { auditSuite } from "./auditSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
+import { alertClaimSuite } from "./alertClaimSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { committedSuite } from "./committedSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
@@ -75,6 +76,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     listSuite(subject)
     pagingSuite(subject)
     claimSuite(subject)
+    alertClaimSuite(subject)
     heldSuite(subject)
     timerSuite(subject)
     silenceSuite(subject)

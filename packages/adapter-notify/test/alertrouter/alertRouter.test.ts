@@ -83,7 +83,14 @@ describe("an alert router", () => {
         incident: ClaimedAlert["incident"],
         ended_at: Instant.Instant | undefined,
       ): ClaimedAlert => ({
-        alert: { incident_id: incident.id, severity: "critical", next_at: now, ended_at, leased_until: now },
+        alert: {
+          receiver: "alert_router",
+          incident_id: incident.id,
+          severity: "critical",
+          next_at: now,
+          ended_at,
+          leased_until: now,
+        },
         incident,
       })
       const reopened = { ...firing.incident, opened_at: at("2026-01-31T08:45:00Z") }

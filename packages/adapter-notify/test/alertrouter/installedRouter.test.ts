@@ -90,7 +90,13 @@ const story = (command: string) =>
     const now = yield* Instant.now
     const incident = { ...firing.incident, opened_at: Instant.minus(now, Duration.minutes(10)) }
     const notification = { ...firing, summary: "Öl & 😀 <b>", incident }
-    const alert = { incident_id: incident.id, severity: "critical", next_at: now, leased_until: now } as const
+    const alert = {
+      receiver: "alert_router",
+      incident_id: incident.id,
+      severity: "critical",
+      next_at: now,
+      leased_until: now,
+    } as const
 
     assert.deepStrictEqual(yield* router.send(notification), { outcome: "delivered" })
     const [listed] = yield* becoming(origin, 1)

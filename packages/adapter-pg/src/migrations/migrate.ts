@@ -24,6 +24,7 @@ import { migration as audit } from "./0009_audit.ts"
 import { migration as silences } from "./0010_silences.ts"
 import { migration as replicas } from "./0011_replicas.ts"
 import { migration as signedMarks } from "./0012_signed_marks.ts"
+import { migration as receiverAlerts } from "./0013_receiver_alerts.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -39,6 +40,7 @@ export const migrations: ReadonlyArray<Migration> = [
   silences,
   replicas,
   signedMarks,
+  receiverAlerts,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -110,34 +110,3 @@ export const findOutboxOfIncident: PgStatement = {
   text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = $1
          ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`,
 }
-
-/** Label sets that the alert router was sent, and has to be sent again. */
-export const alertTable = makeTable(storedTables.alert, {
-  alias: "l",
-  insertOrder: ["incident_id", "severity"],
-})
-
-/** Locks the alerts of incidents: claims change them without the incident's lock. */
-export const lockAlertsOfIncidents: PgStatement = {
-  name: "lock_alerts_of_incidents",
-  text: `SELECT ${alertTable.columns} FROM alert AS l WHERE l.incident_id = ANY($1)
-         ORDER BY l.incident_id, l.severity FOR UPDATE`,
-}
-
-/** Locks alerts by name. */
-export const lockAlerts: PgStatement = {
-  name: "lock_alerts",
-  text: `SELECT ${alertTable.columns}
-         FROM json_to_recordset($1) AS wanted (incident_id text, severity text)
-         JOIN alert AS l ON l.incident_id = wanted.incident_id AND l.severity = wanted.severity
-         ORDER BY l.incident_id, l.severity FOR UPDATE OF l`,
-}
-
-/** Locks alerts that are due by `$1` and whose lease ended by `$2`, longest due first, skipping locked ones. */
-export const lockClaimableAlerts: PgStatement = {
-  name: "lock_claimable_alerts",
-  text: `SELECT ${alertTable.columns} FROM alert AS l
-         WHERE l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
-           AND EXISTS (SELECT FROM incident AS i WHERE i.id = l.incident_id)
-         ORDER BY l.next_at LIMIT $3 FOR UPDATE OF l SKIP LOCKED`,
-}

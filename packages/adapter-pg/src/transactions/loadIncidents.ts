@@ -2,14 +2,8 @@ import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import {
-  alertTable,
-  lockAlerts,
-  lockAlertsOfIncidents,
-  outboxTable,
-  lockOutbox,
-  lockOutboxOfIncidents,
-} from "../tables/OutboxTable.ts"
+import { lockAlerts, lockAlertsOfIncidents, receiverAlertTable } from "../tables/AlertTable.ts"
+import { outboxTable, lockOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
 import {
   incidentTable,
   lockIncidents,
@@ -40,7 +34,11 @@ export const loadIncidents = Effect.fnUntraced(function* (
     const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(incidentTable.decode)
     const foundIds = found.map((incident) => incident.id)
     const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), outboxTable.decode)
-    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), alertTable.decode)
+    const alerts = yield* ofEach(
+      foundIds,
+      pg.query(lockAlertsOfIncidents, [foundIds]),
+      receiverAlertTable.decode,
+    )
     for (const incident of found) {
       workspace.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
     }
@@ -113,8 +111,8 @@ export const loadOutbox = Effect.fnUntraced(function* (
   }
   const refs = all(requests, ({ alerts }) => alerts)
   if (refs.length === 0) return
-  const wanted = refs.map(({ incident_id, severity }) => ({ incident_id, severity }))
-  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(alertTable.decode))
+  const wanted = refs.map(({ receiver, incident_id, severity }) => ({ receiver, incident_id, severity }))
+  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(receiverAlertTable.decode))
     workspace.alerts.load(alert, alert)
   for (const ref of refs) workspace.alerts.load(ref, undefined)
 })

@@ -2,14 +2,14 @@ import type { IncidentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Found, LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Found"
+import { ALERT_ROUTER } from "@tocsin/core/notifications/OutboxRecord"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
+import { lockClaimableAlerts, lockClaimableReceiverAlerts, receiverAlertTable } from "../tables/AlertTable.ts"
 import {
-  alertTable,
   findHeldOutbox,
   findWaitingReceivers,
-  lockClaimableAlerts,
   outboxTable,
   lockUnclaimedOutbox,
   lockClaimableOutbox,
@@ -81,7 +81,7 @@ export const search = Effect.fnUntraced(function* (
     found.unclaimedOutbox = rows.map(outboxTable.decode)
     for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }
-  if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts.limit, now)
+  if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts, now)
   if (idlePendingAgents !== undefined) {
     const { seenBefore, limit } = idlePendingAgents
     const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(agentTable.decode)
@@ -110,11 +110,15 @@ const searchOutbox = Effect.fnUntraced(function* (
 
 const searchAlerts = Effect.fnUntraced(function* (
   { pg, workspace }: Loading,
-  limit: number,
+  { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
   now: Instant.Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
-  const alerts = (yield* pg.query(lockClaimableAlerts, [now, storageTime, limit])).map(alertTable.decode)
+  const due = [now, storageTime, limit]
+  const rows = yield* receiver === ALERT_ROUTER
+    ? pg.query(lockClaimableAlerts, due)
+    : pg.query(lockClaimableReceiverAlerts, [...due, receiver])
+  const alerts = rows.map(receiverAlertTable.decode)
   workspace.found.storageTime = storageTime
   workspace.found.claimableAlerts = yield* withIncidents(pg, alerts)
   for (const alert of alerts) workspace.alerts.load(alert, alert)

@@ -68,7 +68,7 @@ const searches: ReadonlyArray<{
   {
     name: "alerts",
     table: "alert",
-    request: { claimableAlerts: { limit } },
+    request: { claimableAlerts: { receiver: "alert_router", limit } },
     found: (workspace) => workspace.found.claimableAlerts.map(({ row }) => row.incident_id),
   },
 ]

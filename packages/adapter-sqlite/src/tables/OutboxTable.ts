@@ -1,7 +1,7 @@
 import type { IncidentId, OutboxId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -102,27 +102,5 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
     ),
     ...makeSearches(connection, table),
     write: table.writeAll,
-  }
-}
-
-/** Table `alert`. An alert can be claimed from its `claimable_order` on: when it is due and not leased. */
-export const makeAlertTable = (connection: SqliteConnection) => {
-  const table = makeTable(connection, storedTables.alert)
-  const byRef = table.one("WHERE incident_id = ? AND severity = ?")
-  const next = connection.query<[Instant | null]>(
-    "SELECT min(claimable_order) FROM alert WHERE claimable_order > ?",
-  )
-  return {
-    find: (ref: AlertRef): AlertRecord | undefined => byRef(ref.incident_id, ref.severity),
-    ofIncident: table.all<[IncidentId]>("WHERE incident_id = ?"),
-    claimable: table.all<[now: Instant, limit: number]>(
-      "WHERE claimable_order <= ? ORDER BY claimable_order LIMIT ?",
-    ),
-    /** The next moment after `now` at which an alert can be claimed, if there is one. */
-    nextMoments: (now: Instant): ReadonlyArray<Instant> => {
-      const moment = next.get(now)?.[0]
-      return moment === null || moment === undefined ? [] : [moment]
-    },
-    write: table.write,
   }
 }

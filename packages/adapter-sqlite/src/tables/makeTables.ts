@@ -1,5 +1,6 @@
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable } from "./AgentKeyTable.ts"
+import { makeAlertTables } from "./AlertTable.ts"
 import { makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
 import { makeAuditTable } from "./AuditTable.ts"
 import { makeCheckTable } from "./CheckTable.ts"
@@ -14,7 +15,7 @@ import {
 import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
 import { makeReplicaTable } from "./ReplicaTable.ts"
-import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
+import { makeOutboxTable } from "./OutboxTable.ts"
 import { makeSilenceTable } from "./SilenceTable.ts"
 
 /** The prepared statements of every table, over one connection. */
@@ -30,7 +31,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   incidentChanges: makeIncidentChangeTable(connection),
   incidentActs: makeIncidentActTable(connection),
   outbox: makeOutboxTable(connection),
-  alerts: makeAlertTable(connection),
+  alerts: makeAlertTables(connection),
   marks: makeMarkTable(connection),
   operators: makeOperatorTable(connection),
   replicas: makeReplicaTable(connection),

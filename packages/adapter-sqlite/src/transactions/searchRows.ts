@@ -36,7 +36,7 @@ export const searchRows = (tables: Tables, workspace: Workspace, request: RowReq
   }
   if (request.heldOutbox !== undefined) found.heldOutbox = tables.outbox.held(now, request.heldOutbox.limit)
   if (request.claimableAlerts !== undefined) {
-    found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(now, request.claimableAlerts.limit))
+    found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(request.claimableAlerts, now))
     found.storageTime = now
     for (const { row } of found.claimableAlerts) workspace.alerts.load(row, row)
   }

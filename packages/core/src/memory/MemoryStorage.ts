@@ -146,8 +146,11 @@ const untilNextDue = (
   notifiers: ReadonlyArray<NotifierName>,
   now: Instant.Instant,
 ): Duration.Duration | undefined => {
-  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.notifier))
-  const alerts = Array.from(tables.alerts.values()).flatMap((byId) => Array.from(byId.values()))
+  const isWanted = (row: { readonly receiver: NotifierName }) => notifiers.includes(row.receiver)
+  const items = Array.from(tables.outbox.values()).filter(isWanted)
+  const alerts = Array.from(tables.alerts.values())
+    .flatMap((ofIncident) => Array.from(ofIncident.values()))
+    .filter(isWanted)
   const times = [
     ...items.flatMap((item) => item.leased_until ?? item.next_attempt_at ?? []),
     ...alerts.map((alert) => alert.leased_until ?? alert.next_at),

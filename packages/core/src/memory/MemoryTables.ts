@@ -14,14 +14,13 @@ import type {
   SilenceId,
 } from "../contract/Identifiers.ts"
 import type { OperatorName } from "../contract/Operators.ts"
-import type { Severity } from "../contract/Status.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
-import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { AlertRecord, AlertRef, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
@@ -59,7 +58,8 @@ export class MemoryTables {
   readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
   readonly outbox = new Map<OutboxId, OutboxRecord>()
   readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
-  readonly alerts = new Map<IncidentId, Map<Severity, AlertRecord>>()
+  /** The alerts of an incident, by `receiver/severity`. */
+  readonly alerts = new Map<IncidentId, Map<string, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
   mark: MarkRecord | undefined
@@ -73,6 +73,9 @@ export class MemoryTables {
   pendingAgents = 0
   lastSeq = 0
 }
+
+/** The name of an alert within its incident. */
+export const alertKey = ({ receiver, severity }: AlertRef): string => `${receiver}/${severity}`
 
 const NONE: ReadonlyArray<never> = []
 

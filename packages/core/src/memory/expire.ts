@@ -15,7 +15,7 @@ import {
 } from "../retention/retentionPiece.ts"
 import { type RetentionFacts, RetentionRules } from "../retention/RetentionRules.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
-import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { alertKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { removeInner, removeResult } from "./persistChanges.ts"
 
 const noRows = () => ({
@@ -69,7 +69,7 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
     story?.splice(story.indexOf(row), 1)
     if (story?.length === 0) tables.incidentActs.delete(row.incident_id)
   }
-  for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, row.severity)
+  for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, alertKey(row))
   for (const row of expired.incidents) tables.incidents.delete(row.id)
   for (const row of expired.audit) tables.audit.delete(row.id)
   for (const row of expired.silences) tables.silences.delete(row.id)
@@ -111,6 +111,8 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     changes: noting(expired.incidentChanges, (keys) => rowsIn(tables.incidentChanges, keys)),
     acts: noting(expired.incidentActs, (keys) => rowsIn(tables.incidentActs, keys)),
     alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
+    // They are among the alerts here.
+    receiver_alerts: () => 0,
     incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
     // The subjects of a row are part of it here.
     audit_subjects: () => 0,

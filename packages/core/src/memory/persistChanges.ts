@@ -5,7 +5,7 @@ import type { WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { type IncidentRecord, isCut } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
-import type { MemoryTables } from "./MemoryTables.ts"
+import { alertKey, type MemoryTables } from "./MemoryTables.ts"
 
 /**
  * Writes the changes of a transaction into the tables. Cannot fail half-way: it only sets and
@@ -151,6 +151,6 @@ const persistOutbox = (tables: MemoryTables, item: OutboxRecord): void => {
 }
 
 const persistAlert = (tables: MemoryTables, { before, after }: Change<AlertRecord>): void => {
-  if (after !== undefined) inner(tables.alerts, after.incident_id).set(after.severity, after)
-  else if (before !== undefined) removeInner(tables.alerts, before.incident_id, before.severity)
+  if (after !== undefined) inner(tables.alerts, after.incident_id).set(alertKey(after), after)
+  else if (before !== undefined) removeInner(tables.alerts, before.incident_id, alertKey(before))
 }

@@ -52,8 +52,7 @@ export const search = (
     found.unclaimedOutbox = [...waiting.slice(0, limit), ...leased.slice(0, limit)]
     for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
   }
-  if (request.claimableAlerts !== undefined)
-    searchAlerts(tables, workspace, request.claimableAlerts.limit, now)
+  if (request.claimableAlerts !== undefined) searchAlerts(tables, workspace, request.claimableAlerts, now)
   if (request.idlePendingAgents !== undefined) {
     const { seenBefore, limit } = request.idlePendingAgents
     const agents = Array.from(tables.agents.values())
@@ -162,11 +161,19 @@ const searchOutbox = (
   for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
 }
 
-const searchAlerts = (tables: MemoryTables, workspace: Workspace, limit: number, now: Instant): void => {
+const searchAlerts = (
+  tables: MemoryTables,
+  workspace: Workspace,
+  { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
+  now: Instant,
+): void => {
   const due = Array.from(tables.alerts.values())
     .flatMap((alerts) => Array.from(alerts.values()))
     .filter(
-      (alert) => alert.next_at <= now && (alert.leased_until === undefined || alert.leased_until <= now),
+      (alert) =>
+        alert.receiver === receiver &&
+        alert.next_at <= now &&
+        (alert.leased_until === undefined || alert.leased_until <= now),
     )
     .toSorted((a, b) => (a.next_at < b.next_at ? -1 : 1))
   workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))

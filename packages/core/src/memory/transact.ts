@@ -4,7 +4,7 @@ import { type Command, decideSync } from "../engine/workspace/Decision.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import { Workspace, type WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { compareMembers } from "../incidents/MemberRecord.ts"
-import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { alertKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { persistChanges } from "./persistChanges.ts"
 import { search } from "./search.ts"
 
@@ -99,7 +99,7 @@ const loadExpectations = (tables: MemoryTables, workspace: Workspace, request: R
 const loadOutbox = (tables: MemoryTables, workspace: Workspace, request: RowRequest): void => {
   for (const id of request.outboxItems ?? NONE) workspace.outbox.load(id, tables.outbox.get(id))
   for (const ref of request.alerts ?? NONE) {
-    workspace.alerts.load(ref, tables.alerts.get(ref.incident_id)?.get(ref.severity))
+    workspace.alerts.load(ref, tables.alerts.get(ref.incident_id)?.get(alertKey(ref)))
   }
 }
 

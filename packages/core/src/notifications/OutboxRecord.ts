@@ -52,14 +52,21 @@ export interface OutboxRecord {
   readonly updated_at: Instant
 }
 
-/** Names one alert at the alert router: severity is one of its labels. */
+/** The receiver named like the kind, the only one with alerts before policies named receivers. */
+export const ALERT_ROUTER: NotifierName = "alert_router"
+
+/** Names one alert at a receiver of the kind `alert_router`: severity is one of its labels. */
 export interface AlertRef {
+  readonly receiver: NotifierName
   readonly incident_id: IncidentId
   readonly severity: Severity
 }
 
+/** Whether it belongs to the receiver {@link ALERT_ROUTER}, which storages may keep apart. */
+export const isOfAlertRouter = ({ receiver }: AlertRef): boolean => receiver === ALERT_ROUTER
+
 /**
- * An alert that the router has received and needs again: every minute while the incident has this
+ * An alert that its receiver has got and needs again: every minute while the incident has this
  * severity, then as ended for five minutes (docs/rules.md#alertmanager).
  */
 export interface AlertRecord extends AlertRef {

@@ -1,47 +1,47 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { type ClaimedAlert, incidentFacts } from "./DeliveryAttempt.ts"
-import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
+import type { AlertRecord, AlertRef, OutboxRecord } from "./OutboxRecord.ts"
 
 /**
  * Ends the alerts of a resolved incident, or those of another severity while it is open, and starts
- * the alert of its present severity (docs/rules.md#alertmanager). Does nothing if the router has
- * received none.
+ * the alert of its present severity (docs/rules.md#alertmanager). Concerns only receivers that have
+ * got an alert of it.
  */
 export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant.Instant): void => {
-  const told = workspace.alerts.group(incident.id)
-  if (told.length === 0) return
-  const firing = told.filter((alert) => alert.ended_at === undefined)
-  const isCurrent = (alert: AlertRecord) => incident.state === "open" && alert.severity === incident.severity
-  if (firing.every(isCurrent)) return
-  for (const alert of firing)
-    if (!isCurrent(alert)) workspace.alerts.put({ ...alert, ended_at: now, next_at: now })
-  if (incident.state === "open" && !firing.some(isCurrent)) startAlert(workspace, incident, now)
+  const sent = workspace.alerts.group(incident.id)
+  for (const receiver of new Set(sent.map((alert) => alert.receiver))) {
+    const firing = sent.filter((alert) => alert.receiver === receiver && alert.ended_at === undefined)
+    const isCurrent = (alert: AlertRecord) =>
+      incident.state === "open" && alert.severity === incident.severity
+    if (firing.every(isCurrent)) continue
+    for (const alert of firing)
+      if (!isCurrent(alert)) workspace.alerts.put({ ...alert, ended_at: now, next_at: now })
+    if (incident.state === "open" && !firing.some(isCurrent))
+      startAlert(workspace, { receiver, incident_id: incident.id, severity: incident.severity }, now)
+  }
 }
 
 /**
- * Sends the alert of an incident's severity from `next_at` on. A claim that holds it stays valid:
- * its post arrives first, and the end of the claim sees that it is outdated.
+ * Sends an alert from `next_at` on. A claim that holds it stays valid: its post arrives first, and
+ * the end of the claim sees that it is outdated.
  */
-const startAlert = (
-  workspace: Workspace,
-  { id, severity }: Pick<IncidentRecord, "id" | "severity">,
-  next_at: Instant.Instant,
-): void => {
-  const known = workspace.alerts.group(id).find((alert) => alert.severity === severity)
-  workspace.alerts.put({
-    incident_id: id,
-    severity,
-    next_at,
-    ended_at: undefined,
-    leased_until: known?.leased_until,
-  })
+const startAlert = (workspace: Workspace, ref: AlertRef, next_at: Instant.Instant): void => {
+  const { leased_until } = alertOf(workspace, ref) ?? {}
+  workspace.alerts.put({ ...ref, next_at, ended_at: undefined, leased_until })
 }
+
+/** An alert of a loaded incident. */
+const alertOf = (workspace: Workspace, ref: AlertRef): AlertRecord | undefined =>
+  workspace.alerts
+    .group(ref.incident_id)
+    .find(({ receiver, severity }) => receiver === ref.receiver && severity === ref.severity)
 
 /**
  * A firing alert is sent again at this interval, because the router forgets what is not repeated
@@ -65,31 +65,34 @@ export function* recordDelivered(
   yield* ensure(workspace, { incidents: [item.incident_id] })
   const incident = workspace.incidents.get(item.incident_id)
   if (incident === undefined) return
-  const { id, severity } = incident
-  const isFiring = (of: AlertRecord["severity"]) =>
-    workspace.alerts.group(id).some((alert) => alert.severity === of && alert.ended_at === undefined)
-  if (incident.state === "open" && severity === item.severity) {
-    startAlert(workspace, incident, Instant.plus(now, RESEND_EVERY))
+  const { incident_id, receiver } = item
+  const present: AlertRef = { receiver, incident_id, severity: incident.severity }
+  if (incident.state === "open" && incident.severity === item.severity) {
+    startAlert(workspace, present, Instant.plus(now, RESEND_EVERY))
     return
   }
-  const told = workspace.alerts.group(id).find((alert) => alert.severity === item.severity)
+  const former: AlertRef = { receiver, incident_id, severity: item.severity }
   workspace.alerts.put({
-    incident_id: id,
-    severity: item.severity,
+    ...former,
     next_at: now,
     ended_at: incident.resolved_at ?? now,
-    leased_until: told?.leased_until,
+    leased_until: alertOf(workspace, former)?.leased_until,
   })
-  if (incident.state === "open" && !isFiring(severity)) startAlert(workspace, incident, now)
+  const isFiring = isFiringAlert(alertOf(workspace, present))
+  if (incident.state === "open" && !isFiring) startAlert(workspace, present, now)
 }
 
-/** Claims alerts that are due to be sent again. */
+const isFiringAlert = (alert: AlertRecord | undefined): boolean =>
+  alert !== undefined && alert.ended_at === undefined
+
+/** Claims alerts of a receiver that are due to be sent again. */
 export const claimAlerts = (input: {
+  readonly receiver: NotifierName
   readonly limit: number
   readonly lease: Duration.Duration
 }): Command<ReadonlyArray<ClaimedAlert>> =>
   function* (workspace) {
-    yield { claimableAlerts: { limit: input.limit } }
+    yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
     const { claimableAlerts, storageTime } = workspace.found
     if (storageTime === undefined) throw new Error("the storage did not tell its time")
     const leased_until = Instant.plus(storageTime, input.lease)
@@ -107,8 +110,8 @@ export const claimAlerts = (input: {
   }
 
 /**
- * Whether an alert has ended and a later incident fires with the same labels. To the router the two
- * are one, so sending the old one as ended would end the new one.
+ * Whether an alert has ended and a later incident fires with the same labels. To its receiver the
+ * two are one, so sending the old one as ended would end the new one.
  */
 function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
   if (row.ended_at === undefined || incident.state === "open") return false
@@ -116,9 +119,7 @@ function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertR
   yield* ensure(workspace, { openIncidents: [ref] })
   const open = workspace.openIncident(ref)
   if (open === undefined || !isOpenedAlike(open, incident)) return false
-  return workspace.alerts
-    .group(open.id)
-    .some((alert) => alert.severity === row.severity && alert.ended_at === undefined)
+  return isFiringAlert(alertOf(workspace, { ...row, incident_id: open.id }))
 }
 
 const isOpenedAlike = (a: IncidentRecord, b: IncidentRecord): boolean =>

@@ -37,7 +37,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     )
 
   const claim = Effect.fnUntraced(function* () {
-    const claimed = yield* commits.transact(claimAlerts({ limit: ALERTS_AT_ONCE, lease }))
+    const claimed = yield* commits.transact(claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease }))
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
 

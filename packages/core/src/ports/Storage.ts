@@ -141,12 +141,12 @@ export class Storage extends Context.Service<
      */
     readonly expire: (piece: RetentionPiece) => Effect.Effect<RetentionResult, StorageError>
     /**
-     * How long until the next outbox item of these notifiers, or the next alert, can be claimed: by
-     * its due time after `now`, or by the end of a lease by the storage's clock. `undefined` where
+     * How long until the next outbox item or alert of these receivers can be claimed: by its due
+     * time after `now`, or by the end of a lease by the storage's clock. `undefined` where
      * nothing waits. Items that are due already do not count.
      */
     readonly untilNextDue: (
-      notifiers: ReadonlyArray<NotifierName>,
+      receivers: ReadonlyArray<NotifierName>,
       now: Instant,
     ) => Effect.Effect<Duration.Duration | undefined, StorageError>
     /**

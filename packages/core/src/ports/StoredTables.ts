@@ -171,16 +171,26 @@ const outbox: TableShape<OutboxRecord> = {
   },
 }
 
-const alert: TableShape<AlertRecord> = {
+const ofAlerts = {
+  incident_id: text,
+  severity: text,
+  next_at: instant,
+  ended_at: orUndefined(instant),
+  leased_until: orUndefined(instant),
+} as const
+
+/** The alerts of the receiver `alert_router`: older versions know no other, and use this table. */
+const alert: TableShape<Omit<AlertRecord, "receiver">> = {
   name: "alert",
   key: ["incident_id", "severity"],
-  columns: {
-    incident_id: text,
-    severity: text,
-    next_at: instant,
-    ended_at: orUndefined(instant),
-    leased_until: orUndefined(instant),
-  },
+  columns: ofAlerts,
+}
+
+/** The alerts of receivers by other names. */
+const receiver_alert: TableShape<AlertRecord> = {
+  name: "receiver_alert",
+  key: ["incident_id", "receiver", "severity"],
+  columns: { receiver: text, ...ofAlerts },
 }
 
 const replica: TableShape<ReplicaRecord> = {
@@ -254,6 +264,7 @@ export const storedTables = {
   incident_act,
   outbox,
   alert,
+  receiver_alert,
   operator,
   replica,
   audit,

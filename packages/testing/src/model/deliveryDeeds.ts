@@ -86,7 +86,10 @@ export const settle = Effect.fnUntraced(function* (replica: Replica, action: Act
 
 /** Repeats alerts, and settles some of them. */
 export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"resend">) {
-  const claimed = yield* transact(storage, inOrderOfIds(claimAlerts({ limit: ALL, lease: leaseOf(action) })))
+  const claimed = yield* transact(
+    storage,
+    inOrderOfIds(claimAlerts({ receiver: "alert_router", limit: ALL, lease: leaseOf(action) })),
+  )
   for (const { alert } of claimed.slice(0, action.settled)) yield* transact(storage, settleAlert(alert))
   return claimed
 })

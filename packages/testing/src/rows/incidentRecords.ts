@@ -6,6 +6,7 @@ import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import * as fc from "fast-check"
+import { ALERT_RECEIVERS } from "../records.ts"
 import {
   agentId,
   checkId,
@@ -94,8 +95,9 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
         : undefined,
   }))
 
-/** A label set at the alert router, firing or ended, held or free. */
+/** A label set at a receiver, firing or ended, held or free. */
 export const alertRecord: fc.Arbitrary<AlertRecord> = fc.record({
+  receiver: fc.constantFrom(...ALERT_RECEIVERS),
   incident_id: uuid.map((text) => IncidentId.make(text)),
   severity,
   next_at: instant,

@@ -102,7 +102,8 @@ const alertRoundTrip = (replica: Replica) =>
       Effect.gen(function* () {
         const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
         yield* write(replica, [], ({ incidents }) => incidents.put(incident))
-        const ref = { incident_id: incident.id, severity: first.severity }
+        const { receiver, severity } = first
+        const ref = { receiver, incident_id: incident.id, severity }
         const rowRequests = [{ incidents: [incident.id] }]
         for (const alert of [
           { ...first, ...ref },

@@ -98,8 +98,8 @@ export interface RowRequest {
     readonly untouchedSince: Instant
     readonly limit: number
   }
-  /** Alerts due by `now` that no replica holds, as for `claimableOutbox`. Never cached. */
-  readonly claimableAlerts?: { readonly limit: number }
+  /** Alerts of a receiver, due by `now`, that no replica holds, as for `claimableOutbox`. Never cached. */
+  readonly claimableAlerts?: { readonly receiver: NotifierName; readonly limit: number }
   readonly alerts?: ReadonlyArray<AlertRef>
   /** Pending agents last seen at `seenBefore` or earlier; skips locked ones. */
   readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }

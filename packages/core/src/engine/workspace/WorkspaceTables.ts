@@ -91,7 +91,7 @@ export const WorkspaceTables = {
   alerts: table<AlertRef, AlertRecord>({
     name: "alert",
     idOf: (row) => row,
-    keyOf: (ref) => `${ref.incident_id}/${ref.severity}`,
+    keyOf: (ref) => `${ref.receiver}/${ref.incident_id}/${ref.severity}`,
     groupsOf: (row) => [row.incident_id],
   }),
   marks: table<"service", MarkRecord>({

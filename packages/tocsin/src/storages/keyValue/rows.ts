@@ -9,7 +9,12 @@ import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incident
 import type { IncidentActRecord } from "@tocsin/core/incidents/IncidentActRecord"
 import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
 import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
-import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import {
+  ALERT_ROUTER,
+  type AlertRecord,
+  type AlertRef,
+  type OutboxRecord,
+} from "@tocsin/core/notifications/OutboxRecord"
 import type { OperatorRecord } from "@tocsin/core/operators/OperatorRecord"
 import type { SilenceRecord } from "@tocsin/core/silences/SilenceRecord"
 import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
@@ -55,7 +60,9 @@ export const rowKeys = {
     `incident_act/${row.incident_id}/${row.seq}`,
   audit: (row: Pick<AuditRecord, "id">) => `audit/${row.id}`,
   outbox: (row: Pick<OutboxRecord, "id">) => `outbox/${row.id}`,
-  alert: (row: AlertRef) => `alert/${row.incident_id}/${row.severity}`,
+  // Without a receiver, as versions that know only this one wrote it.
+  alert: ({ incident_id, receiver, severity }: AlertRef) =>
+    `alert/${incident_id}/${receiver === ALERT_ROUTER ? "" : `${receiver}/`}${severity}`,
   mark: (row: { readonly name: string }) => `mark/${row.name}`,
   operator: (row: Pick<OperatorRecord, "name">) => `operator/${row.name}`,
   silence: (row: Pick<SilenceRecord, "id">) => `silence/${row.id}`,
@@ -97,6 +104,7 @@ export const readRow = (key: string, text: string): { readonly kind: RowKind; re
   // Rows of a version without acknowledgements lack these fields.
   if (kind === "incident")
     return { kind, row: { ...NOT_ACKNOWLEDGED, acts: 0, next_look_at: undefined, ...Object(row) } }
+  if (kind === "alert") return { kind, row: { receiver: ALERT_ROUTER, ...Object(row) } }
   if (kind === "incident_member") return { kind, row: { is_loud: true, ...Object(row) } }
   return { kind, row }
 }
