@@ -29,14 +29,19 @@ const NOTE_FIRST_ROW = `{
   requestAnimationFrame(look)
 }`
 
-/** Scrolls by a screen every quarter of a second, and counts frames; resolves with those a second. */
+const FRAMES = 240
+const AT_LEAST_58 = { bound: "at least", value: 58 } as const
+/** At 60 frames a second, a frame lasts 16.7 ms. */
+const WITHIN_A_FRAME = { bound: "at most", value: 16 } as const
+
+/** Scrolls by a screen every quarter of a second; resolves with the frames a second. */
 const SCROLL = `new Promise((resolve) => {
   const start = performance.now()
   let frames = 0
   const step = (now) => {
     frames += 1
     window.scrollBy(0, innerHeight / 15)
-    if (now - start < 4000) requestAnimationFrame(step)
+    if (frames < ${FRAMES}) requestAnimationFrame(step)
     else resolve(frames / ((now - start) / 1000))
   }
   requestAnimationFrame(step)
@@ -45,23 +50,35 @@ const SCROLL = `new Promise((resolve) => {
 /** So long an idle page is watched: several of its regular reads. */
 const IDLE_MILLIS = 20_000
 
+/** Processor time of the page's main thread, on which a busy machine has little influence. */
 const taskSeconds = async (session: CDPSession): Promise<number> => {
   const { metrics } = await session.send("Performance.getMetrics")
   return metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0
 }
 
-const firstRow = async (page: Page, address: string): Promise<number> => {
-  // Otherwise only the fragment changes, and nothing is loaded.
-  await page.goto("about:blank")
-  await page.goto(address)
+/** A page that is loaded again: the start of a browser's process does not count. */
+const firstRow = async (page: Page): Promise<number> => {
+  await page.reload()
   await page.locator(".rows .row").first().waitFor()
-  return await page.evaluate<number>("window.firstRow")
+  const millis = await page.evaluate<number>("window.firstRow")
+  // What follows the first row must not delay the next load.
+  await page.waitForTimeout(1_000)
+  return millis
 }
 
-const framesOf = async (page: Page, address: string): Promise<number> => {
+interface Scrolled {
+  readonly framesPerSecond: number
+  readonly millisPerFrame: number
+}
+
+const scroll = async (page: Page, session: CDPSession, address: string): Promise<Scrolled> => {
   await page.goto(address)
   await page.locator(".rows .row").first().waitFor()
-  return await page.evaluate<number>(SCROLL)
+  await page.waitForTimeout(1_000)
+  const before = await taskSeconds(session)
+  const framesPerSecond = await page.evaluate<number>(SCROLL)
+  const seconds = (await taskSeconds(session)) - before
+  return { framesPerSecond, millisPerFrame: (seconds * 1_000) / FRAMES }
 }
 
 const kilobytes = async (address: string): Promise<number> =>
@@ -74,19 +91,21 @@ const lookAt = async (executablePath: string, base: string, token: string, repea
     // The pages of other origins, such as an empty one, have no storage.
     await page.addInitScript(`try { sessionStorage.setItem("tocsin.token", "${token}") } catch {}`)
     await page.addInitScript(NOTE_FIRST_ROW)
+    await page.goto(`${base}/`)
+    const session = await page.context().newCDPSession(page)
+    await session.send("Performance.enable", { timeDomain: "threadTicks" })
     const paints: Array<number> = []
-    for (let index = 0; index < repeats; index += 1) paints.push(await firstRow(page, `${base}/`))
-    const incidents = await framesOf(page, `${base}/#/incidents`)
-    const checks = await framesOf(page, `${base}/#/checks`)
+    for (let index = 0; index < repeats; index += 1) paints.push(await firstRow(page))
+    const incidents = await scroll(page, session, `${base}/#/incidents`)
+    const checks = await scroll(page, session, `${base}/#/checks`)
+    const grid = await scroll(page, session, `${base}/#/checks?view=grid`)
     await page.goto(`${base}/#/incidents`)
     await page.locator(".rows .row").first().waitFor()
-    const session = await page.context().newCDPSession(page)
-    await session.send("Performance.enable")
     await page.waitForTimeout(2_000)
     const before = await taskSeconds(session)
     await page.waitForTimeout(IDLE_MILLIS)
     const idlePercent = ((await taskSeconds(session)) - before) / (IDLE_MILLIS / 100_000)
-    return { paint: median(paints), incidents, checks, idlePercent }
+    return { paint: median(paints), lists: { incidents, checks, grid }, idlePercent }
   } finally {
     await browser.close()
   }
@@ -117,8 +136,10 @@ export const measureConsole = Effect.fnUntraced(function* (bench: Bench, one: Co
       { name: "kB of script", value: script, target: { bound: "at most", value: 60 } },
       { name: "kB of style", value: style, target: { bound: "at most", value: 12 } },
       { name: "ms to the first row", value: seen.paint, target: { bound: "at most", value: 300 } },
-      { name: "frames/s over incidents", value: seen.incidents, target: { bound: "at least", value: 58 } },
-      { name: "frames/s over checks", value: seen.checks, target: { bound: "at least", value: 58 } },
+      ...Object.entries(seen.lists).flatMap(([list, { framesPerSecond, millisPerFrame }]) => [
+        { name: `frames/s over ${list}`, value: framesPerSecond, target: AT_LEAST_58 },
+        { name: `ms of processor a frame of ${list}`, value: millisPerFrame, target: WITHIN_A_FRAME },
+      ]),
       { name: "% of a core when idle", value: seen.idlePercent, target: { bound: "at most", value: 1 } },
     ],
   }

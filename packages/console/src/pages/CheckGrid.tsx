@@ -1,4 +1,5 @@
 import type { ExpectedCheckState } from "@tocsin/client"
+import { numberText } from "../format/times.ts"
 import { type AgentChecks, readAgents } from "../state/byAgent.ts"
 import { checkMatches } from "../state/agentFilter.ts"
 import { type List, listOf, MOST } from "../state/lists.ts"
@@ -11,6 +12,53 @@ import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
 type Check = ExpectedCheckState
+
+/** As many as fit on a wide screen. */
+const MOST_CELLS = 12
+const WORST = ["critical", "unknown", "warning"]
+
+const rankOf = ({ status, is_stale }: Check): number => {
+  const at = WORST.indexOf(status ?? "")
+  if (at !== -1) return at
+  return WORST.length + (is_stale ? 0 : 1)
+}
+
+/** The checks of a row, in the order of their names; if there are too many, the worst of them. */
+const cellsOf = (checks: ReadonlyArray<Check>): ReadonlyArray<Check> =>
+  checks.length <= MOST_CELLS ? checks : checks.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_CELLS)
+
+const Cell = ({ check: { agent_id, check_id, status, is_stale, summary } }: { readonly check: Check }) => {
+  const word = is_stale ? `${status ?? "never reported"}, overdue` : (status ?? "never reported")
+  return (
+    <a
+      class={`cell is-${status ?? "unknown"}`}
+      href={linkTo("checks", [agent_id, check_id])}
+      title={`${check_id}: ${word}${summary === undefined ? "" : `\n${summary.slice(0, 200)}`}`}
+      aria-label={`${check_id}: ${word}`}
+    >
+      <Shape state={status ?? "unknown"} />
+      <span aria-hidden="true">{check_id}</span>
+    </a>
+  )
+}
+
+const drawAgent = ({ agent_id, checks }: AgentChecks<Check>) => (
+  <div class="row grid" data-id={agent_id}>
+    <a class="main" href={linkTo("agents", [agent_id])}>
+      {agent_id}
+    </a>
+    <span class="cells">
+      {cellsOf(checks).map((check) => (
+        <Cell key={check.check_id} check={check} />
+      ))}
+    </span>
+    {checks.length > MOST_CELLS && (
+      <a class="more" href={linkTo("checks", [], { filter: `${agent_id}/` })}>
+        {numberText(checks.length - MOST_CELLS)} more
+      </a>
+    )}
+  </div>
+)
 
 const HEIGHTS = { wide: 2.6, narrow: 5.4 }
 
@@ -46,30 +94,7 @@ export const CheckGrid = () => {
       rowHeights={HEIGHTS}
       empty={<Empty title="No checks here">Each check appears with its first result.</Empty>}
     >
-      {({ agent_id, checks }) => (
-        <div class="row grid" data-id={agent_id}>
-          <a class="main" href={linkTo("agents", [agent_id])}>
-            {agent_id}
-          </a>
-          <span class="cells">
-            {checks.map(({ check_id, status: state, is_stale, summary }) => {
-              const word = is_stale ? `${state ?? "never reported"}, overdue` : (state ?? "never reported")
-              return (
-                <a
-                  key={check_id}
-                  class={`cell is-${state ?? "unknown"}`}
-                  href={linkTo("checks", [agent_id, check_id])}
-                  title={`${check_id}: ${word}${summary === undefined ? "" : `\n${summary.slice(0, 200)}`}`}
-                  aria-label={`${check_id}: ${word}`}
-                >
-                  <Shape state={state ?? "unknown"} />
-                  <span aria-hidden="true">{check_id}</span>
-                </a>
-              )
-            })}
-          </span>
-        </div>
-      )}
+      {drawAgent}
     </Listing>
   )
 }

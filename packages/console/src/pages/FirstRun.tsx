@@ -1,15 +1,5 @@
-import type { Agent } from "@tocsin/client"
-import { call, base } from "../state/session.ts"
-import { useResource } from "../state/useResource.ts"
+import { base } from "../state/session.ts"
 import { AdmissionList } from "./Admission.tsx"
-
-/** Whether an agent was ever accepted; undefined until that is known. */
-export const useHasAgents = (): boolean | undefined => {
-  const { value } = useResource("first agents", ["agents"], (signal) =>
-    call<{ items: ReadonlyArray<Agent> }>("GET", "api/v1/agents", { query: { limit: 100 }, signal }),
-  )
-  return value?.items.some(({ admission_state }) => admission_state === "accepted")
-}
 
 /** The command that brings one agent, with this server's address. */
 const firstCommand = (address: string): string =>

@@ -1,4 +1,5 @@
 import type { HeldIncident } from "@tocsin/client"
+import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { holdText } from "../state/incidentStory.ts"
@@ -15,7 +16,7 @@ import { Empty } from "../view/states.tsx"
 import { FilterField, Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
-import { FirstRun, useHasAgents } from "./FirstRun.tsx"
+import { FirstRun } from "./FirstRun.tsx"
 import { IncidentBar, useIncidentKeys } from "./IncidentBar.tsx"
 
 const TABS = [
@@ -111,11 +112,16 @@ export const Incidents = () => {
     listOf<HeldIncident>("ops/v1/incidents", { ...filters, severity, ...subjectOf(filter) }),
   )
   const latest = useLatest()
-  const hasAgents = useHasAgents()
+  const drawRow = useCallback(
+    (incident: HeldIncident) => <Row incident={incident} latest={latest} />,
+    [latest],
+  )
   useIncidentKeys(listed.pages)
   const isFiltered = filter !== "" || (severity ?? "") !== ""
-  if (hasAgents === false && rowCount(listed.pages) === 0) return <FirstRun />
-  const open = summary.value?.open_incidents
+  const counts = summary.value
+  const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
+  if (!hasAgents && rowCount(listed.pages) === 0) return <FirstRun />
+  const open = counts?.open_incidents
   return (
     <>
       <h1>Incidents</h1>
@@ -145,7 +151,7 @@ export const Incidents = () => {
           )
         }
       >
-        {(incident) => <Row incident={incident} latest={latest} />}
+        {drawRow}
       </Listing>
     </>
   )

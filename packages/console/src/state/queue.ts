@@ -6,8 +6,13 @@ interface Waiting {
   readonly signal: AbortSignal
 }
 
+/** Nothing is read while rows come into sight this quickly: their reader only scrolls past. */
+const QUIET_MILLIS = 150
+
 const waiting: Array<Waiting> = []
 let running = 0
+let lastAt = 0
+let isWatched = false
 
 const next = (): void => {
   while (running < AT_A_TIME) {
@@ -23,8 +28,16 @@ const next = (): void => {
   }
 }
 
+const startWhenQuiet = (): void => {
+  const left = lastAt + QUIET_MILLIS - performance.now()
+  isWatched = left > 0
+  if (isWatched) setTimeout(startWhenQuiet, left)
+  else next()
+}
+
 /** Carries out reads of details, a few at a time, unless they were aborted while they waited. */
 export const whenFree = (run: () => Promise<void>, signal: AbortSignal): void => {
   waiting.push({ run, signal })
-  queueMicrotask(next)
+  lastAt = performance.now()
+  if (!isWatched) startWhenQuiet()
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { beatOf, type Topic } from "./beats.ts"
 
@@ -60,7 +60,8 @@ export const useResource = <A>(
       (error: unknown) => settle({ value: before, failure: asFailure(error) }),
     )
   }
-  useEffect(start, [key, beat])
+  // Before the first frame, which takes longer than the request.
+  useLayoutEffect(start, [key, beat])
   useEffect(
     () => () => {
       reading.current?.abort.abort()

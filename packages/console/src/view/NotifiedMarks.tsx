@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem, IncidentDetail } from "@tocsin/client"
-import { useEffect } from "preact/hooks"
+import { useEffect, useMemo } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { type Notified, notifiedOf } from "../state/notified.ts"
 import { whenFree } from "../state/queue.ts"
@@ -21,9 +21,10 @@ export const useLatest = (): Latest | undefined => {
       signal,
     }),
   )
-  return value === undefined
-    ? undefined
-    : { items: value.items, isWhole: (value.next_cursor ?? null) === null }
+  return useMemo(
+    () => value && { items: value.items, isWhole: (value.next_cursor ?? null) === null },
+    [value],
+  )
 }
 
 const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: string]>> = {

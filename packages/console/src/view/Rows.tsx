@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import type { ComponentChildren, VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
 import { type Pages, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 
 interface RowsProps<Item> {
@@ -8,6 +8,7 @@ interface RowsProps<Item> {
   readonly pages: Pages<Item>
   readonly see: (first: number, last: number) => void
   readonly keyOf: (item: Item) => string
+  /** Draws a row. Rows are kept while scrolling: a function that is another one draws all of them again. */
   readonly children: (item: Item) => ComponentChildren
   /** Of a row, by the size of the root's text; as the style sheet has it unless given. */
   readonly rowHeights?: { readonly wide: number; readonly narrow: number }
@@ -22,6 +23,12 @@ const ROW_HEIGHTS = { wide: 2.6, narrow: 5.4 }
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
+/** A row as it was drawn. As long as nothing in it changes, it is neither drawn nor compared again. */
+interface Drawn {
+  readonly of: ReadonlyArray<unknown>
+  readonly element: VNode
+}
+
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
 export const Rows = <Item,>({
   label,
@@ -33,8 +40,12 @@ export const Rows = <Item,>({
 }: RowsProps<Item>) => {
   const rowHeight = () => (NARROW.matches ? rowHeights.narrow : rowHeights.wide) * rootSize()
   const list = useRef<HTMLUListElement>(null)
-  const range = useSignal<readonly [first: number, last: number]>([0, 40])
   const height = useSignal(rowHeight())
+  const range = useSignal<readonly [first: number, last: number]>([
+    0,
+    Math.ceil(window.innerHeight / height.peek()),
+  ])
+  const drawn = useRef<ReadonlyMap<string, Drawn>>(new Map())
   const count = rowCount(pages)
   const look = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0
@@ -55,7 +66,8 @@ export const Rows = <Item,>({
       window.removeEventListener("resize", measure)
     }
   }, [])
-  useLayoutEffect(look, [count])
+  // After the frame, in which the browser has found out where the list stands.
+  useEffect(look, [count])
   const [first, last] = range.value
   useEffect(() => see(...pagesInSight(pages, first, last)), [first, last, count, pages.next])
   const rows = rowsBetween(pages, first, last)
@@ -67,18 +79,36 @@ export const Rows = <Item,>({
     keys.add(own)
     return own
   }
+  const size = pages.next === null ? count : -1
+  const next = new Map<string, Drawn>()
+  for (const { row, item } of rows) {
+    const key = keyOfRow(row, item)
+    const of = [row, item, children, height.value, size]
+    const before = drawn.current.get(key)
+    const isSame = before?.of.every((part, index) => part === of[index]) === true
+    next.set(
+      key,
+      isSame
+        ? before
+        : {
+            of,
+            element: (
+              <li
+                key={key}
+                aria-setsize={size}
+                aria-posinset={row + 1}
+                style={{ top: `${row * height.value}px`, height: `${height.value}px` }}
+              >
+                {item === undefined ? <span class="ghost" /> : children(item)}
+              </li>
+            ),
+          },
+    )
+  }
+  drawn.current = next
   return (
     <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height.value}px` }}>
-      {rows.map(({ row, item }) => (
-        <li
-          key={keyOfRow(row, item)}
-          aria-setsize={pages.next === null ? count : -1}
-          aria-posinset={row + 1}
-          style={{ transform: `translateY(${row * height.value}px)`, height: `${height.value}px` }}
-        >
-          {item === undefined ? <span class="ghost" /> : children(item)}
-        </li>
-      ))}
+      {Array.from(next.values(), ({ element }) => element)}
     </ul>
   )
 }

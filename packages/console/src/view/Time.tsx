@@ -1,4 +1,5 @@
-import { useComputed, useSignal } from "@preact/signals"
+import { computed } from "@preact/signals"
+import { useMemo } from "preact/hooks"
 import { exactText, relativeText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 
@@ -7,11 +8,11 @@ import { now } from "../state/clock.ts"
  * again only when its text changes, not at each tick of the clock.
  */
 export const Time = ({ at, isAlone = false }: { readonly at: string; readonly isAlone?: boolean }) => {
-  const given = useSignal(at)
-  given.value = at
-  const exact = useComputed(() => exactText(given.value))
-  const relative = useComputed(() => relativeText(given.value, now.value))
-  const label = useComputed(() => `${relative.value}, ${exact.value}`)
+  const { exact, relative, label } = useMemo(() => {
+    const text = exactText(at)
+    const span = computed(() => relativeText(at, now.value))
+    return { exact: text, relative: span, label: computed(() => `${span.value}, ${text}`) }
+  }, [at])
   return (
     <time dateTime={at} data-exact={exact} aria-label={label} tabIndex={isAlone ? 0 : undefined}>
       {relative}

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { beatOf } from "../state/beats.ts"
 import type { List } from "../state/lists.ts"
@@ -27,7 +27,8 @@ interface Reading {
 const useBeat = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => void): void => {
   const readAt = useRef({ key: "", at: 0 })
   const beat = beatOf(topics)
-  useEffect(() => {
+  // Before the first frame, which takes longer than the request.
+  useLayoutEffect(() => {
     const readNow = (): void => {
       readAt.current = { key, at: performance.now() }
       read()
