@@ -168,6 +168,53 @@ layer(service, { excludeTestServices: true })("a client as promises", (it) => {
     }),
   )
 
+  it.effect("previews a silence, creates, extends, finds and ends it", () =>
+    Effect.gen(function* () {
+      const { silences } = yield* promised()
+      const comment = "new disks"
+      const request = {
+        matchers: [{ field: "check_id", op: "glob", value: "disk*" } as const],
+        for: "2h",
+        comment,
+      }
+      const preview = yield* use(() => silences.create(request, { dry_run: true }))
+      const nothing = { open_incidents: 0, held_now: 0, needs_confirm: false, sample: [] }
+      assert.deepInclude(preview, nothing)
+      assert.deepStrictEqual((yield* use(() => silences.list())).items, [])
+
+      const created = yield* use(() => silences.create(request))
+      if (!("id" in created)) return assert.fail("it is a preview")
+      const { id } = created
+      assert.deepInclude(created, { state: "active", starts_at: NOW, ends_at: "2026-03-01T14:00:00.000Z" })
+      assert.match(created.created_by, /^token-[0-9a-f]{8}$/)
+      const ends_at = "2026-03-02T12:00:00.000Z"
+      const extended = yield* use(() => silences.change(id, { ends_at }))
+      assert.deepStrictEqual(extended, { ...created, ends_at })
+      assert.deepStrictEqual(yield* use(() => silences.get(id)), extended)
+      assert.deepStrictEqual(yield* use(() => collect(silences.all({ state: "active" }))), [extended])
+
+      assert.deepStrictEqual(yield* use(() => silences.expire(id)), { count: 1 })
+      assert.deepStrictEqual(yield* use(() => silences.expire(id)), { count: 0 })
+      assert.strictEqual((yield* use(() => silences.get(id))).state, "expired")
+      assert.deepStrictEqual((yield* use(() => silences.list({ state: "active" }))).items, [])
+      const refused = yield* Effect.all([
+        rejection(() => silences.change(id, { comment: "late" })),
+        rejection(() => silences.get(uuidV7(0n, "no silence"))),
+        rejection(() => silences.create({ ...request, ends_at })),
+        rejection(() => silences.create({ ...request, matchers: [] })),
+      ])
+      assert.deepStrictEqual(
+        refused.map(({ code, status }) => [code, status]),
+        [
+          ["conflict", 409],
+          ["not_found", 404],
+          ["validation", 400],
+          ["validation", undefined],
+        ],
+      )
+    }),
+  )
+
   it.effect("tells of its notifiers", () =>
     Effect.gen(function* () {
       const client = yield* promised()

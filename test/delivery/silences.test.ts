@@ -72,6 +72,18 @@ describe("a silence", () => {
     }),
   )
 
+  it.effect("that is ended right after it began frees what it held within seconds", () =>
+    Effect.gen(function* () {
+      const { after, messages, process, silence, turns } = yield* openSilences()
+      yield* after("7 seconds")
+      const { id } = yield* silence(600)
+      yield* turns("disk", "warning")
+      yield* process.operations.expireSilence(id)
+      yield* after("12 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning"])
+    }),
+  )
+
   it.effect("that is extended or shortened holds until its new end", () =>
     Effect.gen(function* () {
       const { after, messages, process, silence, turns } = yield* openSilences()

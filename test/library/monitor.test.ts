@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { createMonitor, memory, sqlite, type StorageChoice } from "tocsin"
+import { createMonitor, memory, newEventId, sqlite, type StorageChoice } from "tocsin"
 import { collect, enroll, heartbeatOf, keyOf, resultOf, send, until } from "./requests.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-library-"))
@@ -110,6 +110,56 @@ describe.each<[string, () => StorageChoice]>([
     assert.strictEqual((await monitor.checks.explain(check)).check.status, "ok")
     assert.deepStrictEqual(await monitor.checks.remove(check), { count: 1 })
     assert.deepStrictEqual((await monitor.checks.list()).items, [])
+  })
+})
+
+describe("silences", () => {
+  it("hold what they cover until they are ended, under the name of who asks", async () => {
+    const sent: Array<string> = []
+    await using monitor = await createMonitor({
+      ...quiet,
+      storage: memory(),
+      notifiers: [{ name: "pager", send: ({ event_type }) => void sent.push(event_type) }],
+    })
+    await enroll(monitor, "a")
+    const request = {
+      matchers: [{ field: "check_id", op: "=", value: "disk" } as const],
+      for: "2h",
+      comment: "new disks",
+    }
+    const silence = await monitor.silences.create({ ...request, by: "eva" })
+    if (!("id" in silence)) return assert.fail("it is a preview")
+    assert.deepInclude(silence, { state: "active", created_by: "eva" })
+    await send(monitor, "a", resultOf("critical"))
+    await until(async () => (await monitor.outbox.withHolds.list({ held: true })).items.length === 1)
+    const held_by = [`silence:${silence.id}`]
+    assert.deepInclude((await monitor.incidents.withHolds.list()).items[0], { held_by })
+    assert.deepInclude(await monitor.silences.create(request, { dry_run: true }), {
+      agents: 1,
+      open_incidents: 1,
+      held_now: 1,
+    })
+    const ends_at = new Date(Date.now() + 86_400_000).toISOString()
+    await monitor.silences.change(silence.id, { ends_at, by: "ann" })
+    assert.deepStrictEqual(await collect(monitor.silences.all({ state: "active" })), [
+      { ...silence, ends_at },
+    ])
+    assert.deepStrictEqual(sent, [])
+    assert.deepStrictEqual(await monitor.silences.expire(silence.id, { by: "ben" }), { count: 1 })
+    await until(() => sent.length === 1)
+    const late = await monitor.silences.change(silence.id, { comment: "late" }).outcome()
+    assert.strictEqual(!late.ok && late.error.code, "conflict")
+    const gone = await monitor.silences.get(newEventId()).outcome()
+    assert.strictEqual(!gone.ok && gone.error.code, "not_found")
+    const audit = (await collect(monitor.audit.all())).filter(({ action }) => action.startsWith("silence"))
+    assert.deepStrictEqual(
+      audit.map(({ action, actor, via }) => [action, actor, via]),
+      [
+        ["silence.expired", "ben", "library"],
+        ["silence.changed", "ann", "library"],
+        ["silence.created", "eva", "library"],
+      ],
+    )
   })
 })
 

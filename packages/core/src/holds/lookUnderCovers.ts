@@ -20,9 +20,15 @@ const PENDING: ListQuery<"outbox"> = {
   direction: "asc",
 }
 
-/** The silences that are in force, as a text: another one means that holds may have ended. */
+/** A silence may begin and end between two looks, or while a claim is under way. */
+const RECENTLY = Duration.minutes(1)
+
+/**
+ * The silences that are in force, or were recently, as a text: another one means that holds may have
+ * ended.
+ */
 export const silencesInForce: Command<string> = function* (workspace, now) {
-  yield { silencesInForce: { endingAfter: now } }
+  yield { silencesInForce: { endingAfter: Instant.minus(now, RECENTLY) } }
   const { silencesInForce: silences } = workspace.found
   return silences
     .map(({ ends_at, id }) => `${id} ${ends_at}`)
