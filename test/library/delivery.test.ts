@@ -52,6 +52,21 @@ describe("a notifier of one's own", () => {
     )
   })
 
+  it("is given a link to the incident at publicUrl, as a webhook is", async () => {
+    const links: Array<Notification["links"]> = []
+    await using monitor = await createTestMonitor({
+      publicUrl: "https://tocsin.example/monitoring/",
+      notifiers: [{ name: "pager", send: (notification) => void links.push(notification.links) }],
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.settle()
+    const [open] = (await monitor.incidents.list()).items
+    assert.deepStrictEqual(links, [
+      { incident: `https://tocsin.example/monitoring/ops/v1/incidents/${open?.id}` },
+    ])
+  })
+
   it("is tried again with the same id until it works, in order, by the schedule", async () => {
     const tries: Array<string> = []
     const ids = new Set<string>()

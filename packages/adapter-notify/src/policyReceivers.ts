@@ -9,13 +9,9 @@ import { Effect, Redacted, Result, type Scope } from "effect"
 import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { debug } from "./debug/debug.ts"
-import type { PostingOptions } from "./http/HttpPost.ts"
 import { messengerSlack } from "./messenger/messengerSlack.ts"
 import { messengerTelegram } from "./messenger/messengerTelegram.ts"
-import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
-
-/** How all receivers send. */
-type ReceiverOptions = PostingOptions & Pick<WebhookOptions, "publicUrl">
+import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
 
 /** The name of a secret in a receiver, without `_file` or `_env`. */
 type SecretName = "url" | "secret" | "telegram_token"
@@ -29,7 +25,7 @@ type Secrets = Partial<Record<SecretName, string>>
  */
 export const policyReceivers = Effect.fnUntraced(function* (
   receivers: NonNullable<PolicyDocument["receivers"]>,
-  posting: ReceiverOptions,
+  posting: ReceiverPosting,
 ): Effect.fn.Return<ReadonlyMap<NotifierName, Notifier>, ReadonlyArray<FieldProblem>, Scope.Scope | Ids> {
   const made = new Map<NotifierName, Notifier>()
   const problems: Array<FieldProblem> = []
@@ -83,7 +79,7 @@ const redacted = (text = ""): Redacted.Redacted => Redacted.make(text)
 const make = (
   receiver: Receiver,
   { url, secret, telegram_token }: Secrets,
-  posting: ReceiverOptions,
+  posting: ReceiverPosting,
 ): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
   switch (receiver.kind) {
     case "webhook": {

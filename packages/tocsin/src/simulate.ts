@@ -6,14 +6,15 @@ import type {
   SilenceChanges,
   StoredCheckResultEvent,
 } from "@tocsin/client/Resources"
-import { duration, group, type Reader, texts } from "@tocsin/client/options/readers"
+import { asGiven, duration, group, type Reader, texts } from "@tocsin/client/options/readers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import type { Severity } from "@tocsin/core/contract/Status"
 import { SimulationReport, type SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
 import { simulate as simulateLines } from "@tocsin/core/simulation/simulate"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { hash } from "node:crypto"
 import type { DurationOption } from "./options/MonitorOptions.ts"
+import { type PolicyOption, readGivenPolicy } from "./policy/givenPolicy.ts"
 import { TocsinError } from "./TocsinError.ts"
 
 interface Received {
@@ -61,8 +62,14 @@ export type SimulationInput =
 
 /** The settings of the simulated service. */
 export interface SimulationOptions {
-  /** Names of the notifiers. `["debug"]` unless given. */
+  /** Names of the notifiers. `["debug"]` unless given, or none if the policy defines receivers. */
   readonly notifiers?: ReadonlyArray<string> | undefined
+  /**
+   * Who is notified of what and when, as `createMonitor` takes it; the report then states what
+   * withheld each notification. No file or variable that it names is read. Without it, every
+   * notifier is notified of everything.
+   */
+  readonly policy?: PolicyOption | undefined
   /**
    * An agent that is silent for this long is dead, and an incident opens. 5 minutes unless given.
    */
@@ -96,17 +103,23 @@ const instant: Reader<string, Instant.Instant> = (name, given, complain) =>
 
 const settings = group<SimulationOptions>()({
   notifiers: texts(/^[a-z][a-z0-9_]{0,63}$/, "1 to 64 lower-case letters, digits or _"),
+  policy: asGiven<PolicyOption>(),
   deadAfter: duration,
   until: instant,
 })
 
 const readOptions = (given: SimulationOptions): SimulationSettings => {
   const problems: Array<string> = []
-  const { notifiers, deadAfter, until } = settings("", given, (problem) => void problems.push(problem)) ?? {}
+  const complain = (problem: string) => void problems.push(problem)
+  const read: Partial<NonNullable<ReturnType<typeof settings>>> = settings("", given, complain) ?? {}
+  const { deadAfter, policy, until } = read
+  const notifiers = read.notifiers ?? (policy?.receivers === undefined ? ["debug"] : [])
+  const document = policy === undefined ? undefined : readGivenPolicy(policy, notifiers)
+  if (document !== undefined && Result.isFailure(document)) problems.push(...document.failure)
   if (problems.length > 0) throw new TocsinError("options", problems.join("\n"))
   return {
-    // The core names the four kinds; it passes other names on.
-    ...(notifiers !== undefined && { notifiers: notifiers as ReadonlyArray<NotifierKind> }),
+    notifiers,
+    ...(document !== undefined && { policy: Result.getOrThrow(document) }),
     ...(deadAfter !== undefined && { deadAfter }),
     until,
   }

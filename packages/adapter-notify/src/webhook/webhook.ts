@@ -8,12 +8,16 @@ import { testText } from "../text/incidentText.ts"
 import { parseSecrets, signatureHeaders } from "./signing.ts"
 import { incidentMessage, WebhookMessage } from "./WebhookMessage.ts"
 
-export interface WebhookOptions extends PostingOptions {
+/** How receivers of every kind post. */
+export interface ReceiverPosting extends PostingOptions {
+  /** The base of links in messages, without a slash at its end; without it, there are none. */
+  readonly publicUrl?: string | undefined
+}
+
+export interface WebhookOptions extends ReceiverPosting {
   readonly url: Redacted.Redacted
   /** At least one `whsec_` and base64; several during a rotation (docs/rules.md#notifiers). */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** The base of links in messages, without a slash at its end; without it, there are none. */
-  readonly publicUrl?: string | undefined
 }
 
 const encode = Schema.encodeSync(Schema.fromJsonString(WebhookMessage))

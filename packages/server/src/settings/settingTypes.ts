@@ -1,4 +1,5 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
+import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
@@ -160,14 +161,8 @@ export const address = secret<string>({
   parse: (given) => (/^https?:\/\/./.test(given) && URL.canParse(given) ? given : undefined),
 })
 
-/** The base of links, without a slash at its end. Shown to receivers, so never a credential. */
-export const publicUrl: SettingType<string> = {
-  takes: "a URL that begins with http:// or https://, without user name, query or fragment",
-  parse: (given) => {
-    if (!/^https?:\/\/[^\s@?#]+$/.test(given) || !URL.canParse(given)) return undefined
-    return new URL(given).href.replace(/\/+$/, "")
-  },
-}
+/** The base of links. */
+export const publicUrl: SettingType<string> = { takes: PUBLIC_URL, parse: parsePublicUrl }
 
 export const webhookSecrets: SettingType<ReadonlyArray<Redacted.Redacted>> = {
   takes:

@@ -1,4 +1,5 @@
 import { testText } from "@tocsin/adapter-notify/text/incidentText"
+import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Cause, Duration, Effect, Option } from "effect"
 import { type Notification, toNotification } from "./Notification.ts"
@@ -111,7 +112,10 @@ const shown = (value: unknown): string => {
 }
 
 /** Runs a custom notifier: bounded in time, and never failing. */
-export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Duration): Notifier => {
+export const runCustomNotifier = (
+  custom: CustomNotifier,
+  { publicUrl, timeout }: ReceiverPosting,
+): Notifier => {
   const { name } = custom
   const attempt = (
     send: (context: SendContext) => Promise<SendResult | void> | SendResult | void,
@@ -143,7 +147,8 @@ export const runCustomNotifier = (custom: CustomNotifier, timeout: Duration.Dura
   }
   return {
     kind: name,
-    send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
+    send: (notification) =>
+      attempt((context) => custom.send(toNotification(notification, publicUrl), context)),
     test:
       custom.test === undefined
         ? Effect.succeed(untested)

@@ -1,13 +1,12 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
 import { alertRouter as makeAlertRouter } from "@tocsin/adapter-notify/alertrouter/alertRouter"
 import { debug as debugNotifier } from "@tocsin/adapter-notify/debug/debug"
-import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { messengerSlack } from "@tocsin/adapter-notify/messenger/messengerSlack"
 import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messengerTelegram"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
-import { webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
+import { type ReceiverPosting, webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
 import type { NotifierKind } from "@tocsin/core/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
@@ -17,7 +16,7 @@ import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsi
 
 /** Makes a notifier when the monitor starts. */
 type MakeNotifier = (
-  posting: PostingOptions,
+  posting: ReceiverPosting,
 ) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 
 /** A notifier of Tocsin: the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */

@@ -1,6 +1,7 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
-import { type PostingOptions, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
+import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import { NotifierName } from "@tocsin/core/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
@@ -10,28 +11,21 @@ import { Duration, Effect, Layer, Result, Schema } from "effect"
 import type { NotifierOption } from "./builtInNotifiers.ts"
 import { runCustomNotifier } from "./CustomNotifier.ts"
 
-/** How notifiers send: whether to private addresses, and the lease that attempts end before. */
-export interface SendingOptions {
-  readonly denyPrivateTargets: boolean
-  readonly lease: Duration.Duration
-}
-
 /** The notifiers of a monitor. Fails with code `options` and all problems. */
 export const notifiersLayer = (
   options: ReadonlyArray<NotifierOption>,
-  { denyPrivateTargets, lease }: SendingOptions,
+  posting: ReceiverPosting,
 ): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
   Layer.effect(
     Notifiers,
     Effect.gen(function* () {
-      const posting: PostingOptions = { denyPrivateTargets, timeout: sendTimeout(lease) }
       const made = new Map<Notifier["kind"], Notifier>()
       const problems = Array.from(notifierProblems(options, posting))
       if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
       for (const [index, option] of options.entries()) {
         const notifier = yield* "make" in option
           ? Effect.result(option.make(posting))
-          : Effect.succeed(Result.succeed(runCustomNotifier(option, posting.timeout)))
+          : Effect.succeed(Result.succeed(runCustomNotifier(option, posting)))
         if (Result.isSuccess(notifier)) made.set(notifier.success.kind, notifier.success)
         else problems.push(sentence(index, notifier.failure))
       }
@@ -88,6 +82,15 @@ export const notifiers = (
   {
     denyPrivateTargets = false,
     lease = defaultDelivery.lease,
-  }: { readonly denyPrivateTargets?: boolean; readonly lease?: Duration.Input } = {},
+    publicUrl,
+  }: {
+    readonly denyPrivateTargets?: boolean
+    readonly lease?: Duration.Input
+    readonly publicUrl?: string | undefined
+  } = {},
 ): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
-  notifiersLayer(options, { denyPrivateTargets, lease: Duration.fromInputUnsafe(lease) })
+  notifiersLayer(options, {
+    denyPrivateTargets,
+    timeout: sendTimeout(Duration.fromInputUnsafe(lease)),
+    publicUrl,
+  })

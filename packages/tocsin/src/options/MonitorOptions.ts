@@ -123,6 +123,11 @@ export interface MonitorOptions {
   readonly storageTimeout?: DurationOption | undefined
   /** Peppers the hashes of agent keys. Never change it: all agent keys would become unknown. */
   readonly keyPepper?: string | undefined
+  /**
+   * The address at which people reach `fetch` or `node`, `basePath` included: notifications then
+   * link to their incident. None unless given.
+   */
+  readonly publicUrl?: string | undefined
   /** Refuses to send to private addresses. False unless given. */
   readonly denyPrivateTargets?: boolean | undefined
   /** Receives log entries. Standard error unless given; `false` for none. */

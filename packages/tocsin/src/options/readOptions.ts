@@ -3,6 +3,7 @@ import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins
 import * as HttpBeatReceiver from "@tocsin/adapter-notify/beat/HttpBeatReceiver"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import {
   asGiven,
   checked,
@@ -109,6 +110,9 @@ const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) =>
     : complain(`${name} must be the files that consoleFiles() of tocsin/console resolves with`)
 }
 
+const publicUrl: Reader<string> = (name, given, complain) =>
+  given === undefined ? given : (parsePublicUrl(String(given)) ?? complain(`${name} must be ${PUBLIC_URL}`))
+
 const fromOne = required<number>(
   (given) => Number.isSafeInteger(given) && Number(given) >= 1,
   "an integer from 1",
@@ -156,6 +160,7 @@ const options = group<MonitorOptions>()({
   deliveryConcurrency: integer(1, MOST_ATTEMPTS_AT_ONCE),
   storageTimeout: duration,
   keyPepper: text,
+  publicUrl,
   denyPrivateTargets: flag,
   log: checked<Log | false>(
     (given) => given === false || typeof given === "function",
@@ -183,17 +188,13 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const beats = beatsOf(read.beat, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
-  const posting = { denyPrivateTargets, timeout: sendTimeout(lease) }
+  const posting = { denyPrivateTargets, timeout: sendTimeout(lease), publicUrl: read.publicUrl }
   return {
     surroundings: { notifiers: names, posting },
     tocsin: {
       storage: read.storage.layer,
       clock: read.storage.clock,
-      notifiers: withReceivers(
-        notifiersLayer(notifiers, { denyPrivateTargets, lease }),
-        policy.success,
-        posting,
-      ),
+      notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
       rules: { ...rules, notifiers: names, policy: policy.success },
       retention: retentionOf(read.retention),
       delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },

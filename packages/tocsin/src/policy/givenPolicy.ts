@@ -1,5 +1,5 @@
-import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
+import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import { type FieldProblem, fieldPath } from "@tocsin/core/contract/describeIssue"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
@@ -19,7 +19,7 @@ export type PolicyOption = (typeof PolicyDocument)["Encoded"]
 export interface PolicySurroundings {
   /** The notifiers of the program, which are receivers by their names. */
   readonly notifiers: ReadonlyArray<NotifierName>
-  readonly posting: PostingOptions
+  readonly posting: ReceiverPosting
 }
 
 const sentences = (problems: ReadonlyArray<FieldProblem>): ReadonlyArray<string> =>
@@ -40,7 +40,7 @@ export const readGivenPolicy = (
 
 const makeReceivers = <Code extends "options" | "validation">(
   { receivers = {} }: PolicyDocument,
-  posting: PostingOptions,
+  posting: ReceiverPosting,
   code: Code,
 ) =>
   Effect.mapError(
@@ -52,7 +52,7 @@ const makeReceivers = <Code extends "options" | "validation">(
 export const withReceivers = <E>(
   notifiers: Layer.Layer<Notifiers, E, Ids>,
   document: PolicyDocument,
-  posting: PostingOptions,
+  posting: ReceiverPosting,
 ): Layer.Layer<Notifiers, E | TocsinError<"options">, Ids> =>
   Layer.effect(
     Notifiers,
