@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     globalSetup: [
       "test/properties/chooseSeed.ts",
-      "test/processes/bundledServer.ts",
+      "test/processes/bundledPrograms.ts",
       "test/postgres/globalSetup.ts",
     ],
     setupFiles: ["test/properties/drawFromSeed.ts"],

@@ -5,9 +5,10 @@ import { join } from "node:path"
 import process from "node:process"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { AGENT } from "../processes/program.ts"
 
-/** As `npm run agent` starts it: bundled, it starts in a third of the time. */
-const PROGRAM = ["--lite-mode", "scripts/startAgent.mjs"]
+/** As `npm run agent` starts it. */
+const PROGRAM = ["--lite-mode", AGENT]
 
 /** A host with an agent of its own. */
 export interface AgentHost {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect, Fiber } from "effect"
 import { eventOf, push } from "../processes/Agent.ts"
@@ -18,9 +18,7 @@ import { historyOf } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { populate, shownBy } from "./population.ts"
-import { serverAt, tocsin, warmUp } from "./tocsin.ts"
-
-beforeAll(warmUp)
+import { serverAt, tocsin } from "./tocsin.ts"
 
 describe.concurrent("tocsin backup", () => {
   it.live("copies the database of a running server, and a server starts on the copy", () =>

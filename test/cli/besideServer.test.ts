@@ -1,4 +1,4 @@
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
 import { enroll, heartbeat, report } from "../processes/Agent.ts"
@@ -7,9 +7,7 @@ import { secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { startReceiver } from "../processes/WebhookReceiver.ts"
-import { jsonOf, type Place, places, serverAt, tocsin, warmUp } from "./tocsin.ts"
-
-beforeAll(warmUp)
+import { jsonOf, type Place, places, serverAt, tocsin } from "./tocsin.ts"
 
 const register = (server: ServerProcess, agent_id: string) =>
   Effect.orDie(heartbeat(server, { agent_id, key: secretOf(agent_id) }))

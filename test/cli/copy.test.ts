@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect, Redacted } from "effect"
 import { eventOf, push } from "../processes/Agent.ts"
@@ -10,9 +10,7 @@ import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { launch, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { populate, shownBy } from "./population.ts"
-import { jsonOf, type Place, serverAt, tocsin, warmUp } from "./tocsin.ts"
-
-beforeAll(warmUp)
+import { jsonOf, type Place, serverAt, tocsin } from "./tocsin.ts"
 
 interface Copied {
   readonly tables: ReadonlyArray<{ readonly table: string; readonly rows: number; readonly sha256: string }>

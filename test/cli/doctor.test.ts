@@ -5,15 +5,13 @@ import { dirname, join } from "node:path"
 import process from "node:process"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect, Redacted } from "effect"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { type Place, places, serverAt, tocsin, warmUp } from "./tocsin.ts"
-
-beforeAll(warmUp)
+import { type Place, places, serverAt, tocsin } from "./tocsin.ts"
 
 interface Finding {
   readonly check: string

@@ -3,17 +3,13 @@ import { once } from "node:events"
 import { join } from "node:path"
 import process from "node:process"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
+import { SERVER } from "../processes/program.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf } from "../processes/secrecy.ts"
-import { type Place, places, tocsin, warmUp } from "./tocsin.ts"
-
-beforeAll(warmUp)
-
-const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
+import { type Place, places, tocsin } from "./tocsin.ts"
 
 const nowhere: Effect.Effect<Place, never, Effect.Services<typeof scratchFolder>> = Effect.map(
   scratchFolder,
@@ -125,7 +121,7 @@ describe("a long list", () => {
       )
 
       const left = yield* Effect.promise(async () => {
-        const child = spawn(process.execPath, [START, "agents", "list", "--all"], {
+        const child = spawn(process.execPath, [SERVER, "agents", "list", "--all"], {
           cwd: place.cwd,
           env: { PATH: process.env["PATH"] },
           stdio: ["ignore", "pipe", "pipe"],

@@ -1,17 +1,15 @@
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
 import { enroll, report } from "../processes/Agent.ts"
 import { incidentsOf } from "../processes/api.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
-import { jsonOf, places, serverAt, tocsin, warmUp } from "./tocsin.ts"
+import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
 
 interface Items {
   readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
-
-beforeAll(warmUp, 120_000)
 
 describe.each(places)("commands on incidents, beside a server on $name", ({ make }) => {
   it.live(

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
-import { jsonOf, tocsin, warmUp } from "./tocsin.ts"
+import { jsonOf, tocsin } from "./tocsin.ts"
 
 const POLICY = `
 receivers:
@@ -22,8 +22,6 @@ const site = Effect.map(scratchFolder, (cwd) => {
   )
   return { cwd, environment: { SERVICE_POLICY_FILE: "policy.yaml" } }
 })
-
-beforeAll(warmUp)
 
 describe("tocsin policy check", () => {
   it.live("accepts a policy without opening the secrets that it names", () =>

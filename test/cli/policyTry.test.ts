@@ -1,15 +1,13 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { report } from "../processes/Agent.ts"
 import { incidentsOf, operate, outboxOf } from "../processes/api.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { populate } from "./population.ts"
-import { jsonOf, places, serverAt, tocsin, warmUp } from "./tocsin.ts"
-
-beforeAll(warmUp)
+import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
 
 interface Comparison {
   readonly messages: { readonly in_force: number; readonly tried: number }

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
-import { jsonOf, tocsin, warmUp } from "./tocsin.ts"
+import { jsonOf, tocsin } from "./tocsin.ts"
 
 const LINES = [
   {
@@ -32,8 +32,6 @@ const recording = Effect.map(scratchFolder, (cwd) => {
   writeFileSync(join(cwd, "history.jsonl"), [...LINES, "no JSON", ""].join("\n"))
   return { cwd, environment: {} }
 })
-
-beforeAll(warmUp)
 
 describe("tocsin simulate", () => {
   it.live("draws what would have notified, and reports what it skipped", () =>

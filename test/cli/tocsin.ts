@@ -36,17 +36,6 @@ export const tocsin = (place: Place, ...args: ReadonlyArray<string>): Effect.Eff
     }),
   )
 
-/**
- * Runs a command once before others run concurrently: after a change of the source, each of them
- * would build the bundle.
- */
-export const warmUp = (): Promise<void> =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.flatMap(scratchFolder, (cwd) => Effect.asVoid(tocsin({ cwd, environment: {} }, "--version"))),
-    ),
-  )
-
 /** The JSON document that a command wrote; dies where it failed or wrote anything else. */
 export const jsonOf = Effect.fnUntraced(function* (
   place: Place,

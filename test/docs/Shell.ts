@@ -2,12 +2,9 @@ import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
 import { Deferred, Effect } from "effect"
+import { AGENT, COMPILE_CACHE, SERVER } from "../processes/program.ts"
 import type { Environment } from "../processes/secrecy.ts"
-
-const START = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
-const START_AGENT = fileURLToPath(new URL("../../scripts/startAgent.mjs", import.meta.url))
 
 /**
  * What stands for the installed program, and for `npm start` and `npm run agent` in a clone: all
@@ -15,11 +12,11 @@ const START_AGENT = fileURLToPath(new URL("../../scripts/startAgent.mjs", import
  */
 const PRELUDE = `
 exec 2>&1
-tocsin() { node "${START}" "$@"; }
+tocsin() { node "${SERVER}" "$@"; }
 npm() {
   if [ "$1 $2 $3 $4" = "run -s agent --" ]; then
     shift 4
-    node "${START_AGENT}" "$@"
+    node "${AGENT}" "$@"
     return
   fi
   if [ "$1 $2" != "start --" ]; then echo "npm $*: mark the block as scripts"; return 64; fi
@@ -62,7 +59,11 @@ export const openShell = Effect.fnUntraced(function* ({ cwd, environment }: Shel
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const PATH = `${dirname(process.execPath)}:${process.env["PATH"]}`
-      const shell = spawn("sh", [], { cwd, env: { PATH, HOME: cwd, ...environment }, detached: true })
+      const shell = spawn("sh", [], {
+        cwd,
+        env: { PATH, HOME: cwd, ...COMPILE_CACHE, ...environment },
+        detached: true,
+      })
       shell.stdout.setEncoding("utf8").on("data", (chunk: string) => {
         written += chunk
         const end = written.indexOf(END, wait?.from)

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
 import { Deferred, Effect } from "effect"
 import type { Scope } from "effect"
+import { COMPILE_CACHE, SERVER } from "./program.ts"
 import { type Environment, exposedIn, type ProcessOutput } from "./secrecy.ts"
 import { until } from "./until.ts"
-
-const MAIN = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 
 /** How a process ended. */
 export interface ProcessEnd {
@@ -60,9 +58,15 @@ export const launch = Effect.fnUntraced(function* ({
   const ended = Deferred.await(end)
   const child: ChildProcess = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const started = spawn(process.execPath, [MAIN, ...args], {
+      const started = spawn(process.execPath, [SERVER, ...args], {
         cwd,
-        env: { PATH: process.env["PATH"], SERVICE_PORT: "0", SERVICE_LOG_LEVEL: "trace", ...environment },
+        env: {
+          PATH: process.env["PATH"],
+          SERVICE_PORT: "0",
+          SERVICE_LOG_LEVEL: "trace",
+          ...COMPILE_CACHE,
+          ...environment,
+        },
         stdio: ["ignore", "pipe", "pipe"],
         ...(uid !== undefined && { uid, gid: uid }),
       })

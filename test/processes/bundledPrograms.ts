@@ -1,0 +1,13 @@
+import { execFileSync } from "node:child_process"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+
+/**
+ * Builds the bundles of server and agent before the tests, so that concurrent processes do not each build them.
+ */
+export default (): void => {
+  for (const script of ["start.mjs", "startAgent.mjs"]) {
+    const path = fileURLToPath(new URL(`../../scripts/${script}`, import.meta.url))
+    execFileSync(process.execPath, [path, "--version"], { stdio: "ignore" })
+  }
+}
