@@ -142,10 +142,10 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 const describeCrowd = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.live("accepting all of 10,000 pending agents counts each", () =>
+  it.live("accepting all of 2,500 pending agents counts each", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      const crowd = agentNames(10_000)
+      const crowd = agentNames(2_500)
       const pending = { admission_state: "pending", accepted_key_hash: undefined } as const
       yield* write(replica, [], ({ agents, keys }) => {
         for (const name of crowd) {

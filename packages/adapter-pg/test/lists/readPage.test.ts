@@ -120,7 +120,8 @@ const requests = <L extends ListName>(
 const populated = Layer.effect(
   SqlClient.SqlClient,
   Effect.gen(function* () {
-    const { sql } = yield* (yield* ScratchPostgres).replica()
+    // It reads whole tables, on a busy machine too.
+    const { sql } = yield* (yield* ScratchPostgres).replica({ replyTimeout: "1 minute" })
     yield* migrate(sql)
     yield* populate(sql)
     return sql

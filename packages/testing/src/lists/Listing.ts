@@ -28,7 +28,7 @@ const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   agents: (row) => row.agent_id,
   checks: (row) => `${row.agent_id}/${row.check_id}`,
   overdue: (row) => `${row.agent_id}/${row.check_id}`,
-  history: (row) => row.event_id,
+  history: (row) => `${row.agent_id}/${row.event_id}`,
   incidents: (row) => row.id,
   outbox: (row) => row.id,
   blacklist: (row) => row.blacklist_id,

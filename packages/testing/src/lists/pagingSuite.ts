@@ -13,10 +13,13 @@ const describeWalks = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       yield* populate(replica)
-      for (const listing of LISTINGS) {
+      for (const [index, listing] of LISTINGS.entries()) {
         const expected = yield* listing.everything(replica)
         assert.isAbove(expected.length, 2, listing.text)
-        for (const limits of [[1], [7, 2, 4], [expected.length], [expected.length - 1]]) {
+        // In turn: strides without a factor in common with filters, sorts and directions meet all of them.
+        const small = index % 5 === 0 ? [1] : [7, 2, 4]
+        const large = index % 7 < 4 ? [expected.length] : [expected.length - 1]
+        for (const limits of [small, large]) {
           const { forward, back } = yield* walk(replica, listing, { limits })
           assert.deepStrictEqual(forward, expected, `${listing.text} by ${limits.join()}`)
           assert.deepStrictEqual(back, expected, `${listing.text} by ${limits.join()}`)
@@ -143,7 +146,7 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
       // After ever fewer pages, or a walk would not end where rows are added ahead of it.
       const after = (n: number) =>
         Number.isInteger(Math.sqrt(n)) ? disturb(replica, ++disturbed) : Effect.void
-      for (const listing of LISTINGS.filter((_, index) => index % 3 === 0)) {
+      for (const listing of LISTINGS.filter((_, index) => index % 7 === 0)) {
         const staying = yield* listing.everything(replica)
         const met = yield* walk(replica, listing, { limits: [1, 3, 2], after })
         assertEachMetOnce(staying, met, listing)
@@ -157,7 +160,7 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
       const reader = yield* open
       const writer = subject.onlyOneClient === undefined ? yield* open : reader
       yield* populate(reader)
-      for (const [index, listing] of LISTINGS.filter((_, index) => index % 4 === 1).entries()) {
+      for (const [index, listing] of LISTINGS.filter((_, index) => index % 11 === 1).entries()) {
         const staying = yield* listing.everything(reader)
         const disturbing = Effect.forEach([1, 2, 3, 4, 5, 6], (n) => disturb(writer, 10 * index + n))
         const [met] = yield* Effect.all([walk(reader, listing, { limits: [2, 1] }), disturbing], {
