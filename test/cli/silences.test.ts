@@ -1,12 +1,10 @@
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
-import { jsonOf, tocsin, warmUp } from "./tocsin.ts"
+import { jsonOf, tocsin } from "./tocsin.ts"
 
 const ADD = ["silences", "add", "check_id = cpu", "--comment", "new fans", "--for"]
-
-beforeAll(warmUp, 120_000)
 
 describe("commands on silences", () => {
   it.live(

@@ -70,7 +70,13 @@ const serverOf = async (databaseDir: string) => {
     // missing.
     createPostgresUser: true,
     // Not the order of bytes, so that a query that forgot COLLATE "C" is seen.
-    initdbFlags: ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--no-sync", "--set=scram_iterations=1"],
+    initdbFlags: [
+      "--encoding=UTF8",
+      "--locale-provider=icu",
+      "--icu-locale=en-US",
+      "--no-sync",
+      "--set=scram_iterations=1",
+    ],
     // No test pulls the plug of this machine, so nothing is lost without fsync, and it is several
     // times faster.
     postgresFlags: [
