@@ -2,7 +2,8 @@
 // scripts/takeScreenshots.ts`. Needs a Chromium, as test/console does.
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
+import { Browser } from "../test/console/Console.ts"
 import { takeScreenshots } from "../test/console/screenshots.ts"
 
 const folder = fileURLToPath(new URL("../docs/console", import.meta.url))
-await Effect.runPromise(Effect.scoped(takeScreenshots(folder)))
+await Effect.runPromise(Effect.scoped(Effect.provide(takeScreenshots(folder), Browser.layer)))

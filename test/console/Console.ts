@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import process from "node:process"
-import { Effect } from "effect"
-import type { Scope } from "effect"
-import { type BrowserContext, chromium as playwright, type Page } from "playwright-core"
+import { Context, Effect, Layer } from "effect"
+import {
+  type Browser as PlaywrightBrowser,
+  type BrowserContext,
+  chromium as playwright,
+  type Page,
+} from "playwright-core"
 import { spawnSync } from "node:child_process"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 
@@ -12,6 +16,10 @@ export const chromium = [process.env["TEST_CHROMIUM"], "chromium", "chromium-bro
   .filter((program) => program !== undefined)
   .map((program) => spawnSync("sh", ["-c", 'command -v "$0"', program]).stdout.toString().trim())
   .find((path) => path !== "")
+
+/** What the suites say of themselves where they are skipped. */
+export const skipped =
+  chromium === undefined ? " (skipped: there is no Chromium here; TEST_CHROMIUM names one)" : ""
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
@@ -24,19 +32,32 @@ export interface ConsolePage {
   readonly origins: ReadonlySet<string>
 }
 
-/** Opens a browser that ends with the scope. */
-export const openBrowser: Effect.Effect<BrowserContext, never, Scope.Scope> = Effect.map(
+/** A browser that ends with the scope. */
+export const browserWith = (args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      const browser = await playwright.launch({ executablePath: chromium ?? "", args: ["--no-sandbox"] })
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-      context.setDefaultTimeout(60_000)
-      return { browser, context }
-    }),
-    ({ browser }) => Effect.promise(() => browser.close()),
-  ),
-  ({ context }) => context,
-)
+    Effect.promise(() =>
+      playwright.launch({ executablePath: chromium ?? "", args: ["--no-sandbox", ...args] }),
+    ),
+    (browser) => Effect.promise(() => browser.close()),
+  )
+
+/** The browser that the tests of one file share. */
+export class Browser extends Context.Service<Browser, PlaywrightBrowser>()("test/console/Browser") {
+  static readonly layer = Layer.effect(Browser, browserWith([]))
+}
+
+/** A person at a browser, with tabs and a storage of their own, until the scope ends. */
+export const contextOf = Effect.fnUntraced(function* (browser: PlaywrightBrowser) {
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => browser.newContext({ viewport: { width: 1440, height: 900 } })),
+    (opened) => Effect.promise(() => opened.close()),
+  )
+  context.setDefaultTimeout(60_000)
+  return context
+})
+
+/** A person at the shared browser. */
+export const openContext = Effect.flatMap(Browser, contextOf)
 
 /** Opens the console without signing in. */
 export const openConsole = async (context: BrowserContext, address: string): Promise<ConsolePage> => {
@@ -61,12 +82,19 @@ export const signIn = async (page: Page, token: string = OPERATOR_TOKEN): Promis
   await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
 }
 
+/** What to examine: everything, or what a width or a theme changes. */
+const RULES = {
+  all: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] },
+  width: { type: "rule", values: ["color-contrast", "target-size", "scrollable-region-focusable"] },
+  theme: { type: "rule", values: ["color-contrast"] },
+} as const
+
 /** The rules of WCAG 2.2 AA that the open page breaks, with the elements that break them. */
-export const violationsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe)
+export const violationsOf = async (page: Page, rules: keyof typeof RULES): Promise<ReadonlyArray<string>> => {
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe)
+  const options = JSON.stringify({ runOnly: RULES[rules], resultTypes: ["violations"] })
   return await page.evaluate(`(async () => {
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-    const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags } })
+    const { violations } = await axe.run(document, ${options})
     return violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | "))
   })()`)
 }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { openBrowser, openConsole, signIn } from "./Console.ts"
+import { openContext, openConsole, signIn } from "./Console.ts"
 import { DemoClient, fillDemo } from "./demo.ts"
 
 /** The address of each page that is pictured. */
@@ -56,7 +56,7 @@ export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
       SERVICE_LOG_LEVEL: "info",
     },
   })
-  const context = yield* openBrowser
+  const context = yield* openContext
   yield* Effect.promise(async () => {
     const demo = new DemoClient(baseUrl)
     await fillDemo(demo)

@@ -99,6 +99,37 @@ const Notifiers = ({ policy }: { readonly policy: PolicyInForce }) => (
   </ul>
 )
 
+/** As much of a hash as tells policies apart at a glance. */
+const HASH_START = 12
+
+const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
+  <>
+    {policy.replicas_differ && (
+      <p class="failure" role="alert">
+        <strong>The servers follow different policies.</strong> Give each the same file, then reload or
+        restart those that differ.
+      </p>
+    )}
+    <ul class="plain" aria-label="Servers">
+      {policy.replicas.map(({ id, version, hash, receivers, started_at, seen_at }) => {
+        const isEqual = hash === policy.hash
+        return (
+          <li class="row replica" key={id}>
+            <Mark state={isEqual ? "ok" : "warning"} word={isEqual ? "same" : "differs"} />
+            <code class="subject" title={hash}>
+              {hash.slice(0, HASH_START)}
+            </code>
+            <span class="subject">
+              {version}, started <Time at={started_at} />, notifies {receivers.join(", ") || "nobody"}
+            </span>
+            <Time at={seen_at} />
+          </li>
+        )
+      })}
+    </ul>
+  </>
+)
+
 const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
   <>
     <p>
@@ -132,6 +163,8 @@ export const System = () => {
       {policy === undefined ? <Loading /> : <Notifiers policy={policy} />}
       <h2>Policy in force</h2>
       {policy !== undefined && <Policy policy={policy} />}
+      <h2>Servers that run it</h2>
+      {policy === undefined ? <Loading /> : <Replicas policy={policy} />}
       <p class="after">
         <a href={`${base}docs`}>API reference</a>
       </p>

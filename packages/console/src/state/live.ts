@@ -15,6 +15,8 @@ let heardAt = Number.NEGATIVE_INFINITY
 const isStreaming = (): boolean => performance.now() - heardAt < SILENT_MILLIS
 
 const hear = (topics: ReadonlyArray<string>): void => {
+  // A tab that is seen again reads everything.
+  if (document.hidden) return
   // What changed before the stream began is unknown.
   if (!isStreaming()) refresh()
   heardAt = performance.now()

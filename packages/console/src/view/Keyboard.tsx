@@ -1,5 +1,6 @@
 import { signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import { question } from "../state/confirmation.ts"
 import { type KeyCommand, keyHelp, nextKey } from "../state/keys.ts"
 import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
@@ -55,7 +56,8 @@ export const Keyboard = () => {
       handler.peek()?.(does.command)
     }
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return
+      // A question takes all keys: its Escape must not also leave the page.
+      if (event.ctrlKey || event.metaKey || event.altKey || question.peek() !== undefined) return
       const { target } = event
       if (target instanceof HTMLElement && target.matches(TYPING)) {
         if (event.key === "Escape") target.blur()

@@ -17,7 +17,7 @@ interface RowsProps<Item> {
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
 
-const NARROW = window.matchMedia("(max-width: 767px)")
+const NARROW = window.matchMedia("(max-width: 47.99rem)")
 
 const ROW_HEIGHTS = { wide: 2.6, narrow: 5.4 }
 

@@ -1,0 +1,86 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Context, Effect, Layer } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { DemoClient } from "./demo.ts"
+
+/** Starts a server of its own for a test. */
+export const startService = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>> = {}) {
+  const server = yield* startServer({
+    cwd: yield* scratchFolder,
+    environment: {
+      SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+      SERVICE_LOG_LEVEL: "info",
+      DATABASE_URL: "memory:",
+      ...environment,
+    },
+  })
+  return { ...server, demo: new DemoClient(server.baseUrl) }
+})
+
+/** A receiver that refuses the first message of each incident for good, and takes the others. */
+const startPager = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const refused = new Set<string>()
+      const server = createServer((request, response) => {
+        let body = ""
+        request.setEncoding("utf8").on("data", (part: string) => (body += part))
+        request.on("end", () => {
+          const { data } = JSON.parse(body) as {
+            readonly data: { readonly incident: { readonly id: string } }
+          }
+          const isFirst = data.incident !== undefined && !refused.has(data.incident.id)
+          if (isFirst) refused.add(data.incident.id)
+          response.writeHead(isFirst ? 410 : 204).end()
+        })
+      })
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      return server
+    }),
+    (server) => Effect.sync(() => server.close()),
+  ),
+  // A server that listens on TCP has such an address.
+  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+)
+
+/** What the names of agents begin with decides who is notified of them, and when. */
+const POLICY = `
+receivers:
+  log: { kind: debug }
+  pager: { kind: webhook, url_file: pager, secret_file: secret }
+routes:
+  - { match: [ "agent_id glob paged-*" ], to: [pager] }
+  - { match: [ "agent_id glob held-*" ], after: 1h, to: [log] }
+  - { match: [ "agent_id glob host-*" ], to: [log] }
+`
+
+/** The server that the tests of one file share: each names agents of its own. */
+export class Site extends Context.Service<Site, { readonly baseUrl: string; readonly demo: DemoClient }>()(
+  "test/console/Site",
+) {
+  static readonly layer = Layer.effect(
+    Site,
+    Effect.gen(function* () {
+      const folder = yield* scratchFolder
+      const file = (name: string, text: string): string => {
+        writeFileSync(join(folder, name), text, { mode: 0o600 })
+        return join(folder, name)
+      }
+      const pager = file("pager", yield* startPager)
+      const secret = file("secret", `whsec_${Buffer.alloc(32, 7).toString("base64")}`)
+      const policy = POLICY.replace("url_file: pager", `url_file: ${pager}`).replace(
+        "secret_file: secret",
+        `secret_file: ${secret}`,
+      )
+      return yield* startService({
+        SERVICE_POLICY_FILE: file("policy.yaml", policy),
+        SERVICE_TRUST_PROXY: "1",
+      })
+    }),
+  )
+}

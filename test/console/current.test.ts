@@ -1,0 +1,193 @@
+import { createServer, request as send } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import type { Page } from "playwright-core"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { DemoClient } from "./demo.ts"
+import { Site, startService } from "./Site.ts"
+
+const shown = (page: Page, name: string): Promise<void> => page.getByRole("link", { name }).waitFor()
+
+const breakCheck = (demo: DemoClient, agent: string, output: string): Promise<void> =>
+  demo.report(agent, [{ check_id: output.replaceAll(" ", "-"), status: "critical", output }])
+
+/** Lets a test hide a tab. */
+const HIDE = `{
+  let isHidden = false
+  Object.defineProperty(document, "hidden", { get: () => isHidden })
+  window.hide = () => {
+    isHidden = true
+    document.dispatchEvent(new Event("visibilitychange"))
+  }
+}`
+
+/** A proxy that strips `/watch` and passes on only whole answers, so that no stream gets through. */
+const startProxy = (upstream: string) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const proxy = createServer((incoming, outgoing) => {
+          const headers = { ...incoming.headers, "x-forwarded-prefix": "/watch" }
+          const path = (incoming.url ?? "").replace(/^\/watch/, "")
+          const upstreamRequest = send(
+            `${upstream}${path}`,
+            { method: incoming.method, headers },
+            (answer) => {
+              const parts: Array<Buffer> = []
+              answer.on("data", (part: Buffer) => parts.push(part))
+              answer.on("end", () => {
+                outgoing.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(parts))
+              })
+            },
+          )
+          upstreamRequest.on("error", () => outgoing.destroy())
+          outgoing.on("close", () => upstreamRequest.destroy())
+          incoming.pipe(upstreamRequest)
+        })
+        await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+        return proxy
+      }),
+      (proxy) =>
+        Effect.sync(() => {
+          proxy.close()
+          proxy.closeAllConnections()
+        }),
+    ),
+    // A server that listens on TCP has such an address.
+    (proxy) => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+  )
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, { timeout: 240_000 }, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("reads one stream for all tabs, and none for a hidden one", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-tabs")
+          await breakCheck(demo, "host-tabs", "first is down")
+          const streams: Array<Page> = []
+          context.on("request", (request) => {
+            if (request.url().endsWith("/stream")) streams.push(request.frame().page())
+          })
+          await context.addInitScript(HIDE)
+          const address = `${baseUrl}/#/incidents?filter=host-tabs`
+          const { page: first } = await openConsole(context, address)
+          await first.getByLabel("Stay signed in on this device").check()
+          await signIn(first)
+          await shown(first, "first is down")
+          const { page: second } = await openConsole(context, address)
+          await shown(second, "first is down")
+          await breakCheck(demo, "host-tabs", "second is down")
+          await Promise.all([shown(first, "second is down"), shown(second, "second is down")])
+          assert.deepStrictEqual(streams, [first])
+
+          const taken = context.waitForEvent("request", (request) => request.url().endsWith("/stream"))
+          await first.evaluate("hide()")
+          await taken
+          assert.deepStrictEqual(streams, [first, second])
+          let asked = 0
+          first.on("request", () => (asked += 1))
+          await breakCheck(demo, "host-tabs", "third is down")
+          await shown(second, "third is down")
+          assert.strictEqual(asked, 0)
+        })
+      }),
+    )
+
+    it.effect("follows a trusted prefix of a proxy, and polls where no stream gets through", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const proxy = yield* startProxy(baseUrl)
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-proxy")
+          await breakCheck(demo, "host-proxy", "first is away")
+          // Without the slash, only the header leads to the files.
+          const { page, faults, origins } = await openConsole(
+            context,
+            `${proxy}/watch#/incidents?filter=host-proxy`,
+          )
+          await signIn(page)
+          await shown(page, "first is away")
+          await breakCheck(demo, "host-proxy", "second is away")
+          await shown(page, "second is away")
+          await page.getByRole("link", { name: "second is away" }).click()
+          await page.getByRole("button", { name: "Acknowledge" }).click()
+          await page.getByText(/has acknowledged it/).waitFor()
+          assert.deepStrictEqual(faults, [])
+          assert.deepStrictEqual(Array.from(origins), [proxy])
+
+          const headers = { accept: "text/html", "x-forwarded-prefix": '"><script>' }
+          const answer = await fetch(baseUrl, { headers })
+          assert.include(await answer.text(), 'src="console/app.js')
+          assert.strictEqual(
+            answer.headers.get("content-security-policy"),
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+          )
+          const { service } = (await (await fetch(baseUrl)).json()) as { readonly service: string }
+          assert.strictEqual(service, "tocsin")
+        })
+      }),
+    )
+
+    it.effect("shows what another replica took, and both of them", () =>
+      Effect.gen(function* () {
+        const { url } = yield* scratchPostgres
+        const environment = { DATABASE_URL: Redacted.value(url) }
+        const here = yield* startService(environment)
+        const there = yield* startService(environment)
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await there.demo.join("web-1")
+          const { page } = await openConsole(context, here.baseUrl)
+          await signIn(page)
+          await page.getByText("Nothing is wrong").waitFor()
+          await breakCheck(there.demo, "web-1", "disk is full")
+          await shown(page, "disk is full")
+          await page.getByRole("link", { name: "System", exact: true }).click()
+          const servers = page.getByRole("list", { name: "Servers" })
+          await servers.getByText("same").nth(1).waitFor()
+        })
+      }),
+    )
+
+    it.effect("says within 10 s that the server is lost, and goes on when it is back", () =>
+      Effect.gen(function* () {
+        const cwd = yield* scratchFolder
+        const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_LOG_LEVEL: "info" }
+        const first = yield* startServer({ cwd, environment })
+        const demo = new DemoClient(first.baseUrl)
+        const context = yield* openContext
+        const { page } = yield* Effect.promise(() => openConsole(context, first.baseUrl))
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await breakCheck(demo, "web-1", "disk is full")
+          await signIn(page)
+          await shown(page, "disk is full")
+        })
+        yield* first.kill
+        yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ timeout: 10_000 }))
+        yield* startServer({ cwd, environment: { ...environment, SERVICE_PORT: String(first.port) } })
+        yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ state: "detached" }))
+      }),
+    )
+
+    it.effect("is off on request", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* startService({ SERVICE_CONSOLE: "off" })
+        yield* Effect.promise(async () => {
+          const former = await (await fetch(baseUrl, { headers: { accept: "text/html" } })).text()
+          assert.notInclude(former, "console/app.js")
+          assert.strictEqual((await fetch(`${baseUrl}/console/app.js`)).status, 404)
+        })
+      }),
+    )
+  })
+})

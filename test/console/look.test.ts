@@ -1,0 +1,172 @@
+import { join } from "node:path"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import {
+  Browser,
+  browserWith,
+  chromium,
+  contextOf,
+  openConsole,
+  openContext,
+  signIn,
+  skipped,
+  violationsOf,
+} from "./Console.ts"
+import { Site } from "./Site.ts"
+
+/** Keys and names of the pages whose heading is their link. */
+const PAGES = [
+  ["i", "Incidents"],
+  ["a", "Agents"],
+  ["d", "Admission"],
+  ["c", "Checks"],
+  ["s", "Silences"],
+  ["o", "Outbox"],
+  ["u", "Audit"],
+  ["p", "Operators"],
+  ["y", "System"],
+] as const
+
+const ADDRESSES = ["agents/host-1", "checks/host-1/disk", "checks?view=grid", "nowhere"]
+
+const THEMES = ["light", "dark"] as const
+const WIDTHS = [1440, 768, 360] as const
+
+const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
+
+const loaded = (page: Page): Promise<void> => page.locator(".loading").first().waitFor({ state: "detached" })
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+/** Enough of everything that each page has rows. */
+const fill = Effect.gen(function* () {
+  const { demo, baseUrl } = yield* Site
+  yield* Effect.promise(async () => {
+    await demo.join("host-1", { env: "prod" })
+    await demo.report("host-1", [{ check_id: "disk", status: "critical", output: "DISK CRITICAL" }])
+    await demo.heartbeat("host-2")
+    await demo.call("POST", "ops/v1/operators", {
+      name: `kim-${performance.now().toFixed(0)}`,
+      role: "respond",
+    })
+  })
+  return baseUrl
+})
+
+describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, { timeout: 240_000 }, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("is accessible on every page, in light and dark at every width", () =>
+      Effect.gen(function* () {
+        const baseUrl = yield* fill
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page, faults } = await openConsole(context, baseUrl)
+          const found: Array<string> = []
+          const examine = async (name: string): Promise<void> => {
+            for (const colorScheme of THEMES)
+              for (const width of WIDTHS) {
+                // A colour that is still changing is none of the design.
+                await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+                await page.setViewportSize({ width, height: 900 })
+                if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${name} ${width} scrolls sideways`)
+                const rules = colorScheme === "dark" ? "theme" : width === 1440 ? "all" : "width"
+                for (const violation of await violationsOf(page, rules))
+                  found.push(`${name} ${colorScheme} ${width}: ${violation}`)
+              }
+          }
+          await examine("sign-in")
+          await signIn(page)
+          for (const [key, name] of PAGES) {
+            await page.getByRole("link", { name: "System", exact: true }).click()
+            await page.keyboard.press("g")
+            await page.keyboard.press(key)
+            await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor()
+            await page.getByRole("link", { name, exact: true }).click()
+            await loaded(page)
+            await examine(name)
+          }
+          await page.getByRole("link", { name: "Incidents", exact: true }).click()
+          await page.getByRole("link", { name: "DISK CRITICAL" }).click()
+          await page.getByText("It is open because").waitFor()
+          await examine("an incident")
+          for (const address of ADDRESSES) {
+            await page.goto(`${baseUrl}/#/${address}`)
+            await loaded(page)
+            await examine(address)
+          }
+          assert.deepStrictEqual(found, [])
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("fits with text of twice the size, without scrolling sideways", () =>
+      Effect.gen(function* () {
+        const baseUrl = yield* fill
+        const browser = yield* browserWith(["--blink-settings=defaultFontSize=32"])
+        const context = yield* contextOf(browser)
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, baseUrl)
+          await signIn(page)
+          const found: Array<string> = []
+          for (const width of [1440, 768])
+            for (const address of [...PAGES.map(([, name]) => name.toLowerCase()), ...ADDRESSES]) {
+              await page.setViewportSize({ width, height: 900 })
+              await page.goto(`${baseUrl}/#/${address}`)
+              await loaded(page)
+              if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${address} ${width} scrolls sideways`)
+              const cut = `Array.from(document.querySelectorAll("main button, main .mark, h1"))
+                .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+                .map(({ textContent }) => textContent)`
+              for (const text of await page.evaluate<ReadonlyArray<string>>(cut))
+                found.push(`${address} ${width} cuts off ${text}`)
+            }
+          assert.deepStrictEqual(found, [])
+        })
+      }),
+    )
+
+    it.effect("shows 50,000 checks by the rows in sight", () =>
+      Effect.gen(function* () {
+        const cwd = yield* scratchFolder
+        const size = { agents: 1_000, checks: 50_000, history: 50_000, incidents: 10, outbox: 10 }
+        const now = BigInt(Math.round(performance.timeOrigin + performance.now())) * 1_000n
+        yield* Effect.promise(() =>
+          seedSqlite(join(cwd, "tocsin.db"), { size, now, report: () => undefined }),
+        )
+        const { baseUrl } = yield* startServer({
+          cwd,
+          environment: {
+            SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+            SERVICE_DATA_DIR: cwd,
+            SERVICE_LOG_LEVEL: "info",
+          },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/checks`)
+          await signIn(page)
+          const rows = page.getByRole("list", { name: "Checks" })
+          const first = await rows.getByRole("link").first().textContent()
+          for (let last = 0; last < 500;) {
+            await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+            // The end of what is known makes the next page known.
+            await page.waitForFunction(`document.querySelector(".rows li:last-child").ariaPosInSet > ${last}`)
+            last = Number(await rows.getByRole("listitem").last().getAttribute("aria-posinset"))
+            assert.isBelow(await rows.getByRole("listitem").count(), 60)
+          }
+          await page.evaluate("window.scrollTo(0, 0)")
+          await rows.getByRole("link", { name: first ?? "", exact: true }).waitFor()
+          const search = page.getByLabel("Search by agent, check or output")
+          await search.fill("no check is called so")
+          await page.getByText("No check matches").waitFor()
+        })
+      }),
+    )
+  })
+})
