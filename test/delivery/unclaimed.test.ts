@@ -6,6 +6,7 @@ import { Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { signedBy } from "@tocsin/testing/signedBy"
 import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
@@ -137,8 +138,9 @@ const openNamed = Effect.fnUntraced(function* () {
     let listed = receivers
     const reports = Effect.gen(function* () {
       const started_at = yield* Instant.now
-      const row = { id: name, version: "1", policy_hash: listed.join(), started_at, receivers: listed }
-      yield* process.commits.transact(reportReplica(row))
+      const policy_hash = listed.join()
+      const row = { id: name, version: "1", policy_hash, started_at, receivers: listed, isEmptyPolicy: false }
+      yield* process.commits.transact(reportReplica(row, signedBy("system")))
     })
     const follows = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
       listed = names

@@ -1,4 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Layer } from "effect"
 import { createMonitor, type CustomNotifier, memory, type PolicyOption, TocsinError } from "tocsin"
 import { createTestMonitor } from "tocsin/testing"
 import { enroll, resultOf, send } from "./requests.ts"
@@ -86,8 +91,16 @@ describe("the policy of a monitor", () => {
     )
     assert.deepStrictEqual(await monitor.policy.get(), before)
 
-    await monitor.setPolicy({ routes: [{ to: ["pager"] }] })
+    await monitor.setPolicy({ routes: [{ to: ["pager"] }] }, { by: "ann" })
     const after = await monitor.policy.get()
+    const { items: audited } = await monitor.audit.list({ action: "policy.replaced" })
+    assert.deepStrictEqual(
+      audited.map(({ actor, parameters, subjects, via }) => [actor, via, subjects[0]?.id, parameters]),
+      [
+        ["ann", "library", after.hash, { former: before.hash }],
+        ["system", "system", before.hash, {}],
+      ],
+    )
     assert.notStrictEqual(after.hash, before.hash)
     assert.deepStrictEqual(after.policy, { routes: [{ to: ["pager"] }] })
     await send(monitor, "a", critical("two"))
@@ -103,6 +116,33 @@ describe("the policy of a monitor", () => {
       items.map(({ notifier }) => notifier),
       ["debug", "pager", "chat"],
     )
+  })
+
+  it("is refused beside a server of an older version, at the start and later", async () => {
+    const tables = new MemoryTables()
+    // As a version without signatures does, each second.
+    const mark = () => {
+      const marked_at = Instant.fromMillis(Date.now())
+      tables.mark = { name: "service", marked_at, outage_began_at: undefined, outage_ended_at: undefined }
+    }
+    mark()
+    const storage = Layer.succeed(Storage, MemoryStorage.make(tables))
+    const options = { storage, log: false, housekeeping: false, notifiers: recording().notifiers } as const
+    const older = setInterval(mark, 200)
+    try {
+      await using monitor = await createMonitor(options)
+      const policy: PolicyOption = { routes: [{ to: ["pager"] }] }
+      const [[atStart], [later]] = await Promise.all([
+        problemsOf(createMonitor({ ...options, policy })),
+        problemsOf(monitor.setPolicy(policy)),
+      ])
+      assert.deepStrictEqual([atStart, later], ["conflict", "conflict"])
+      assert.deepStrictEqual((await monitor.policy.get()).policy, {})
+      await monitor.setPolicy({})
+      assert.strictEqual(tables.audit.size, 0)
+    } finally {
+      clearInterval(older)
+    }
   })
 
   it("is checked with all other options", async () => {

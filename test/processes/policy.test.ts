@@ -1,13 +1,18 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { AuditEntry } from "@tocsin/core/contract/Audit"
+import { Effect, Redacted, Schema } from "effect"
 import { enroll, report } from "./Agent.ts"
 import { OPERATOR_TOKEN, operate } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { launch, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
 import { startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
+
+const decodeAudit = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ items: Schema.Array(AuditEntry) })),
+)
 
 /** A server's folder with a policy file, whose receivers are paths of one local receiver. */
 const siteOf = Effect.fnUntraced(function* (receiver: WebhookReceiver) {
@@ -213,6 +218,13 @@ describe("a policy file", () => {
       const olderMarks = sql`UPDATE mark SET marked_at = (extract(epoch FROM clock_timestamp()) * 1e6)::int8`
       yield* olderMarks
       const second = yield* startServer(place)
+      yield* olderMarks
+      writePolicy(`receivers: { one: ${secretsOf("b")} }\nroutes: [ { to: [one] } ]\n`)
+      yield* second.signal("SIGHUP")
+      yield* until(
+        "the reload is refused",
+        Effect.sync(() => second.output.stderr.includes("cannot put the policy in force")),
+      )
       yield* second.signal("SIGTERM")
       yield* second.ended
       yield* olderMarks
@@ -250,6 +262,19 @@ describe("a policy file", () => {
         receiver.arrivals.map(({ sender }) => sender),
         ["a"],
       )
+      writePolicy(`${receivers}routes: [ { to: [two] } ]\n`)
+      const audited = Effect.map(
+        operate(server, "GET", "/ops/v1/audit?action=policy.replaced"),
+        ({ text }) => decodeAudit(text).items,
+      )
+      yield* server.signal("SIGHUP")
+      yield* until(
+        "the audit has the next policy",
+        Effect.map(audited, (rows) => rows.length === 2),
+      )
+      const [next, first] = yield* audited
+      assert.deepStrictEqual([first?.actor, next?.actor, next?.via], ["system", "system", "system"])
+      assert.strictEqual(next?.parameters?.["former"], first?.subjects[0]?.id)
     }),
   )
 })

@@ -17,6 +17,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
+import { ThisReplica } from "@tocsin/core/usecases/ThisReplica"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -123,7 +124,7 @@ const layerOf = (
     useCases,
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
-    reports ? Replicas.layer : Layer.empty,
+    reports ? Layer.provide(Replicas.layer, ThisReplica.layer) : Layer.empty,
   ).pipe(
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Commits.layer),

@@ -11,6 +11,8 @@ import { atOnce, race } from "./race.ts"
 import { write } from "./records.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
 import { instant, maybe, plain } from "./rows/values.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { signedBy } from "./signedBy.ts"
 import { start } from "./samples.ts"
 import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
@@ -44,7 +46,10 @@ const roundTrip = (replica: Replica) =>
   )
 
 const report = (name: string, policy_hash: string, receivers: ReadonlyArray<string>) =>
-  reportReplica({ id: name, version: "1.2.3", policy_hash, started_at: start, receivers })
+  reportReplica(
+    { id: name, version: "1.2.3", policy_hash, started_at: start, receivers, isEmptyPolicy: false },
+    signedBy("system"),
+  )
 
 const areSeen = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
   const open = yield* newPlace(subject)
@@ -71,6 +76,16 @@ const areSeen = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Pl
   assert.deepStrictEqual(hashes(yield* transact(there.storage, report("again", "b", ["webhook"]))), [
     "again b",
   ])
+  // One row for each policy that was put in force, none for the others that followed it.
+  const audited = yield* rowsOf(here, "audit")
+  assert.deepStrictEqual(
+    audited.map(({ parameters, subjects }) => [subjects[0]?.id, parameters?.["former"]]).toSorted(),
+    [
+      ["a", undefined],
+      ["b", undefined],
+      ["b", "a"],
+    ],
+  )
 })
 
 /** Rows of processes: their values, and how replicas see each other (docs/rules.md#replicas). */

@@ -1,5 +1,6 @@
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
+import type { By } from "./api/signedCalls.ts"
 import type { Reply } from "./api/Calls.ts"
 import type { PolicyOption } from "./policy/givenPolicy.ts"
 import type { AnyCallCode } from "./TocsinError.ts"
@@ -52,14 +53,15 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
 
   /**
    * Puts another policy in force, as `createMonitor` takes it. Rejects with code `validation` and
-   * every problem by its path; the policy in force then stays.
+   * every problem by its path, and with `conflict` while a server of an older version runs on the
+   * same storage; the policy in force then stays.
    *
    * @example
    * ```ts
    * await monitor.setPolicy({ routes: [{ match: ["severity = critical"], to: ["pager"] }] })
    * ```
    */
-  readonly setPolicy: (policy: PolicyOption) => Reply<void, AnyCallCode | "validation">
+  readonly setPolicy: (policy: PolicyOption, by?: By) => Reply<void, AnyCallCode | "validation" | "conflict">
 
   /**
    * Stops: refuses new calls, waits up to 5 s for calls and requests under way, up to 4 s more for

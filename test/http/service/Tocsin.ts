@@ -19,6 +19,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import { Policies } from "@tocsin/core/usecases/Policies"
+import { ThisReplica } from "@tocsin/core/usecases/ThisReplica"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -111,7 +112,7 @@ export class Tocsin extends Context.Service<
             Queries.layer,
             Operations.layer,
             Operators.layer,
-            Policies.layer,
+            Policies.layer.pipe(Layer.provide(ThisReplica.layer)),
             TopicFeed.layer,
           ]),
           Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),

@@ -6,6 +6,7 @@ export const AuditSubjectKinds = {
   notification: "the id of the outbox item",
   incident: "the id of the incident",
   operator: "the operator's name",
+  policy: "the hash of the policy",
   silence: "the id of the silence",
 } as const
 export type AuditSubjectKind = keyof typeof AuditSubjectKinds
@@ -67,6 +68,11 @@ export const AuditActions = {
   },
   "operator.rotated": { subject: "operator", change: "its token was replaced", parameters: ["grace"] },
   "operator.removed": { subject: "operator", change: "removed", parameters: [] },
+  "policy.replaced": {
+    subject: "policy",
+    change: "put in force by a server in place of another one; the former hash, unless at a start",
+    parameters: ["former"],
+  },
   "silence.created": {
     subject: "silence",
     change: "created",

@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { AuditVia } from "../contract/Audit.ts"
 import type { Instant } from "../contract/Instant.ts"
+import { SYSTEM } from "../incidents/IncidentActRecord.ts"
 import type { Role } from "../contract/Role.ts"
 
 /** Whose token a request has, and what they may do. */
@@ -27,6 +28,9 @@ export const libraryOperator = (name = "library"): ActingOperator => ({
   via: "library",
   request_id: undefined,
 })
+
+/** What Tocsin does by itself. */
+export const systemOperator: ActingOperator = { ...libraryOperator(SYSTEM), via: "system" }
 
 /** The operator of the present request. A program that calls the library acts as `library`. */
 export const CurrentOperator = Context.Reference<ActingOperator>("@tocsin/core/operators/CurrentOperator", {

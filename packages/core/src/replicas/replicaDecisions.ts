@@ -1,3 +1,5 @@
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -7,15 +9,43 @@ import type { ReplicaRecord } from "./ReplicaRecord.ts"
 /** What a process reports of itself. */
 export interface ReplicaReport extends Pick<ReplicaRecord, "id" | "version" | "policy_hash" | "started_at"> {
   readonly receivers: ReadonlyArray<NotifierName>
+  /** Whether its policy states nothing, as without a policy file. */
+  readonly isEmptyPolicy: boolean
 }
 
-/** Writes this replica's row, and removes rows that nothing depends on. Returns the live replicas. */
-export const reportReplica = (report: ReplicaReport): Command<ReadonlyArray<ReplicaRecord>> =>
+/**
+ * Whether a report shows that another policy came into force: the replica had another one, or it
+ * starts with one that no row names. The first server of an installation without a policy does not.
+ */
+const isReplaced = (
+  rows: ReadonlyArray<ReplicaRecord>,
+  { id, isEmptyPolicy, policy_hash }: ReplicaReport,
+): boolean => {
+  const known = rows.find((replica) => replica.id === id)
+  if (known !== undefined) return known.policy_hash !== policy_hash
+  if (rows.length === 0) return !isEmptyPolicy
+  return rows.every((replica) => replica.policy_hash !== policy_hash)
+}
+
+/**
+ * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
+ * another policy is in force. Returns the live replicas.
+ */
+export const reportReplica = (
+  report: ReplicaReport,
+  signature: Signature,
+): Command<ReadonlyArray<ReplicaRecord>> =>
   function* (workspace, now) {
     yield* ensure(workspace, { replicas: true })
-    const known = workspace.replicas.group("all").find(({ id }) => id === report.id)
+    const rows = workspace.replicas.group("all")
+    const known = rows.find(({ id }) => id === report.id)
+    if (isReplaced(rows, report)) {
+      const former = known?.policy_hash
+      recordAudit(workspace, now, signature, "policy.replaced", [report.policy_hash], { former })
+    }
+    const { isEmptyPolicy: _, ...row } = report
     workspace.replicas.put({
-      ...report,
+      ...row,
       receivers: listingsOf(known?.receivers ?? [], report.receivers, now),
       seen_at: now,
       ended_at: undefined,

@@ -52,6 +52,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   notification: topic("outbox"),
   incident: topic("incidents"),
   operator: topic("operators"),
+  policy: topic("policy"),
   silence: topic("silences"),
 }
 

@@ -1,13 +1,21 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Semaphore } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import { type PolicyNotifiers } from "../policy/compilePolicy.ts"
+import { currentSignature } from "../audit/Signature.ts"
+import type { NotifierName } from "../contract/Status.ts"
+import { Receivers } from "../notifications/Receivers.ts"
+import { type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { policyHash } from "../policy/policyHash.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { PolicyInForceState, WindowList } from "../contract/Policies.ts"
+import { Ids } from "../ports/Ids.ts"
+import type { Notifier } from "../ports/Notifiers.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
+import type { StateConflict } from "./OperationErrors.ts"
+import { refuseOlder } from "./refuseOlder.ts"
+import { ThisReplica } from "./ThisReplica.ts"
 import { currentReceivers, policyHashes, replicaState } from "../replicas/listings.ts"
 
 /** Occurrences of each listed window. */
@@ -21,6 +29,14 @@ export class Policies extends Context.Service<
     readonly current: Effect.Effect<PolicyInForceState, StorageError>
     /** Its windows, each with its next times. */
     readonly windows: Effect.Effect<WindowList>
+    /**
+     * Puts another policy in force with the notifiers of its receivers, once the audit has it. Refused
+     * while a server runs that would not follow it.
+     */
+    readonly replace: (
+      policy: Policy,
+      receivers: ReadonlyMap<NotifierName, Notifier>,
+    ) => Effect.Effect<void, StateConflict | StorageError>
     /** Notifiers that a policy may name without defining them. */
     readonly given: PolicyNotifiers
   }
@@ -38,7 +54,19 @@ export class Policies extends Context.Service<
           .filter((replica) => replicaState(replica, now) === "live")
           .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       })
+      const replica = yield* ThisReplica
+      const { replace: replaceReceivers } = yield* Receivers
+      const ids = yield* Ids
+      // What the row of this process names must be in force.
+      const inTurn = (yield* Semaphore.make(1)).withPermits(1)
       return Policies.of({
+        replace: (policy, notifiers) =>
+          Effect.gen(function* () {
+            if (Object.keys(policy.document).length > 0) yield* refuseOlder(storage)
+            yield* replica.report(policy, yield* currentSignature(ids))
+            yield* replaceReceivers(notifiers)
+            yield* inForce.replace(policy)
+          }).pipe(Effect.uninterruptible, inTurn),
         given: yield* RuleSettings,
         current: Effect.gen(function* () {
           const replicas = yield* liveReplicas

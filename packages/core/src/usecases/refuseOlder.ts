@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import { isOlderRunning } from "../liveness/olderVersion.ts"
-import type { Storage } from "../ports/Storage.ts"
+import { isOlderRunning, olderSeenAt } from "../liveness/olderVersion.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { Storage } from "../ports/Storage.ts"
 import { StateConflict } from "./OperationErrors.ts"
 
 const olderRuns = () =>
@@ -11,9 +12,26 @@ const olderRuns = () =>
   })
 
 /**
- * Fails while a server runs that knows no acknowledgements and silences: it would notify in spite of
- * them (docs/rules.md#older-versions).
+ * Fails while a server runs that knows no acknowledgements, silences and policies: it would notify in
+ * spite of them (docs/rules.md#older-versions).
  */
 export const refuseOlder = Effect.fnUntraced(function* ({ mark }: Pick<Storage["Service"], "mark">) {
   if (isOlderRunning(yield* mark, yield* Instant.now)) return yield* olderRuns()
+})
+
+/**
+ * Whether such a server runs beside one that starts with a policy. After an upgrade the last mark of
+ * the former server may be seconds old: then it waits whether another one follows.
+ */
+export const startsBesideOlder = Effect.gen(function* () {
+  const { document } = (yield* PolicyInForce).current()
+  if (Object.keys(document).length === 0) return false
+  const storage = yield* Storage
+  const found = olderSeenAt(yield* storage.mark)
+  for (;;) {
+    const mark = yield* storage.mark
+    if (!isOlderRunning(mark, yield* Instant.now)) return false
+    if (olderSeenAt(mark) !== found) return true
+    yield* Effect.sleep("1 second")
+  }
 })

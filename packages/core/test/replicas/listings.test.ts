@@ -3,6 +3,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { LISTED_FOR, listedReceivers, replicaState } from "@tocsin/core/replicas/listings"
+import { signedBy } from "@tocsin/testing/signedBy"
 import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
 import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
 import { ReplicaTransitions } from "@tocsin/core/replicas/ReplicaTransitions"
@@ -54,7 +55,17 @@ const openStory = () => {
     for (const name of given) listed.set(name, now)
     running.set(process, { id, receivers: given })
     yield* storage.transact(
-      reportReplica({ id, version: "1", policy_hash: given.join(), started_at: now, receivers: given }),
+      reportReplica(
+        {
+          id,
+          version: "1",
+          policy_hash: given.join(),
+          started_at: now,
+          receivers: given,
+          isEmptyPolicy: false,
+        },
+        signedBy("system"),
+      ),
     )
   })
 

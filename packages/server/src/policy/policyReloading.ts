@@ -1,11 +1,13 @@
-import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { CurrentOperator, systemOperator } from "@tocsin/core/operators/CurrentOperator"
 import { compilePolicy, receiversGiven } from "@tocsin/core/policy/compilePolicy"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { Effect, Layer, Result, Scope } from "effect"
 import { policyNotifiers } from "../rules.ts"
 import type { Secrets } from "../Secrets.ts"
 import { loadPolicy } from "./loadPolicy.ts"
+
+const NOT_PUT_IN_FORCE = "cannot put the policy in force; keeping the current one until the next SIGHUP"
 
 /**
  * Reads the policy file and the secrets of its receivers again when the settings are. A refused
@@ -14,8 +16,7 @@ import { loadPolicy } from "./loadPolicy.ts"
 export const policyReloading = (secrets: Secrets) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const policy = yield* PolicyInForce
-      const receivers = yield* Receivers
+      const policies = yield* Policies
       const ids = yield* Ids
       const scope = yield* Effect.scope
       secrets.follow(
@@ -30,9 +31,15 @@ export const policyReloading = (secrets: Secrets) =>
               { problem: loaded.failure.lines.join("; ") },
             )
           }
-          const { document } = loaded.success
-          yield* receivers.replace(loaded.success.receivers)
-          yield* policy.replace(compilePolicy(document, receiversGiven(document, policyNotifiers(settings))))
+          const { document, receivers } = loaded.success
+          const policy = compilePolicy(document, receiversGiven(document, policyNotifiers(settings)))
+          const replaced = yield* Effect.result(
+            Effect.provideService(policies.replace(policy, receivers), CurrentOperator, systemOperator),
+          )
+          if (Result.isFailure(replaced)) {
+            const problem = replaced.failure.message
+            return yield* Effect.annotateLogs(Effect.logError(NOT_PUT_IN_FORCE), { problem })
+          }
           if (settings.SERVICE_POLICY_FILE !== undefined) yield* Effect.logInfo("the policy was read again")
         }),
       )

@@ -4,7 +4,7 @@ import { ValidationError } from "@tocsin/core/contract/Errors"
 import { Result, Schema, SchemaParser } from "effect"
 
 /** Who acts. */
-interface By {
+export interface By {
   /** The name that the audit and stories show, `library` unless given. */
   readonly by?: string | undefined
 }

@@ -30,6 +30,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/usecases/OutboxSignal"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { ReplicaVersion, ThisReplica } from "@tocsin/core/usecases/ThisReplica"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../incidents/IncidentFeed.ts"
@@ -69,6 +70,7 @@ export type TocsinServices =
   | Operations
   | Operators
   | Policies
+  | ThisReplica
   | TopicFeed
   | HealthExamination
   | IncidentFeed
@@ -120,7 +122,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Queries.layer,
     Operations.layer,
     Operators.layer,
-    Policies.layer,
+    Policies.layer.pipe(Layer.provideMerge(ThisReplica.layer)),
     TopicFeed.layer,
     HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
@@ -168,6 +170,6 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
       }),
     ),
     Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
-    options.version === undefined ? Layer.empty : Layer.succeed(Replicas.ReplicaVersion, options.version),
+    options.version === undefined ? Layer.empty : Layer.succeed(ReplicaVersion, options.version),
     Layer.succeed(Delivery.DeliverySettings, { ...Delivery.defaultDelivery, ...options.delivery }),
   )

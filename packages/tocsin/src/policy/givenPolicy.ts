@@ -2,14 +2,15 @@ import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import { type FieldProblem, fieldPath } from "@tocsin/core/contract/describeIssue"
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/operators/CurrentOperator"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { Context, Effect, Layer, Result, Scope } from "effect"
+import { readSigned } from "../api/signedCalls.ts"
 import { TocsinError } from "../TocsinError.ts"
 
 /** A policy as a program gives it: the document of a policy file, as an object. */
@@ -67,11 +68,12 @@ export const withReceivers = <E>(
  * be under way.
  */
 export const replacePolicy = Effect.fnUntraced(function* (
-  given: unknown,
+  { by, policy: given }: { readonly policy: unknown; readonly by: unknown },
   { notifiers, posting }: PolicySurroundings,
-  services: Context.Context<Notifiers | Receivers | PolicyInForce | Ids>,
+  services: Context.Context<Notifiers | Policies | Ids>,
   scope: Scope.Scope,
 ) {
+  const actor = (yield* Effect.fromResult(readSigned([by]))).by
   const read = readGivenPolicy(given, notifiers)
   if (Result.isFailure(read)) {
     return yield* Effect.fail(new TocsinError("validation", read.failure.join("\n")))
@@ -82,6 +84,7 @@ export const replacePolicy = Effect.fnUntraced(function* (
     Effect.provideService(Scope.Scope, scope),
   )
   const own = Array.from(Context.get(services, Notifiers)).filter(([name]) => notifiers.includes(name))
-  yield* Context.get(services, Receivers).replace(new Map([...own, ...made]))
-  yield* Context.get(services, PolicyInForce).replace(compilePolicy(document, notifiers))
+  yield* Context.get(services, Policies)
+    .replace(compilePolicy(document, notifiers), new Map([...own, ...made]))
+    .pipe(Effect.provideService(CurrentOperator, libraryOperator(actor)))
 })

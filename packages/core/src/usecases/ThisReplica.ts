@@ -1,0 +1,62 @@
+import { Context, Effect, Layer } from "effect"
+import { type Signature, systemSignature } from "../audit/Signature.ts"
+import type { AuditId } from "../contract/Audit.ts"
+import * as Instant from "../contract/Instant.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import { newId } from "../incidents/incidentOptions.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { PolicyDocument } from "../policy/PolicyDocument.ts"
+import { policyHash } from "../policy/policyHash.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { Ids } from "../ports/Ids.ts"
+import type { StorageError } from "../ports/Storage.ts"
+import { endReplica, reportReplica } from "../replicas/replicaDecisions.ts"
+import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
+
+/** The version that this process reports; a host program's own is not known here. */
+export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
+  defaultValue: () => "embedded",
+})
+
+/** The row of this process among the replicas (docs/rules.md#replicas). */
+export class ThisReplica extends Context.Service<
+  ThisReplica,
+  {
+    /** Reports this process with a policy; the signature is `system` unless given. Returns the live replicas. */
+    readonly report: (
+      policy: Policy,
+      signature?: Signature,
+    ) => Effect.Effect<ReadonlyArray<ReplicaRecord>, StorageError>
+    /** Reports that it shuts down. */
+    readonly end: Effect.Effect<void, StorageError>
+  }
+>()("@tocsin/core/usecases/ThisReplica") {
+  static readonly layer: Layer.Layer<ThisReplica, never, Commits | Ids | Hashing> = Layer.effect(
+    ThisReplica,
+    Effect.gen(function* () {
+      const { transact } = yield* Commits
+      const hashing = yield* Hashing
+      const ids = yield* Ids
+      const version = yield* ReplicaVersion
+      const started_at = yield* Instant.now
+      const id = ids.uuidV7(started_at)
+      const system = systemSignature(newId<AuditId>(ids))
+      // Hashing a large policy takes milliseconds.
+      let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
+      return ThisReplica.of({
+        report: ({ document, receivers: all }, signature = system) =>
+          Effect.suspend(() => {
+            if (hashed?.document !== document)
+              hashed = { document, policy_hash: policyHash(document, hashing) }
+            const { policy_hash } = hashed
+            const receivers = Array.from(all.keys())
+            const isEmptyPolicy = Object.keys(document).length === 0
+            return transact(
+              reportReplica({ id, version, policy_hash, started_at, receivers, isEmptyPolicy }, signature),
+            )
+          }),
+        end: transact(endReplica(id)),
+      })
+    }),
+  )
+}
