@@ -13,8 +13,9 @@ const NAMES = ["chat"]
 /** The tests begin at half past, within such a window, which then lasts 25 min. */
 const HOURLY = { name: "hourly", cron: "25 * * * *", tz: "Europe/Berlin", for: "30m" }
 
-const openUnder = Effect.fnUntraced(function* (document: object) {
+const openUnder = Effect.fnUntraced(function* (document: object, at = START_MILLIS) {
   const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  yield* TestClock.setTime(at)
   const process = yield* service.open("first", { keepsHouse: true })
   const policy = compilePolicy(Result.getOrThrow(readPolicy(document, NAMES)), NAMES)
   yield* process.policy.replace(policy)
@@ -35,7 +36,7 @@ const openUnder = Effect.fnUntraced(function* (document: object) {
     const ofIncidents = yield* process.commits.transact(heldIncidents(ids, options))
     assert.deepStrictEqual(Array.from(ofItems.values()), Array.from(ofIncidents.values()))
     return Array.from(ofItems.values(), ({ held_by, held_until }) => {
-      const minutes = (Number(held_until) / 1_000 - START_MILLIS) / 60_000
+      const minutes = (Number(held_until) / 1_000 - at) / 60_000
       return `${held_by.join(", ")} until ${minutes}`
     })
   })
@@ -86,6 +87,45 @@ describe("a maintenance window", () => {
         items().map(({ state }) => state),
         ["discarded"],
       )
+    }),
+  )
+})
+
+/**
+ * A window's zone and cron, when it begins, and after how many minutes the zone's clock shows that time
+ * again. Without them, the clock is set forward over it.
+ */
+const NIGHTS = [
+  ["Europe/Berlin", "30 2 29 3 *", "2026-03-29T01:00:00Z", undefined],
+  ["Europe/Berlin", "30 2 25 10 *", "2026-10-25T00:30:00Z", 60],
+  ["America/New_York", "30 2 8 3 *", "2026-03-08T07:00:00Z", undefined],
+  ["America/New_York", "30 1 1 11 *", "2026-11-01T05:30:00Z", 60],
+  ["Australia/Lord_Howe", "15 2 4 10 *", "2026-10-03T15:30:00Z", undefined],
+  ["Australia/Lord_Howe", "45 1 5 4 *", "2026-04-04T14:45:00Z", 30],
+] as const
+
+describe("a window in a night in which the clock changes", () => {
+  it.effect.each(NIGHTS)("in %s at %s begins once, at %s", ([tz, cron, starts, again]) =>
+    Effect.gen(function* () {
+      const { after, held, messages, turns } = yield* openUnder(
+        { windows: [{ name: "night", cron, tz, for: "5m", match: ["check_id = disk"] }] },
+        Date.parse(starts) - 60_000,
+      )
+      yield* turns("disk", "warning")
+      yield* turns("disk", "ok")
+      assert.deepStrictEqual(messages(), ["opened warning", "resolved warning"])
+      yield* after("61 seconds")
+      yield* turns("disk", "critical")
+      assert.deepStrictEqual(yield* held, ["window:night until 6"])
+      yield* after("4 minutes")
+      assert.strictEqual(messages().length, 2)
+      yield* after("65 seconds")
+      assert.deepStrictEqual(messages().slice(2), ["opened critical"])
+      if (again === undefined) return
+      yield* after(Duration.minutes(again - 4))
+      yield* turns("disk", "ok")
+      yield* turns("disk", "warning")
+      assert.deepStrictEqual(messages().slice(3), ["resolved critical", "opened warning"])
     }),
   )
 })
