@@ -12,7 +12,14 @@ export type Step = { readonly minutes: number } & (
     }
   | { readonly step: "acknowledge"; readonly which: number; readonly lasts: number }
   | { readonly step: "silence"; readonly match: string; readonly lasts: number }
-  | { readonly step: "withdraw" | "note" | "expire" | "release" | "restart"; readonly which: number }
+  | {
+      readonly step: "withdraw" | "note" | "expire" | "release" | "replay" | "restart"
+      readonly which: number
+    }
+  /** From now on, a receiver refuses what it is sent, or accepts it again. */
+  | { readonly step: "refuse" | "accept"; readonly receiver: string }
+  /** The clock of every process is set back by an hour. */
+  | { readonly step: "clock_back" }
 )
 
 const which = integer(0, 9)
@@ -41,17 +48,44 @@ const silence = Arbitrary.all({
   minutes,
 })
 const act = Arbitrary.all({
-  step: oneOf<"withdraw" | "note" | "expire" | "release">("withdraw", "note", "expire", "release"),
+  step: oneOf("withdraw", "note", "expire", "release", "replay"),
   which,
   minutes,
 })
+const answer = Arbitrary.all({ step: oneOf("refuse", "accept"), receiver: oneOf("chat", "pager"), minutes })
+const clockBack = Arbitrary.all({ step: Arbitrary.Constant("clock_back" as const), minutes })
 const restart = Arbitrary.all({ step: Arbitrary.Constant("restart" as const), which, minutes })
 
 /** Most steps of a story. Give it as `size` too: stories grow to it from run to run. */
 export const LONGEST = 18
 
-/** Results, acts of people and restarts, minutes apart. All results are loud. */
-export const peopleStory: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(
-  weighted<Step>([12, report], [2, acknowledge], [2, silence], [2, act], [1, restart]),
-  { minLength: 12, maxLength: LONGEST },
+/** When stories begin: on a day, and before the clock changes in Berlin. By then, no real lease has ended. */
+export const BEGINNINGS = ["2031-02-01T08:30Z", "2031-03-30T00:50Z", "2031-10-26T00:50Z"] as const
+
+/** What happens, minutes apart, and from when on. All results are loud. */
+export interface Story {
+  readonly begins: (typeof BEGINNINGS)[number]
+  readonly steps: ReadonlyArray<Step>
+}
+
+const storyOf = (...kinds: Parameters<typeof weighted<Step>>): Arbitrary.Arbitrary<Story> =>
+  Arbitrary.all({
+    begins: oneOf(...BEGINNINGS),
+    steps: Arbitrary.array(weighted<Step>(...kinds), { minLength: 12, maxLength: LONGEST }),
+  })
+
+/** Results, acts of people, refusals and restarts. */
+export const peopleStory = storyOf(
+  [12, report],
+  [2, acknowledge],
+  [2, silence],
+  [3, act],
+  [1, answer],
+  [1, restart],
 )
+
+/** The same with a clock that is set back. */
+export const storyOfClocks = storyOf([10, report], [2, acknowledge], [2, silence], [1, act], [1, clockBack])
+
+/** Results and restarts alone. */
+export const quietStory = storyOf([12, report], [1, restart])

@@ -85,6 +85,8 @@ export interface ServiceOptions extends Partial<RuleOptions>, ReceiversOptions {
   readonly hints?: boolean
   /** The shared storage. */
   readonly storage?: Storage["Service"]
+  /** The source of IDs of all processes. */
+  readonly ids?: Ids["Service"]
   /** Changes the storage as the processes see it. */
   readonly clientOf?: (storage: Storage["Service"]) => Storage["Service"]
 }
@@ -143,7 +145,7 @@ const layerOf = (
 
 /** Opens a service without rows or processes, and sets the clock to its start. */
 export const openService = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
-  const { answerTo, onAttempt, onMove, hints, storage, clientOf, ...changes } = options
+  const { answerTo, onAttempt, onMove, hints, ids, storage, clientOf, ...changes } = options
   yield* TestClock.setTime(START_MILLIS)
   const closings: Array<Effect.Effect<void>> = []
   yield* Effect.addFinalizer(() =>
@@ -156,7 +158,8 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     if (hints) PubSub.publishUnsafe(enqueued, undefined)
   })
   const serviceRules = { ...defaultRules, heartbeatRate: UNLIMITED, ...changes }
-  const shared = yield* Layer.build(Layer.fresh(Layer.merge(SeededIds.layer("service"), NodeHashing.layer())))
+  const idsLayer = ids === undefined ? SeededIds.layer("service") : Layer.succeed(Ids, ids)
+  const shared = yield* Layer.build(Layer.fresh(Layer.merge(idsLayer, NodeHashing.layer())))
   const receivers = makeReceivers({ ...(answerTo && { answerTo }), ...(onAttempt && { onAttempt }) })
 
   const open = Effect.fnUntraced(function* (name: string, opened: ProcessOptions = {}) {

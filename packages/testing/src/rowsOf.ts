@@ -1,7 +1,6 @@
 import type { ListFilters, ListName, ListQuery, ListRows } from "@tocsin/core/engine/lists/ListDefinitions"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
-import type { Replica } from "./Replica.ts"
 
 const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   agents: { list: "agents", filter: {}, sort: "agent_id", direction: "asc" },
@@ -35,7 +34,7 @@ export const LISTS: ReadonlyArray<ListName> = [
 
 /** All rows of a list that a filter leaves, in the list's usual order. */
 export const rowsOf = <L extends ListName>(
-  { storage }: Replica,
+  { storage }: { readonly storage: Storage["Service"] },
   list: L,
   filter?: ListFilters[L],
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> => {

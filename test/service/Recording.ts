@@ -1,0 +1,99 @@
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { assertSame } from "@tocsin/testing/assertSame"
+import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { transact } from "@tocsin/testing/transact"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+
+/** A command that changed something in memory. */
+interface Recorded {
+  readonly number: number
+  readonly at: Instant
+  readonly command: Command<unknown>
+  readonly reply: unknown
+  readonly storageTime: Instant | undefined
+}
+
+const DRAWS_OF_A_COMMAND = 10_000
+
+/** IDs that depend on the command and the clock alone, so that a repeated command draws the same. */
+const makeIds = () => {
+  let drawn = 0
+  const next = () => (drawn += 1).toString(16).padStart(12, "0")
+  return {
+    begin: (command: number) => {
+      drawn = command * DRAWS_OF_A_COMMAND
+    },
+    ids: Ids.of({
+      uuidV7: (now) => {
+        const time = (now / 1_000n).toString(16).padStart(12, "0")
+        return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${next()}`
+      },
+      secret: () => next().padStart(43, "0"),
+    }),
+  }
+}
+
+/** Records what all processes of a service do to a storage in memory, to be repeated on another one. */
+export const record = () => {
+  const memory = MemoryStorage.make(new MemoryTables())
+  const { begin, ids } = makeIds()
+  const recorded: Array<Recorded> = []
+  let commands = 0
+
+  const storage = Storage.of({
+    ...memory,
+    transact: (command) =>
+      Effect.suspend(() => {
+        const number = (commands += 1)
+        let now: Pick<Recorded, "at" | "storageTime"> | undefined
+        const timed: typeof command = function* (workspace, at) {
+          begin(number)
+          const reply = yield* command(workspace, at)
+          now = { at, storageTime: workspace.found.storageTime }
+          return reply
+        }
+        return Effect.tap(memory.transact(timed), ({ changes, reply }) =>
+          Effect.sync(() => {
+            if (changes.isWrite && now !== undefined) recorded.push({ number, command, reply, ...now })
+          }),
+        )
+      }),
+  })
+
+  /** Repeats all that changed something. Asserts equal replies, and equal rows at the end. */
+  const repeatOn = Effect.fnUntraced(function* (other: Storage["Service"]) {
+    for (const { at, command, number, reply, storageTime } of recorded) {
+      yield* TestClock.setTime(Number(at / 1_000n))
+      const repeated = yield* transact(other, function* (workspace, now) {
+        begin(number)
+        const decision = command(workspace, now)
+        for (let step = decision.next(); ; step = decision.next()) {
+          if (step.done === true) return step.value
+          yield step.value
+          // Leases go by the clock of the storage, which no test moves.
+          if (workspace.found.storageTime !== undefined) workspace.found.storageTime = storageTime
+        }
+      })
+      assertSame(repeated, reply, `the reply to command ${number}`)
+    }
+    for (const list of LISTS) {
+      const [found, expected] = yield* Effect.all([
+        rowsOf({ storage: other }, list),
+        rowsOf({ storage }, list),
+      ])
+      assertSame(found.map(withoutNumber), expected.map(withoutNumber), list)
+    }
+  })
+
+  return { storage, ids, repeatOn }
+}
+
+/** Storages number what they store. An emptied database continues where it was. */
+const withoutNumber = (row: object): object =>
+  Object.fromEntries(Object.entries(row).filter(([field]) => field !== "seq"))
