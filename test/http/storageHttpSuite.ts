@@ -15,7 +15,7 @@ import { streamSuite } from "./semantics/streamSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
-const ROUNDS = 10
+const ROUNDS = 6
 
 /**
  * The part of the HTTP contract that depends on the storage: each endpoint, cursors, the walk,
