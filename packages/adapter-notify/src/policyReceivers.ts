@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import process from "node:process"
 import type { FieldProblem } from "@tocsin/core/contract/describeIssue"
 import type { NotifierName } from "@tocsin/core/contract/Status"
@@ -11,6 +10,7 @@ import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack } from "./messenger/messengerSlack.ts"
 import { messengerTelegram } from "./messenger/messengerTelegram.ts"
+import { readBoundedFile } from "./readBoundedFile.ts"
 import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
 
 /** The name of a secret in a receiver, without `_file` or `_env`. */
@@ -45,6 +45,8 @@ export const policyReceivers = Effect.fnUntraced(function* (
   return problems.length === 0 ? made : yield* Effect.fail(problems)
 })
 
+/** Many times the longest address or list of secrets. */
+const MAX_SECRET_BYTES = 65_536
 const SECRET_KEY = /^(?<name>url|secret|telegram_token)_(?<from>file|env)$/u
 
 const secretsOf = (receiver: Receiver): Result.Result<Secrets, ReadonlyArray<FieldProblem>> => {
@@ -69,9 +71,11 @@ const readVariable = (name: string): Result.Result<string, string> => {
 }
 
 const readFile = (path: string): Result.Result<string, string> => {
-  const read = Result.try(() => readFileSync(path, "utf8").trim())
+  const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES))
   if (Result.isFailure(read)) return Result.fail("names a file that cannot be read: check its path and owner")
-  return read.success === "" ? Result.fail("names an empty file") : Result.succeed(read.success)
+  if (read.success === undefined) return Result.fail("names a file that is larger than 64 KiB")
+  const text = read.success.trim()
+  return text === "" ? Result.fail("names an empty file") : Result.succeed(text)
 }
 
 const redacted = (text = ""): Redacted.Redacted => Redacted.make(text)

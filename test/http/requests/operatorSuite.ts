@@ -140,7 +140,10 @@ export const operatorSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         yield* refused("POST", "/ops/v1/operators", { name, role: "read" }, "name")
       yield* refused("POST", "/ops/v1/operators", { name: "ann", role: "root" }, "role")
       yield* refused("POST", "/ops/v1/operators", { name: "ann", role: "read", token: "x" }, "token")
+      const past = { expires_at: "2020-01-01T00:00:00Z" }
+      yield* refused("POST", "/ops/v1/operators", { name: "ann", role: "read", ...past }, "expires_at")
       yield* created({ name: "ann", role: "read" })
+      yield* refused("PATCH", "/ops/v1/operators/ann", past, "expires_at")
       for (const grace of ["8d", "1", "-1s"])
         yield* refused("POST", "/ops/v1/operators/ann/rotate", { grace }, "grace")
       for (const [method, path] of [

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { AcknowledgeRequest } from "../contract/Acknowledgements.ts"
+import { formatDuration } from "../contract/DurationText.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
@@ -13,7 +14,10 @@ export const acknowledgedUntil = (
     return Result.fail("for and until exclude each other; give one of them")
   const until = request.until ?? Instant.plus(now, request.for ?? rules.acknowledgedFor)
   if (until <= now) return Result.fail("until must be in the future")
-  return until > Instant.plus(now, rules.longestAcknowledgement)
-    ? Result.fail("an acknowledgement must not last longer than SERVICE_ACK_MAX; acknowledge again later")
+  const longest = rules.longestAcknowledgement
+  return until > Instant.plus(now, longest)
+    ? Result.fail(
+        `an acknowledgement must not last longer than ${formatDuration(longest)} (SERVICE_ACK_MAX); acknowledge again later`,
+      )
     : Result.succeed(until)
 }

@@ -23,12 +23,11 @@ export const AcknowledgeRequest = closedStruct({
 }).annotate({ identifier: "AcknowledgeRequest", description: "Acknowledges an incident." })
 export type AcknowledgeRequest = typeof AcknowledgeRequest.Type
 
+const IDS_RULE = { expected: `1 to ${MAX_IDS} ids` }
+
 /** The body that acknowledges several incidents. */
 export const AcknowledgeAllRequest = closedStruct({
-  ids: Schema.Array(IncidentId).check(
-    Schema.isMinLength(1),
-    Schema.isMaxLength(MAX_IDS, { expected: `1 to ${MAX_IDS} ids` }),
-  ),
+  ids: Schema.Array(IncidentId).check(Schema.isMinLength(1, IDS_RULE), Schema.isMaxLength(MAX_IDS, IDS_RULE)),
   note: Schema.optionalKey(Note),
   for: Schema.optionalKey(For),
 }).annotate({ identifier: "AcknowledgeAllRequest", description: "Acknowledges up to 200 incidents." })

@@ -1,7 +1,7 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { durationText } from "../contract/DurationText.ts"
 import { NotifierName, Severity } from "../contract/Status.ts"
-import { MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "../silences/Matcher.ts"
+import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "../silences/Matcher.ts"
 
 /** A matcher as a policy writes it: `label:team = db`. */
 const MatcherText = Schema.String.annotate({
@@ -19,12 +19,17 @@ const MatcherText = Schema.String.annotate({
     }),
   ),
 )
-const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS))
+const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
 
-const whole = (minimum: number, maximum: number) =>
-  Schema.Number.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
+const whole = (minimum: number, maximum: number) => {
+  const rule = { expected: `an integer from ${minimum} to ${maximum}` }
+  return Schema.Number.check(Schema.isInt(rule), Schema.isBetween({ minimum, maximum }, rule))
+}
+const TEXT_RULE = { expected: "a text of 1 to 1,024 characters" }
 const text = (description: string) =>
-  Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1_024)).annotate({ description })
+  Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
+    description,
+  })
 const secret = <Name extends string>(name: Name, description: string) =>
   ({
     [`${name}_file`]: Schema.optionalKey(text(`A file that holds ${description}.`)),

@@ -88,8 +88,9 @@ const messengerProblems = (
 const MOST_LISTED = 20
 
 const listed = (known: ReadonlySet<string>): string => {
+  if (known.size === 0) return "there is none"
   const names = Array.from(known).slice(0, MOST_LISTED).toSorted().join(", ")
-  return known.size > MOST_LISTED ? `${names}, …` : names || "none"
+  return `the receivers are ${names}${known.size > MOST_LISTED ? ", …" : ""}`
 }
 
 const unknownReceivers = (
@@ -98,7 +99,7 @@ const unknownReceivers = (
   ...path: ReadonlyArray<PropertyKey>
 ): ReadonlyArray<FieldProblem> =>
   names.flatMap((name, n) =>
-    known.has(name) ? [] : [problem(`names no receiver; the receivers are ${listed(known)}`, ...path, n)],
+    known.has(name) ? [] : [problem(`names no receiver; ${listed(known)}`, ...path, n)],
   )
 
 const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {

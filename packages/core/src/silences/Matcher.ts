@@ -8,9 +8,13 @@ import { compileGlob, hasLiteral } from "./glob.ts"
 /** Most matchers that one list may hold. */
 export const MAX_MATCHERS = 20
 
+/** The refusal of a longer list, or of something else. */
+export const MATCHERS_RULE = { expected: `a list of at most ${MAX_MATCHERS} matchers` }
+
 const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"] as const
 const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
-const FIELD_RULE = "must be agent_id, check_id, incident_key, hostname, severity or label:KEY"
+const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or label:KEY"
+const FIELD_RULE = `must be ${FIELD_NAMES}`
 
 /**
  * What a matcher looks at: a field of the incident, the check or the agent, or one of the agent's
@@ -23,7 +27,7 @@ const MatcherField = Schema.Union([
       expected: "label: and 1 to 64 letters, digits or the characters . _ : -",
     }),
   ),
-]).annotate({ identifier: "MatcherField", description: FIELD_RULE })
+]).annotate({ identifier: "MatcherField", description: FIELD_RULE, expected: FIELD_NAMES })
 type MatcherField = typeof MatcherField.Type
 
 /** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
@@ -52,7 +56,7 @@ export const isPositive = ({ field, op, value }: Matcher): boolean =>
 
 /** Conditions that must all hold, at least one of which names what it means. */
 export const Matchers = Schema.Array(Matcher).check(
-  Schema.isMaxLength(MAX_MATCHERS),
+  Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE),
   Schema.makeFilter<ReadonlyArray<Matcher>>((matchers) =>
     matchers.some(isPositive)
       ? undefined

@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { formatDuration } from "../contract/DurationText.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { SilenceRequest } from "../contract/Silences.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -18,7 +19,9 @@ const endAfter = (
   if (ends_at <= starts_at) return Result.fail("ends_at must be in the future, and after starts_at")
   if (ends_at > LATEST) return Result.fail("ends_at must be before the year 10000")
   return ends_at > Instant.plus(starts_at, longestSilence)
-    ? Result.fail("a silence must not last longer than SERVICE_SILENCE_MAX; extend it later")
+    ? Result.fail(
+        `a silence must not last longer than ${formatDuration(longestSilence)} (SERVICE_SILENCE_MAX); extend it later`,
+      )
     : Result.succeed(ends_at)
 }
 

@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
-import type { ValidationError } from "../contract/Errors.ts"
+import { ValidationError } from "../contract/Errors.ts"
 import * as Instant from "../contract/Instant.ts"
 import type {
   ChangeOperatorRequest,
@@ -23,7 +23,8 @@ import { Ids } from "../ports/Ids.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
-const USUAL_GRACE = Duration.hours(24)
+/** How long a former token stays valid after a rotation. */
+export const USUAL_GRACE = Duration.hours(24)
 
 const noSuchOperator = () =>
   new NotFound({ message: "no operator has this name; list operators with GET /ops/v1/operators" })
@@ -40,6 +41,15 @@ const toOperator = (record: OperatorRecord): Operator => ({
   created_by: record.created_by,
   expires_at: record.expires_at ?? null,
   last_used_at: record.last_used_at ?? null,
+})
+
+/** An operator that has expired would have a token that never works. */
+const refusePast = Effect.fnUntraced(function* (expires_at: Instant.Instant | null | undefined) {
+  if (expires_at !== undefined && expires_at !== null && expires_at <= (yield* Instant.now)) {
+    return yield* new ValidationError({
+      message: "expires_at must be in the future; remove the operator to end its token now",
+    })
+  }
 })
 
 /** Named operators and their tokens (docs/rules.md#operators). */
@@ -59,12 +69,12 @@ export class Operators extends Context.Service<
     /** Creates an operator, and returns its token this once. */
     readonly create: (
       request: CreateOperatorRequest,
-    ) => Effect.Effect<OperatorWithToken, StateConflict | StorageError>
+    ) => Effect.Effect<OperatorWithToken, StateConflict | StorageError | ValidationError>
     /** Changes the role or the expiry of an operator. */
     readonly change: (
       name: OperatorName,
       request: ChangeOperatorRequest,
-    ) => Effect.Effect<Operator, NotFound | StorageError>
+    ) => Effect.Effect<Operator, NotFound | StorageError | ValidationError>
     /** Replaces the token of an operator, and returns the new one this once. */
     readonly rotate: (
       name: OperatorName,
@@ -112,6 +122,7 @@ export class Operators extends Context.Service<
           return { ...page, items: page.items.map(toOperator) }
         }),
         create: Effect.fn("Operators.create")(function* ({ name, role, expires_at }) {
+          yield* refusePast(expires_at)
           const { token, token_hash } = yield* newToken
           const operator = yield* commits.transact(
             decisions.createOperator({ name, role, expires_at, token_hash }, yield* signature),
@@ -120,6 +131,7 @@ export class Operators extends Context.Service<
           return { ...toOperator(operator), token: Redacted.value(token) }
         }),
         change: Effect.fn("Operators.change")(function* (name, { role, expires_at }) {
+          yield* refusePast(expires_at)
           const changes = {
             ...(role !== undefined && { role }),
             ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),

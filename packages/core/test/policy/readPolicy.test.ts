@@ -104,7 +104,16 @@ describe("a policy", () => {
     [
       "concurrency out of range",
       { receivers: { a: { kind: "debug", concurrency: 65 } } },
-      ["receivers.a.concurrency"],
+      ["receivers.a.concurrency must be an integer from 1 to 64"],
+    ],
+    [
+      "a matcher outside a list, and texts that are none",
+      { windows: [{ name: "w", cron: "", tz: 5, for: "1h", match: "check_id = disk" }] },
+      [
+        "windows.0.cron must be a text of 1 to 1,024 characters",
+        "windows.0.tz must be a text of 1 to 1,024 characters",
+        "windows.0.match must be a list of at most 20 matchers",
+      ],
     ],
     [
       "a missing receiver",

@@ -56,7 +56,6 @@ const ACTS: ReadonlyArray<Column<IncidentDetail["acts"][number]>> = [
 
 const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
   ...NOTIFICATION,
-  { title: "RECEIVER", cell: (item) => item.receiver },
   { title: "WHY", cell: (item) => item.why, least: 16 },
   ERROR_COLUMN,
 ]

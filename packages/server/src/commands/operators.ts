@@ -1,3 +1,4 @@
+import { formatDuration } from "@tocsin/core/contract/DurationText"
 import * as Instant from "@tocsin/core/contract/Instant"
 import {
   CreateOperatorRequest,
@@ -7,12 +8,12 @@ import {
   RotateOperatorRequest,
 } from "@tocsin/core/contract/Operators"
 import { Role } from "@tocsin/core/contract/Role"
-import { Operators } from "@tocsin/core/usecases/Operators"
+import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
-import { confirm, writeResult } from "../output/Output.ts"
+import { confirm, Output, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
@@ -92,7 +93,9 @@ const rotate = Command.make(
       const rotated = Effect.catchTag(operators.rotate(operator, request), "NotFound", () =>
         Effect.fail(noSuchOperator(operator)),
       )
-      return yield* writeToken(yield* rotated, json)
+      yield* writeToken(yield* rotated, json)
+      const { note } = yield* Output
+      yield* note(`the former token stays valid for ${formatDuration(request.grace ?? USUAL_GRACE)}\n`)
     })
     return yield* Effect.provide(replace, useCases)
   }),

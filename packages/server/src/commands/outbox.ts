@@ -1,6 +1,5 @@
 import { OutboxId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotificationOutboxItem } from "@tocsin/core/contract/Resources"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/core/contract/Status"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
@@ -14,26 +13,25 @@ import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
-type Item = NotificationOutboxItem
+type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
 
 /** The columns of a notification, also in its incident. */
 export const NOTIFICATION: ReadonlyArray<
-  Column<Pick<Item, "id" | "notifier" | "event_type" | "state" | "attempts">>
+  Column<Pick<HeldItem, "id" | "notifier" | "receiver" | "event_type" | "state" | "attempts">>
 > = [
   { title: "NOTIFICATION", cell: (item) => item.id },
   { title: "NOTIFIER", cell: (item) => item.notifier },
+  { title: "RECEIVER", cell: (item) => item.receiver },
   { title: "EVENT", cell: (item) => item.event_type },
   { title: "STATE", cell: (item) => item.state, isState: true },
   { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
 ]
 
-export const ERROR_COLUMN: Column<Pick<Item, "last_error">> = {
+export const ERROR_COLUMN: Column<Pick<HeldItem, "last_error">> = {
   title: "LAST ERROR",
   cell: (item) => item.last_error ?? "",
   least: 16,
 }
-
-type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<HeldItem>> => [
   ...NOTIFICATION,

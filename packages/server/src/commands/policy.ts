@@ -39,7 +39,7 @@ const check = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Check a policy, and name every problem by line and path. Opens no file and no variable that the policy names",
+    "Check a policy, and name its problems by line and path; correcting some may show others. Opens no file and no variable that the policy names",
   ),
   Command.withShortDescription("Check a policy"),
 )

@@ -16,7 +16,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { writeResult } from "../output/Output.ts"
-import { ageText } from "../output/texts.ts"
+import { ageText, plural } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
@@ -76,7 +76,8 @@ const list = Command.make(
 
 const previewText = ({ agents, held_now, needs_confirm, open_incidents, sample }: SilencePreview): string =>
   [
-    `covers ${agents} agents and ${open_incidents} open incidents; would hold ${held_now} notifications now`,
+    `covers ${plural(agents, "agent")} and ${plural(open_incidents, "open incident")}; ` +
+      `would hold ${plural(held_now, "notification")} now`,
     ...sample.map(({ id: incident, incident_key, severity }) => `${incident} ${severity} ${incident_key}`),
     ...(needs_confirm ? ["covers more than half of the agents: add --confirm if that is meant"] : []),
     "",

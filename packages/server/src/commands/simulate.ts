@@ -13,7 +13,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { spanText } from "../output/texts.ts"
+import { plural, spanText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
@@ -86,9 +86,6 @@ const linesOf = Effect.fnUntraced(function* (file: string) {
     ),
   )
 })
-
-const plural = (count: number, of: string): string =>
-  `${count.toLocaleString("en-US")} ${of}${count === 1 ? "" : "s"}`
 
 const draw = (report: SimulationReport, output: Output["Service"]): string => {
   const { agents, results, incidents, notifications, unsent } = report

@@ -21,6 +21,10 @@ export const ageText = (instant: Instant.Instant, now: Instant.Instant): string 
   return seconds < 0 ? `in ${span}` : `${span} ago`
 }
 
+/** A count of things: `1 agent`, `2,000 agents`. */
+export const plural = (count: number, of: string): string =>
+  `${count.toLocaleString("en-US")} ${of}${count === 1 ? "" : "s"}`
+
 const SIZE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const
 const STEP = 1_024
 

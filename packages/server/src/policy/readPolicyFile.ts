@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from "node:fs"
 import { MAX_POLICY_BYTES, type PolicyText, readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
+import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyIssue } from "@tocsin/core/contract/Policies"
 import { Result } from "effect"
@@ -9,9 +9,7 @@ export const readPolicyFile = (
   file: string,
   given: PolicyNotifiers,
 ): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
-  const read = Result.try(() =>
-    statSync(file).size > MAX_POLICY_BYTES ? undefined : readFileSync(file, "utf8"),
-  )
+  const read = Result.try(() => readBoundedFile(file, MAX_POLICY_BYTES))
   if (Result.isFailure(read)) return refuse("cannot be read: check that it exists and is readable")
   return read.success === undefined ? refuse("is larger than 1 MiB") : readPolicyText(read.success, given)
 }
