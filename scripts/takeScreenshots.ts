@@ -3,7 +3,9 @@
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { Browser } from "../test/console/Console.ts"
+import buildBundles from "../test/processes/bundledPrograms.ts"
 import { takeScreenshots } from "../test/console/screenshots.ts"
 
 const folder = fileURLToPath(new URL("../docs/console", import.meta.url))
+buildBundles()
 await Effect.runPromise(Effect.scoped(Effect.provide(takeScreenshots(folder), Browser.layer)))

@@ -170,7 +170,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
           const { page } = await openConsole(context, `${baseUrl}/#/admission`)
           const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
           await signIn(page)
-          await page.getByText("replaces an accepted key").waitFor()
+          await page.getByText("replaces a key").waitFor()
           await page.getByLabel("Select host-1").check()
           await page.getByLabel("Select host-2").check()
           await page.getByRole("status").getByText("2 selected").waitFor()

@@ -69,6 +69,8 @@ export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
     // Colours that fade would be caught half-way.
     await page.emulateMedia({ reducedMotion: "reduce" })
     await signIn(page)
+    // No row is pointed at.
+    await page.mouse.move(0, 0)
     for (const [name, address] of Object.entries({ ...PAGES, incident: `incidents/${incident?.id ?? ""}` })) {
       await page.goto(`${baseUrl}/#/${address}`)
       await page.locator(".loading").first().waitFor({ state: "detached" })

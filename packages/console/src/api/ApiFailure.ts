@@ -48,6 +48,8 @@ export const failureOf = (status: number, body: unknown, requestId: string | und
     const named = typeof error["request_id"] === "string" ? error["request_id"] : requestId
     return new ApiFailure(error["code"], error["message"], { status, requestId: named })
   }
+  if (status === 429)
+    return new ApiFailure("rate_limited", "a proxy refuses more requests for now", { status, requestId })
   return GATEWAY.has(status)
     ? new ApiFailure("unavailable", `the server is unavailable (${status})`, { status, requestId })
     : new ApiFailure("unexpected_answer", `an answer that is not Tocsin's (${status})`, { status, requestId })

@@ -80,6 +80,8 @@ export const request = async <Answer>(
       signal: AbortSignal.any(signals),
       cache: "no-store",
       credentials: "omit",
+      // The API sends nobody elsewhere.
+      redirect: "manual",
     })
     text = await response.text()
   } catch (cause) {

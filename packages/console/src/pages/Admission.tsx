@@ -31,7 +31,13 @@ const Row = ({ agent }: { readonly agent: Agent }) => {
       <b>{id}</b>
       <span class="subject">{agent.hostname}</span>
       <code class="fingerprint">{agent.key_fingerprint}</code>
-      <span class="notes">{agent.rotation_pending && <em class="taker">replaces an accepted key</em>}</span>
+      <span class="notes">
+        {agent.rotation_pending && (
+          <em class="taker" title="It replaces an accepted key">
+            replaces a key
+          </em>
+        )}
+      </span>
       <Time at={agent.last_seen_at} />
       {mayAdminister.value && (
         <span class="acts">

@@ -60,8 +60,6 @@ const drawAgent = ({ agent_id, checks }: AgentChecks<Check>) => (
   </div>
 )
 
-const HEIGHTS = { wide: 2.6, narrow: 5.4 }
-
 const agentsOf = (
   query: { readonly is_stale?: true },
   words: string,
@@ -91,7 +89,6 @@ export const CheckGrid = () => {
       label="Agents and their checks"
       listed={listed}
       keyOf={({ agent_id }) => agent_id}
-      rowHeights={HEIGHTS}
       empty={<Empty title="No checks here">Each check appears with its first result.</Empty>}
     >
       {drawAgent}

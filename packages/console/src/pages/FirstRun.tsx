@@ -4,10 +4,10 @@ import { AdmissionList } from "./Admission.tsx"
 /** An address within single quotes of a shell. */
 const quotable = (address: string): string => address.replace(/\/$/, "").replaceAll("'", "%27")
 
-/** The commands that bring an agent with two checks, with this server's address. */
+/** The commands that bring an agent with a check, with this server's address. */
 const agentCommand = (address: string): string =>
   `mkdir -p agent
-echo '{ server: "${quotable(address)}", checks: { disk: { disk: {} }, uptime: { command: [uptime] } } }' > agent/config.yaml
+echo '{ server: "${quotable(address)}", checks: { disk: { disk: {} } } }' > agent/config.yaml
 npm run -s agent -- start --config agent/config.yaml --state agent/state`
 
 /** The command that sends one result without the agent. */

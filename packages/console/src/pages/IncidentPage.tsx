@@ -32,7 +32,7 @@ const NoteForm = ({ id }: { readonly id: string }) => {
       <textarea
         id="note"
         ref={field}
-        rows={2}
+        rows={1}
         maxLength={4096}
         value={text}
         onInput={(event) => (text.value = event.currentTarget.value)}

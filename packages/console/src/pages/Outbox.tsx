@@ -1,5 +1,6 @@
 import type { HeldOutboxItem } from "@tocsin/client"
 import { countText } from "../format/times.ts"
+import { titleOf } from "../state/incidentActs.ts"
 import { holdText } from "../state/incidentStory.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
@@ -10,6 +11,7 @@ import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
 import { Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
+import { useDetail } from "../view/useDetail.ts"
 import { usePages } from "../view/usePages.ts"
 import { Release, Replay } from "./IncidentPage.tsx"
 
@@ -22,13 +24,26 @@ const TABS = [
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
+/** Which incident it is about, and why it was written or failed. */
+const About = ({ item }: { readonly item: HeldOutboxItem }) => {
+  const incident = useDetail(item.incident_id)?.incident
+  const reason = item.last_error ?? item.cause ?? ""
+  return (
+    <span class="subject">
+      {incident !== undefined && titleOf(incident)}
+      {incident !== undefined && reason !== "" && " · "}
+      {reason}
+    </span>
+  )
+}
+
 const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
   <div class="row outbox" data-id={item.id}>
     <Mark state={item.state} />
     <a class="main" href={linkTo("incidents", [item.incident_id])}>
       {item.event_type} to {item.receiver}
     </a>
-    <span class="subject">{item.last_error ?? item.cause ?? ""}</span>
+    <About item={item} />
     <span class="notes">
       {item.held_by.length > 0 && (
         <em class="held">
@@ -40,7 +55,7 @@ const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
           )}
         </em>
       )}
-      {item.attempts > 0 && <em>{countText(item.attempts, "attempt")}</em>}
+      {item.attempts > 1 && <em>{countText(item.attempts, "attempt")}</em>}
       {item.state === "retry" && typeof item.next_attempt_at === "string" && (
         <em>
           tried again <Time at={item.next_attempt_at} />

@@ -15,11 +15,10 @@ interface ListingProps<Item> {
   /** Shown instead of a list without items. */
   readonly empty: ComponentChildren
   readonly children: (item: Item) => ComponentChildren
-  readonly rowHeights?: { readonly wide: number; readonly narrow: number }
 }
 
 /** A list in one of its states: loading, empty, unreadable, or as rows. */
-export const Listing = <Item,>({ label, listed, keyOf, empty, children, rowHeights }: ListingProps<Item>) => {
+export const Listing = <Item,>({ label, listed, keyOf, empty, children }: ListingProps<Item>) => {
   const { pages, failure, see } = listed
   const isEmpty = rowCount(pages) === 0
   const isLost = failure !== undefined && isUnreached(failure)
@@ -31,13 +30,7 @@ export const Listing = <Item,>({ label, listed, keyOf, empty, children, rowHeigh
         <Empty title="Waiting for the server">The list appears as soon as the connection is back.</Empty>
       )}
       {isEmpty && pages.next !== null && failure === undefined && <Loading />}
-      <Rows
-        label={label}
-        pages={pages}
-        see={see}
-        keyOf={keyOf}
-        {...(rowHeights !== undefined && { rowHeights })}
-      >
+      <Rows label={label} pages={pages} see={see} keyOf={keyOf}>
         {children}
       </Rows>
     </>

@@ -1,11 +1,9 @@
-import { useSignal } from "@preact/signals"
-import type { HeldOutboxItem, IncidentDetail } from "@tocsin/client"
-import { useEffect, useMemo } from "preact/hooks"
-import { segment } from "../api/request.ts"
+import type { HeldOutboxItem } from "@tocsin/client"
+import { useMemo } from "preact/hooks"
 import { type Notified, notifiedOf } from "../state/notified.ts"
-import { whenFree } from "../state/queue.ts"
 import { call } from "../state/session.ts"
 import { useResource } from "../state/useResource.ts"
+import { useDetail } from "./useDetail.ts"
 
 /** The latest notifications; `isWhole` if there are no others. */
 export interface Latest {
@@ -37,20 +35,7 @@ const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: s
 export const NotifiedMarks = ({ id, latest }: { readonly id: string; readonly latest: Latest }) => {
   const mine = latest.items.filter(({ incident_id }) => incident_id === id)
   const version = mine.map(({ id: item, state, updated_at }) => `${item} ${state} ${updated_at ?? ""}`).join()
-  const own = useSignal<
-    { readonly id: string; readonly deliveries: ReadonlyArray<HeldOutboxItem> } | undefined
-  >(undefined)
-  useEffect(() => {
-    if (latest.isWhole) return undefined
-    const abort = new AbortController()
-    whenFree(async () => {
-      const path = `ops/v1/incidents/${segment(id)}`
-      const detail = await call<IncidentDetail>("GET", path, { signal: abort.signal }).catch(() => undefined)
-      if (detail !== undefined) own.value = { id, deliveries: detail.deliveries }
-    }, abort.signal)
-    return () => abort.abort()
-  }, [id, version, latest.isWhole])
-  const deliveries = !latest.isWhole && own.value?.id === id ? own.value.deliveries : mine
+  const deliveries = useDetail(id, version, !latest.isWhole)?.deliveries ?? mine
   return (
     <>
       {notifiedOf(deliveries).map(({ receiver, outcome }) => {

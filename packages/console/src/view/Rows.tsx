@@ -10,8 +10,6 @@ interface RowsProps<Item> {
   readonly keyOf: (item: Item) => string
   /** Draws a row. Rows are kept while scrolling: a function that is another one draws all of them again. */
   readonly children: (item: Item) => ComponentChildren
-  /** Of a row, by the size of the root's text; as the style sheet has it unless given. */
-  readonly rowHeights?: { readonly wide: number; readonly narrow: number }
 }
 
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
@@ -19,7 +17,8 @@ const AROUND = 8
 
 const NARROW = window.matchMedia("(max-width: 47.99rem)")
 
-const ROW_HEIGHTS = { wide: 2.6, narrow: 5.4 }
+/** Of a row, by the size of the root's text, as the style sheet has it. */
+const ROW_HEIGHTS = { wide: 2.35, narrow: 5.4 }
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
@@ -30,15 +29,8 @@ interface Drawn {
 }
 
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
-export const Rows = <Item,>({
-  label,
-  pages,
-  see,
-  keyOf,
-  children,
-  rowHeights = ROW_HEIGHTS,
-}: RowsProps<Item>) => {
-  const rowHeight = () => (NARROW.matches ? rowHeights.narrow : rowHeights.wide) * rootSize()
+export const Rows = <Item,>({ label, pages, see, keyOf, children }: RowsProps<Item>) => {
+  const rowHeight = () => (NARROW.matches ? ROW_HEIGHTS.narrow : ROW_HEIGHTS.wide) * rootSize()
   const list = useRef<HTMLUListElement>(null)
   const height = useSignal(rowHeight())
   const range = useSignal<readonly [first: number, last: number]>([

@@ -1,0 +1,35 @@
+import { errorBody, type Manner } from "./FaultyServer.ts"
+
+/** What a server may do instead of answering, and the code and the message that the client gives it. */
+export const failures: ReadonlyArray<readonly [name: string, manner: Manner, code: string, message: RegExp]> =
+  [
+    ["a cut connection", "cut", "connection", /there is no connection to http:\/\/127\.0\.0\.1:\d+/],
+    ["half an answer", "cut half-way", "connection", /there is no connection/],
+    ["silence", "silent", "timeout", /did not answer in time/],
+    ["an answer without an end", "endless", "unexpected_answer", /answered with more than 16 MiB/],
+    ["an answer of a terabyte", "large", "unexpected_answer", /answered with more than 16 MiB/],
+    ["a redirect", { status: 308, headers: { location: "/" } }, "unexpected_answer", /sends elsewhere/],
+    ["a gateway's complaint", { status: 503, body: "<html>" }, "unavailable", /cannot be reached by/],
+    ["a proxy's limit", { status: 429, body: "<html>" }, "rate_limited", /too many requests/],
+    [
+      "no JSON",
+      { status: 200, body: "<html>" },
+      "unexpected_answer",
+      /something else than this contract says/,
+    ],
+    ["JSON of something else", { status: 200, body: "{}" }, "unexpected_answer", /something else than/],
+    ["nothing", { status: 200 }, "unexpected_answer", /something else than/],
+    ["a status of something else", { status: 418, body: "{}" }, "unexpected_answer", /answered 418/],
+    [
+      "an error of the contract",
+      { status: 403, body: errorBody("forbidden") },
+      "forbidden",
+      /because of forbidden/,
+    ],
+    [
+      "an error that the call does not know",
+      { status: 409, body: errorBody("conflict") },
+      "unexpected_answer",
+      /409/,
+    ],
+  ]
