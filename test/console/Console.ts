@@ -32,18 +32,20 @@ export interface ConsolePage {
   readonly origins: ReadonlySet<string>
 }
 
+/** Starts the browser. */
+export const launch = (...args: ReadonlyArray<string>): Promise<PlaywrightBrowser> =>
+  playwright.launch({ executablePath: chromium ?? "", args: ["--no-sandbox", ...args] })
+
 /** A browser that ends with the scope. */
-export const browserWith = (args: ReadonlyArray<string>) =>
+export const browserWith = (...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.promise(() =>
-      playwright.launch({ executablePath: chromium ?? "", args: ["--no-sandbox", ...args] }),
-    ),
+    Effect.promise(() => launch(...args)),
     (browser) => Effect.promise(() => browser.close()),
   )
 
 /** The browser that the tests of one file share. */
 export class Browser extends Context.Service<Browser, PlaywrightBrowser>()("test/console/Browser") {
-  static readonly layer = Layer.effect(Browser, browserWith([]))
+  static readonly layer = Layer.effect(Browser, browserWith())
 }
 
 /** A person at a browser, with tabs and a storage of their own, until the scope ends. */

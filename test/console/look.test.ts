@@ -108,7 +108,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, { t
     it.effect("fits with text of twice the size, without scrolling sideways", () =>
       Effect.gen(function* () {
         const baseUrl = yield* fill
-        const browser = yield* browserWith(["--blink-settings=defaultFontSize=32"])
+        const browser = yield* browserWith("--blink-settings=defaultFontSize=32")
         const context = yield* contextOf(browser)
         yield* Effect.promise(async () => {
           const { page } = await openConsole(context, baseUrl)
@@ -156,7 +156,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, { t
           for (let last = 0; last < 500;) {
             await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
             // The end of what is known makes the next page known.
-            await page.waitForFunction(`document.querySelector(".rows li:last-child").ariaPosInSet > ${last}`)
+            await rows.locator(`li:last-child:not([aria-posinset="${last}"])`).waitFor()
             last = Number(await rows.getByRole("listitem").last().getAttribute("aria-posinset"))
             assert.isBelow(await rows.getByRole("listitem").count(), 60)
           }

@@ -10,6 +10,9 @@ const AGAIN_MILLIS = 3_000
 /** A server without room for the stream, or a proxy without patience for it, is asked less often. */
 const REFUSED_MILLIS = 30_000
 
+/** What changed before a stream began is unknown, so that its beginning stands for all topics. */
+const BEGINNING = ["all"]
+
 /** When something last came through a stream, of this tab or of the one that reads for all. */
 let heardAt = Number.NEGATIVE_INFINITY
 const isStreaming = (): boolean => performance.now() - heardAt < SILENT_MILLIS
@@ -17,8 +20,6 @@ const isStreaming = (): boolean => performance.now() - heardAt < SILENT_MILLIS
 const hear = (topics: ReadonlyArray<string>): void => {
   // A tab that is seen again reads everything.
   if (document.hidden) return
-  // What changed before the stream began is unknown.
-  if (!isStreaming()) refresh()
   heardAt = performance.now()
   changed(topics)
 }
@@ -51,12 +52,15 @@ const readStream = async (signal: AbortSignal): Promise<number> => {
     return REFUSED_MILLIS
   }
   let text = ""
+  let isBeginning = true
   for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
     const { changes, rest } = readChanges(text + chunk)
     text = rest
     for (const { topics } of changes) {
-      tabs.postMessage(topics)
-      hear(topics)
+      const heard = isBeginning ? BEGINNING : topics
+      isBeginning = false
+      tabs.postMessage(heard)
+      hear(heard)
     }
   }
   return AGAIN_MILLIS
