@@ -137,8 +137,7 @@ export class StrangersProject {
   }
 
   #write(manifests: ReadonlyArray<Manifest>): void {
-    // The repository's own settings of the compiler are no part of an example.
-    const isWanted = (path: string): boolean => !/node_modules|examples.tsconfig\.json$/.test(path)
+    const isWanted = (path: string): boolean => !path.includes("node_modules")
     cpSync(join(root, "test/packages/stranger"), this.path, { recursive: true })
     for (const folder of ["examples", "test/library"]) {
       cpSync(join(root, folder), join(this.path, folder), { recursive: true, filter: isWanted })
