@@ -151,3 +151,21 @@ describe("a route's after", () => {
     }),
   )
 })
+
+describe("a firing that was held by a policy that is no longer in force", () => {
+  it.effect("is looked at again a minute after the change", () =>
+    Effect.gen(function* () {
+      const { after, messages, service } = yield* openUnder({})
+      // As a claim under way does, this process decides by the former policy after the change.
+      const late = yield* service.open("late", { delivers: false })
+      const holding = { routes: [{ after: "1h" }] }
+      yield* late.policy.replace(compilePolicy(Result.getOrThrow(readPolicy(holding, NAMES)), NAMES))
+      yield* after("10 seconds")
+      yield* Effect.orDie(report(late, [{ check: "disk", status: "critical" }]))
+      yield* after("40 seconds")
+      assert.deepStrictEqual(messages(), [])
+      yield* after("20 seconds")
+      assert.deepStrictEqual(messages(), ["opened critical"])
+    }),
+  )
+})

@@ -13,7 +13,7 @@ export const OperatorName = Schema.String.check(
     identifier: "OperatorName",
     description: "Names an operator. It cannot begin with token-.",
     expected:
-      "1 to 63 lower-case letters, digits or the characters . _ -, beginning with a letter or digit, and not with token-",
+      "1 to 63 lower-case letters, digits or the characters . _ -, beginning with a letter or digit, and not with token- or cli:",
     toJsonSchema: () => ({ maxLength: 63, pattern: "^[a-z0-9][a-z0-9._-]*$" }),
   }),
 ).pipe(Schema.brand("OperatorName"))

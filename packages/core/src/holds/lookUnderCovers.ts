@@ -20,7 +20,10 @@ const PENDING: ListQuery<"outbox"> = {
   direction: "asc",
 }
 
-/** A silence may begin and end between two looks, or while a claim is under way. */
+/**
+ * A silence may begin and end between two looks, and a claim may still be under way that decided by
+ * the former silences or policy: its firings are looked at this long after a change.
+ */
 const RECENTLY = Duration.minutes(1)
 
 /**
@@ -34,6 +37,13 @@ export const silencesInForce: Command<string> = function* (workspace, now) {
     .map(({ ends_at, id }) => `${id} ${ends_at}`)
     .toSorted()
     .join()
+}
+
+interface Looked {
+  readonly policy: Policy
+  readonly silences: string
+  readonly at: Instant.Instant
+  readonly isAfterChange: boolean
 }
 
 interface LookOptions extends HoldOptions {
@@ -51,16 +61,17 @@ export const lookUnderCovers = (
   commits: Commits["Service"],
   { limit, ...options }: LookOptions,
 ): Effect.Effect<boolean, StorageError> => {
-  let looked: { readonly policy: Policy; readonly silences: string; readonly at: Instant.Instant } | undefined
+  let looked: Looked | undefined
   let from: Position | undefined
   return Effect.gen(function* () {
     const now = yield* Instant.now
     if (from === undefined) {
       const [policy, silences] = [options.policy(), yield* commits.transact(silencesInForce)]
       const isSame = looked?.policy === policy && looked.silences === silences
-      if (looked !== undefined && isSame && now < Instant.plus(looked.at, LOOK_EVERY)) return false
+      const pause = looked?.isAfterChange === true ? RECENTLY : LOOK_EVERY
+      if (looked !== undefined && isSame && now < Instant.plus(looked.at, pause)) return false
       // Another change meanwhile starts another look.
-      looked = { policy, silences, at: now }
+      looked = { policy, silences, at: now, isAfterChange: !isSame }
     }
     const page = yield* storage.page({ ...PENDING, from, isBackward: false, limit })
     const held = page.filter(isHeld)
