@@ -254,8 +254,8 @@ describe("what is sent once, whatever happens", () => {
 
   it("leaves out no call", () => {
     const client = createClient({ baseUrl: "http://127.0.0.1" })
-    // A whole list is read by calls of its pages.
-    const names = namesOf(client).filter((name) => !name.endsWith(".all"))
+    // A whole list is read by calls of its pages; changes come over one connection after another.
+    const names = namesOf(client).filter((name) => !name.endsWith(".all") && name !== "changes")
     assert.deepStrictEqual(Object.keys(calls).toSorted(), names.toSorted())
   })
 })

@@ -3,6 +3,7 @@
  * and whose times are ISO 8601 strings in UTC (`2026-01-31T08:30:00.000Z`; six fraction digits
  * unless the last three are zero). The OpenAPI documents describe every field.
  */
+import type { TopicsChanged as Changed } from "@tocsin/core/contract/Topics"
 import type { Answer, Body, Item } from "./calls/endpoints.ts"
 
 /** What a check reported. */
@@ -197,3 +198,7 @@ export interface PolicyCheck extends Answer<"checkPolicy"> {}
 
 /** The maintenance windows of the policy, each with its next times. */
 export interface WindowList extends Answer<"listWindows"> {}
+
+/** What to fetch again, as `changes` names it. */
+export interface TopicsChanged extends EncodedTopics {}
+type EncodedTopics = (typeof Changed)["Encoded"]

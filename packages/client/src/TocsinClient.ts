@@ -4,6 +4,7 @@ import { type Call, type callTable, mapCalls, type Walk } from "./calls/callTabl
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import type { EndpointName, ErrorOf } from "./calls/endpoints.ts"
 import { walkPages } from "./calls/walkPages.ts"
+import type { TopicsChanged } from "./Resources.ts"
 import { type ClientOptions, readOptions } from "./options/ClientOptions.ts"
 import type { CodeOf } from "./sending/toClientError.ts"
 import { type AnyCallCode, type ClientFailure } from "./TocsinClientError.ts"
@@ -22,6 +23,15 @@ type AsEffects<Table> = {
 
 /** The calls of the API as effects. */
 export interface Calls extends AsEffects<typeof callTable> {
+  /**
+   * What to fetch again, for live views: names, no data. Each connection begins with every topic. It
+   * reconnects when the connection breaks or the service restarts, and fails only where the service
+   * refuses the token or has no stream.
+   */
+  readonly changes: () => Stream.Stream<
+    TopicsChanged,
+    ClientFailure<AnyCallCode | "unauthorized" | "forbidden">
+  >
   /** Whether the process answers. Needs no token, and is never retried. */
   readonly health: () => Effect.Effect<{ readonly status: "ok" }, ClientFailure<AnyCallCode>>
   /** Whether the service can do its work now. Needs no token, and is never retried. */

@@ -93,7 +93,7 @@ async function* iterate<A>(items: Stream.Stream<A, unknown>, { signal }: CallOpt
   }
 }
 
-const asPromises = ({ call, health, isReady }: EndpointCalls): Client => {
+const asPromises = ({ call, changes, health, isReady }: EndpointCalls): Client => {
   const calls = mapCalls(({ endpoint, walks }) => {
     const effect = call(endpoint)
     if (walks) return (input?: object, options?: CallOptions) => iterate(walkPages(effect)(input), options)
@@ -103,6 +103,7 @@ const asPromises = ({ call, health, isReady }: EndpointCalls): Client => {
       run(effect(...given.slice(0, inputs)), given[inputs] as CallOptions | undefined)
   })
   const probes = {
+    changes: (options?: CallOptions) => iterate(changes(), options),
     health: (options?: CallOptions) => run(health(), options),
     isReady: (options?: CallOptions) => run(isReady(), options),
   }

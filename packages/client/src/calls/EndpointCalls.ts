@@ -1,7 +1,7 @@
 import { TocsinApi } from "@tocsin/adapter-http/api"
 import { AgentAuthentication, OperatorAuthentication } from "@tocsin/adapter-http/api/Authentication"
 import { OpsApi } from "@tocsin/adapter-http/api/OpsApi"
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect, Layer, type Redacted, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { ReadOptions } from "../options/ClientOptions.ts"
@@ -9,6 +9,7 @@ import { boundedAttempts } from "../sending/attempt.ts"
 import { repeated } from "../sending/repeated.ts"
 import { type CallError, toClientError } from "../sending/toClientError.ts"
 import { TocsinClientError } from "../TocsinClientError.ts"
+import { changesOf } from "./changes.ts"
 import { endpointCodecs, type EndpointName } from "./endpoints.ts"
 
 const bearing = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted | undefined) =>
@@ -32,13 +33,20 @@ const missing = (secret: string) =>
     `this call needs the client's option ${secret}; give it when you make the client`,
   )
 
+const noStream = (origin: string) =>
+  new TocsinClientError(
+    "unexpected_answer",
+    `${origin} answered without a stream; is it a Tocsin of this version, and does no proxy answer instead?`,
+  )
+
 type Methods = Readonly<Record<EndpointName, (request: unknown) => Effect.Effect<unknown, CallError>>>
 
 /** The calls of every endpoint on plain data, and the probes, which need no secret. */
 export const endpointCalls = Effect.fnUntraced(
   function* (options: ReadOptions) {
     const { baseUrl, origin } = options
-    const httpClient = boundedAttempts(yield* HttpClient.HttpClient, options)
+    const unbounded = yield* HttpClient.HttpClient
+    const httpClient = boundedAttempts(unbounded, options)
     const v1 = yield* HttpApiClient.makeWith(TocsinApi, { httpClient, baseUrl })
     const ops = yield* HttpApiClient.makeWith(OpsApi, { httpClient, baseUrl })
     // `read` gives each method what it takes, by the schema of its endpoint.
@@ -53,19 +61,28 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.silences,
     } as unknown as Methods
     const withClientErrors = toClientError(origin)
+    const call = (endpoint: EndpointName) => {
+      const { read, write } = endpointCodecs[endpoint]
+      const secret = endpoint in v1.agents || endpoint in ops.agents ? "agentKey" : "token"
+      return Effect.fnUntraced(function* (...input: ReadonlyArray<unknown>) {
+        const request = yield* Effect.mapError(
+          Effect.fromResult(read(...input)),
+          ({ message }) => new TocsinClientError("validation", message),
+        )
+        if (options[secret] === undefined) return yield* Effect.fail(missing(secret))
+        return write(yield* withClientErrors(methods[endpoint](request)))
+      })
+    }
     return {
-      call: (endpoint: EndpointName) => {
-        const { read, write } = endpointCodecs[endpoint]
-        const secret = endpoint in v1.agents || endpoint in ops.agents ? "agentKey" : "token"
-        return Effect.fnUntraced(function* (...input: ReadonlyArray<unknown>) {
-          const request = yield* Effect.mapError(
-            Effect.fromResult(read(...input)),
-            ({ message }) => new TocsinClientError("validation", message),
-          )
-          if (options[secret] === undefined) return yield* Effect.fail(missing(secret))
-          return write(yield* withClientErrors(methods[endpoint](request)))
-        })
-      },
+      call,
+      changes: () =>
+        options.token === undefined
+          ? Stream.fail(missing("token"))
+          : changesOf(unbounded, options, {
+              authorized: (request) => bearing(request, options.token),
+              // Another read with the token fails with the reason.
+              refusal: Effect.andThen(call("me")(), Effect.fail(noStream(origin))),
+            }),
       health: () => withClientErrors(v1.health.health()),
       isReady: () =>
         withClientErrors(

@@ -60,8 +60,8 @@ const wholeAnswer = Effect.fnUntraced(function* (response: Response, origin: str
   return HttpClientResponse.fromWeb(request, new globalThis.Response(Bytes.concat(chunks), response))
 })
 
-// A redirected POST would arrive as a GET (Fetch, HTTP-redirect fetch), so redirects are errors.
-const withoutRedirects = (context: Context.Context<never>): Context.Context<never> =>
+/** A redirected POST would arrive as a GET (Fetch, HTTP-redirect fetch), so redirects are errors. */
+export const withoutRedirects = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.add(context, FetchHttpClient.RequestInit, {
     ...Context.getOrUndefined(context, FetchHttpClient.RequestInit),
     redirect: "manual",
@@ -79,7 +79,7 @@ export const boundedAttempts = (
         Effect.flatMap((response) => wholeAnswer(response, origin)),
         Effect.scoped,
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(timedOut(request, origin)) }),
-        Effect.updateContext(withoutRedirects),
+        Effect.updateContext(withoutRedirects<never>),
       ),
     ),
     Effect.succeed,

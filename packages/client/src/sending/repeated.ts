@@ -8,7 +8,7 @@ type Attempt = Effect.Effect<Response, HttpClientError.HttpClientError>
 type Outcome = Result.Result<Response, HttpClientError.HttpClientError>
 
 /** Statuses that may pass: overload, a restart behind a proxy, an unreachable storage. */
-const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+export const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
 const FIRST_PAUSE_MILLIS = 500
 const LONGEST_PAUSE_MILLIS = 10_000
@@ -36,7 +36,7 @@ export const retryAfterMillis = (response: Response, nowMillis: number): number 
 }
 
 /** A random half or more of a doubling pause, or the answer's `Retry-After` if that is longer. */
-const pauseMillis = (made: number, askedFor: number | undefined, random: number): number => {
+export const pauseMillis = (made: number, askedFor: number | undefined, random: number): number => {
   const longest = Math.min(LONGEST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS * 2 ** (made - 1))
   const pause = longest * (0.5 + random / 2)
   return askedFor === undefined ? pause : Math.max(pause, askedFor * (1 + RETRY_AFTER_JITTER * random))

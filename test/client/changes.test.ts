@@ -1,0 +1,132 @@
+import { createServer, connect, type Server, type Socket } from "node:net"
+import { assert, layer } from "@effect/vitest"
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import { topicNames } from "@tocsin/core/contract/Topics"
+import { createClient, isTocsinClientError, TocsinClient, type TocsinClientError } from "@tocsin/client"
+import { Effect, Fiber, Layer, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { Tocsin } from "../http/service/Tocsin.ts"
+
+/** What stands between a client and the service. */
+interface Between {
+  readonly baseUrl: string
+  /** How many connections clients have made. */
+  readonly connections: () => number
+  /** The service is away: its connections break, and others are refused. */
+  readonly setAway: (isAway: boolean) => void
+}
+
+/** A proxy that can lose the service, or that keeps answers back until they end. */
+const openBetween = Effect.fnUntraced(function* ({ isBuffering = false } = {}) {
+  const { port } = yield* Tocsin
+  const sockets = new Set<Socket>()
+  let isAway = false
+  let connections = 0
+  const pass = (from: Socket): void => {
+    connections += 1
+    if (isAway) return void from.destroy()
+    const to = connect(port, "127.0.0.1")
+    const kept: Array<Buffer> = []
+    for (const socket of [from, to]) {
+      sockets.add(socket)
+      socket
+        .on("error", () => undefined)
+        .on("close", () => {
+          from.destroy()
+          to.destroy()
+        })
+    }
+    from.pipe(to)
+    if (isBuffering) to.on("data", (chunk) => kept.push(chunk)).on("end", () => from.end(Buffer.concat(kept)))
+    else to.pipe(from)
+  }
+  const server: Server = createServer(pass)
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      }),
+  )
+  const address = server.address()
+  const between: Between = {
+    baseUrl: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
+    connections: () => connections,
+    setAway: (away) => {
+      isAway = away
+      if (away) for (const socket of sockets) socket.destroy()
+    },
+  }
+  return between
+})
+
+const take = async <A>(items: AsyncGenerator<A, void, undefined>): Promise<A> => {
+  const { value } = await items.next()
+  return value ?? assert.fail("the changes have ended")
+}
+
+layer(Tocsin.layer(MemoryStorage.layer), { excludeTestServices: true })("changes", (it) => {
+  it.effect("name every topic at first, what changes, and every topic again after a restart", () =>
+    Effect.gen(function* () {
+      const { uiToken } = yield* Tocsin
+      const { baseUrl, setAway } = yield* openBetween()
+      const client = createClient({ baseUrl, token: uiToken })
+      yield* Effect.promise(async () => {
+        const controller = new AbortController()
+        const changes = client.changes({ signal: controller.signal })
+        assert.deepStrictEqual((await take(changes)).topics, topicNames)
+        await client.operators.create({ name: "ann", role: "read" })
+        const { at, topics } = await take(changes)
+        assert.deepStrictEqual(topics, ["operators", "audit"])
+        assert.match(at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+
+        setAway(true)
+        const next = take(changes)
+        setTimeout(() => setAway(false), 700)
+        assert.deepStrictEqual((await next).topics, topicNames)
+        const waiting = changes.next().catch((error: unknown) => error)
+        const reason = new Error("the page was left")
+        controller.abort(reason)
+        assert.strictEqual(await waiting, reason)
+      })
+    }),
+  )
+
+  it.effect("name every topic again and again where a proxy keeps the stream back", () =>
+    Effect.gen(function* () {
+      const { uiToken } = yield* Tocsin
+      const { baseUrl, connections } = yield* openBetween({ isBuffering: true })
+      const client = TocsinClient.layer({ baseUrl, token: uiToken }).pipe(
+        Layer.provide(FetchHttpClient.layer),
+      )
+      const taken = yield* Effect.gen(function* () {
+        const { changes } = yield* TocsinClient
+        const taking = yield* Effect.forkChild(Stream.runCollect(Stream.take(changes(), 2)))
+        while (taking.pollUnsafe() === undefined) {
+          yield* TestClock.adjust("1 second")
+          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        }
+        return yield* Fiber.join(taking)
+      }).pipe(Effect.provide(client), Effect.provide(TestClock.layer()))
+      for (const { topics } of taken) assert.deepStrictEqual(topics, topicNames)
+      assert.isAtLeast(connections(), 2)
+    }),
+  )
+
+  it.effect("fail where the token is not accepted", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Tocsin
+      const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: "wrong" })
+      const error = yield* Effect.promise(() =>
+        client
+          .changes()
+          .next()
+          .catch((reason: unknown) => reason),
+      )
+      assert.isTrue(isTocsinClientError(error))
+      assert.strictEqual((error as TocsinClientError).code, "unauthorized")
+    }),
+  )
+})
