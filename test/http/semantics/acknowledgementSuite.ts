@@ -160,12 +160,15 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
       const { id, story, turns } = yield* openIncident
       const path = `/ops/v1/incidents/${String(id)}/notes`
       const token = yield* responder("eva")
-      const first = body(yield* call("POST", path, { json: { text: "disk ordered" }, token }), 201)
-      assert.deepInclude(first, { act: "noted", by: "eva", text: "disk ordered" })
+      const first = body(
+        yield* call("POST", path, { json: { text: "disk ordered\r\nby Eva\n" }, token }),
+        201,
+      )
+      assert.deepInclude(first, { act: "noted", by: "eva", text: "disk ordered\r\nby Eva\n" })
       yield* turns("ok", 0)
       const second = body(yield* operate("POST", path, { json: { text: "x".repeat(4_096) } }), 201)
       assert.deepStrictEqual(actsOf(yield* story), [second, first])
-      for (const text of ["", "x".repeat(4_097)])
+      for (const text of ["", "x".repeat(4_097), "\n".repeat(4_097), "a\rb", "a\tb", "\u001b[2J"])
         assert.include(
           expectError(yield* operate("POST", path, { json: { text } }), 400, "validation"),
           "text",

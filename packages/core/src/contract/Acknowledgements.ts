@@ -4,7 +4,7 @@ import { closedStruct, timestamp } from "./Fields.ts"
 import { IncidentId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { Severity } from "./Status.ts"
-import { isPlainText } from "./Text.ts"
+import { isPlainLines, isPlainText } from "./Text.ts"
 
 const MAX_IDS = 200
 
@@ -35,7 +35,7 @@ export type AcknowledgeAllRequest = typeof AcknowledgeAllRequest.Type
 
 /** The body that adds a note to an incident. */
 export const NoteRequest = closedStruct({
-  text: Schema.String.check(isPlainText({ min: 1, max: 4096 })),
+  text: Schema.String.check(isPlainLines({ min: 1, max: 4096 })),
 }).annotate({ identifier: "NoteRequest", description: "A note on an incident." })
 export type NoteRequest = typeof NoteRequest.Type
 

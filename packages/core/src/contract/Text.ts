@@ -27,6 +27,13 @@ export const isPlainText = (length: TextLength) => {
   })
 }
 
+/** The same for texts of several lines: line breaks are no controls here, alone or after a return. */
+export const isPlainLines = ({ min, max }: TextLength) =>
+  Schema.isPattern(new RegExp(String.raw`^(?=[\s\S]{${min},${max}}$)(?:\r?\n|${PLAIN_CHARACTER})*$`, "u"), {
+    expected: `a text of ${min} to ${max} characters without control characters other than line breaks`,
+    toJsonSchema: () => ({ minLength: min, maxLength: max }),
+  })
+
 const LENGTH = { min: 1, max: 253 }
 const TEXT = plainText(LENGTH)
 
