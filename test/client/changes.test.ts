@@ -13,8 +13,8 @@ interface Between {
   readonly baseUrl: string
   /** How many connections clients have made. */
   readonly connections: () => number
-  /** The service is away: its connections break, and others are refused. */
-  readonly setAway: (isAway: boolean) => void
+  /** The service is away until it has refused a connection; those that it had break. */
+  readonly restart: () => void
 }
 
 /** A proxy that can lose the service, or that keeps answers back until they end. */
@@ -25,7 +25,10 @@ const openBetween = Effect.fnUntraced(function* ({ isBuffering = false } = {}) {
   let connections = 0
   const pass = (from: Socket): void => {
     connections += 1
-    if (isAway) return void from.destroy()
+    if (isAway) {
+      isAway = false
+      return void from.destroy()
+    }
     const to = connect(port, "127.0.0.1")
     const kept: Array<Buffer> = []
     for (const socket of [from, to]) {
@@ -54,9 +57,9 @@ const openBetween = Effect.fnUntraced(function* ({ isBuffering = false } = {}) {
   const between: Between = {
     baseUrl: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
     connections: () => connections,
-    setAway: (away) => {
-      isAway = away
-      if (away) for (const socket of sockets) socket.destroy()
+    restart: () => {
+      isAway = true
+      for (const socket of sockets) socket.destroy()
     },
   }
   return between
@@ -71,7 +74,7 @@ layer(Tocsin.layer(MemoryStorage.layer), { excludeTestServices: true })("changes
   it.effect("name every topic at first, what changes, and every topic again after a restart", () =>
     Effect.gen(function* () {
       const { uiToken } = yield* Tocsin
-      const { baseUrl, setAway } = yield* openBetween()
+      const { baseUrl, connections, restart } = yield* openBetween()
       const client = createClient({ baseUrl, token: uiToken })
       yield* Effect.promise(async () => {
         const controller = new AbortController()
@@ -82,10 +85,10 @@ layer(Tocsin.layer(MemoryStorage.layer), { excludeTestServices: true })("changes
         assert.deepStrictEqual(topics, ["operators", "audit"])
         assert.match(at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
 
-        setAway(true)
-        const next = take(changes)
-        setTimeout(() => setAway(false), 700)
-        assert.deepStrictEqual((await next).topics, topicNames)
+        const before = connections()
+        restart()
+        assert.deepStrictEqual((await take(changes)).topics, topicNames)
+        assert.isAtLeast(connections() - before, 2)
         const waiting = changes.next().catch((error: unknown) => error)
         const reason = new Error("the page was left")
         controller.abort(reason)
