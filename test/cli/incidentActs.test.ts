@@ -40,7 +40,7 @@ describe.each(places)("commands on incidents, beside a server on $name", ({ make
         assert.match(story.stdout, /\nacknowledged +by cli:\w+ until \S+\nheld_by +ack\n/)
         assert.match(story.stdout, /noted +cli:\w+ +disk ordered\n/)
         assert.match(story.stdout, /acknowledged +cli:\w+ +\S+ +on it\n/)
-        assert.match(story.stdout, / pending +0 +debug +held by ack/)
+        assert.match(story.stdout, / debug +debug +firing +pending +0 +held by ack/)
 
         const item = String(held.items[0]?.["id"])
         assert.deepStrictEqual(yield* jsonOf(place, "outbox", "release", item), { count: 1 })

@@ -151,8 +151,8 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
   ]
 }
 
-// A timer, which this server does not run: test/delivery/timers.test.ts.
-const BY_TIME = ["incident.acknowledgement_expired"]
+// Of timers and reports, which this server does not run: test/delivery/timers, test/library/policy.
+const BY_TIME = ["incident.acknowledgement_expired", "policy.replaced"]
 
 /** Who changed what, over HTTP (docs/rules.md#audit). */
 export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
