@@ -116,10 +116,11 @@ describe("a closed monitor", () => {
     const codes = [
       await codeOf(() => monitor.incidentChanges().next()),
       await codeOf(() => collect(monitor.incidentChanges())),
+      await codeOf(() => monitor.changes().next()),
       await codeOf(() => monitor.onIncident(() => {})),
       await codeOf(() => collect(monitor.agents.all())),
     ]
-    assert.deepStrictEqual(codes, ["closed", "closed", "closed", "closed"])
+    assert.deepStrictEqual(codes, ["closed", "closed", "closed", "closed", "closed"])
   })
 
   it("calls no callback of onIncident: those of changes from before were called first", async () => {

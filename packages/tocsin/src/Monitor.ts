@@ -1,3 +1,4 @@
+import type { TopicsChanged } from "@tocsin/client/Resources"
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
 import type { By } from "./api/signedCalls.ts"
@@ -5,7 +6,7 @@ import type { Reply } from "./api/Calls.ts"
 import type { PolicyOption } from "./policy/givenPolicy.ts"
 import type { AnyCallCode } from "./TocsinError.ts"
 import type { NodeListener } from "./http/hostHandlers.ts"
-import type { IncidentNews } from "./incidents/IncidentChange.ts"
+import type { IncidentNews } from "./live/IncidentChange.ts"
 
 /**
  * A running monitor. Every method validates its input as the HTTP API does, with the same messages,
@@ -35,6 +36,21 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   readonly incidentChanges: (options?: {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<IncidentNews, undefined>
+  /**
+   * What to fetch again, for live views: names, no data. The first item names every topic, the others
+   * what has changed since the item before, by this process or another on the same storage. It ends by
+   * `break`, by its signal or when the monitor closes. After `close` its first `next` rejects with code
+   * `closed`; beyond 100 of these and of the API's streams it rejects with `rate_limited`.
+   *
+   * @example
+   * ```ts
+   * for await (const { topics } of monitor.changes({ signal }))
+   *   if (topics.includes("incidents")) show(await monitor.incidents.list({ state: "open" }))
+   * ```
+   */
+  readonly changes: (options?: {
+    readonly signal?: AbortSignal | undefined
+  }) => AsyncIterableIterator<TopicsChanged, undefined>
 
   /**
    * The HTTP API (`/api/v1`, `/ops/v1`, `/openapi.json`, `/docs`) as a web-standard handler, for

@@ -14,9 +14,10 @@ import { monitorCalls } from "./api/monitorCalls.ts"
 import { Activity } from "./http/Activity.ts"
 import { fetchHandler, nodeListener } from "./http/hostHandlers.ts"
 import { HttpApp } from "./http/HttpApp.ts"
-import { IncidentCallbacks, LiveChanges } from "./incidents/LiveChanges.ts"
-import { IncidentFeed } from "./incidents/IncidentFeed.ts"
-import { toIncidentNews } from "./incidents/IncidentChange.ts"
+import { IncidentCallbacks, LiveChanges } from "./live/LiveChanges.ts"
+import { IncidentFeed } from "./live/IncidentFeed.ts"
+import { toIncidentNews } from "./live/IncidentChange.ts"
+import { topicChanges } from "./live/topicChanges.ts"
 import * as Tocsin from "./layers/Tocsin.ts"
 import type { Monitor } from "./Monitor.ts"
 import { logLayer } from "./options/log.ts"
@@ -116,7 +117,8 @@ export const assemble = (
   const app = Context.get(services, HttpApp)
   const { sha256 } = Context.get(services, Hashing)
   const isClosed = () => calls.isClosed
-  const subscribe = (signal?: AbortSignal) => new LiveChanges(feed.subscribe, toIncidentNews, signal)
+  const news = Effect.map(feed.subscribe, ({ take }) => Effect.map(take, toIncidentNews))
+  const subscribe = (signal?: AbortSignal) => new LiveChanges(news, signal)
   const callbacks = new IncidentCallbacks(subscribe, (cause) =>
     Effect.runForkWith(services)(Effect.logError(CALLBACK_FAILED, cause)),
   )
@@ -139,6 +141,8 @@ export const assemble = (
     ),
     ...monitorCalls(calls, services),
     setPolicy: (policy, by) => calls.reply(replacePolicy({ policy, by }, surroundings, services, scope)),
+    changes: ({ signal } = {}) =>
+      calls.isClosed ? refused() : new LiveChanges(topicChanges(services), signal),
     incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),
     onIncident: (callback) => {
       if (calls.isClosed) throw closed()

@@ -16,8 +16,8 @@
  */
 export * as Tocsin from "./layers/Tocsin.ts"
 export { notifiers } from "./notifiers/notifiersLayer.ts"
-export { IncidentFeed } from "./incidents/IncidentFeed.ts"
-export type { IncidentChange } from "./incidents/IncidentChange.ts"
+export { IncidentFeed } from "./live/IncidentFeed.ts"
+export type { IncidentChange } from "./live/IncidentChange.ts"
 
 export { Admission } from "@tocsin/core/usecases/Admission"
 export { Ingest } from "@tocsin/core/usecases/Ingest"

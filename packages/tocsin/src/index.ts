@@ -39,7 +39,7 @@ export type {
 export type { BuiltInNotifier, NotifierOption } from "./notifiers/builtInNotifiers.ts"
 export type { CustomNotifier, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
 export type { Notification } from "./notifiers/Notification.ts"
-export type { IncidentNews } from "./incidents/IncidentChange.ts"
+export type { IncidentNews } from "./live/IncidentChange.ts"
 export type { NodeListener } from "./http/hostHandlers.ts"
 export type { HeartbeatOptions } from "./api/AgentCalls.ts"
 

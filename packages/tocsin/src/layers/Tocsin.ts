@@ -33,7 +33,7 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { ReplicaVersion, ThisReplica } from "@tocsin/core/usecases/ThisReplica"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
-import { IncidentFeed } from "../incidents/IncidentFeed.ts"
+import { IncidentFeed } from "../live/IncidentFeed.ts"
 
 /** What a service is made of. */
 export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, ClockFailure = never> {

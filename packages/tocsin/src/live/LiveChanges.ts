@@ -1,24 +1,21 @@
-import { Effect, Exit, type Fiber, Scope } from "effect"
-import type { ChangeBuffer } from "./ChangeBuffer.ts"
-import type { IncidentChange, IncidentNews } from "./IncidentChange.ts"
+import { type Cause, Effect, Exit, type Fiber, Pull, Result, Scope } from "effect"
+import { type CallError, causeToTocsinError } from "../api/Calls.ts"
+import type { IncidentNews } from "./IncidentChange.ts"
+
+type Take<Change> = Effect.Effect<Change, Cause.Done | CallError>
 
 /** A subscription as an iterator. It ends by `return`, by its signal or when the monitor closes. */
 export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefined> {
-  readonly #toChange: (change: IncidentChange) => Change
   readonly #scope = Scope.makeUnsafe()
-  readonly #buffer: ChangeBuffer
+  readonly #nextChange: Take<Change>
   readonly #signal: AbortSignal | undefined
   #taking: Fiber.Fiber<unknown, unknown> | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
 
-  constructor(
-    subscribe: Effect.Effect<ChangeBuffer, never, Scope.Scope>,
-    toChange: (change: IncidentChange) => Change,
-    signal?: AbortSignal,
-  ) {
-    this.#toChange = toChange
-    this.#buffer = Effect.runSync(Scope.provide(subscribe, this.#scope))
+  /** `subscribe` gives what takes the next change, which is called again after each. */
+  constructor(subscribe: Effect.Effect<Take<Change>, never, Scope.Scope>, signal?: AbortSignal) {
+    this.#nextChange = Effect.runSync(Scope.provide(subscribe, this.#scope))
     this.#signal = signal
     if (signal?.aborted) this.#end()
     else signal?.addEventListener("abort", this.#end, { once: true })
@@ -30,7 +27,8 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
 
   /** Takes the next change, or waits for one. Calls that overlap are answered in their order. */
   next(): Promise<IteratorResult<Change, undefined>> {
-    const next = this.#last.then(() => this.#take())
+    const take = () => this.#take()
+    const next = this.#last.then(take, take)
     this.#last = next
     return next
   }
@@ -41,15 +39,17 @@ export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefi
   }
 
   #take(): Promise<IteratorResult<Change, undefined>> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       if (this.#isOver) return resolve({ done: true, value: undefined })
-      const fiber = Effect.runFork(this.#buffer.take)
+      const fiber = Effect.runFork(this.#nextChange)
       this.#taking = fiber
       fiber.addObserver((exit) => {
         this.#taking = undefined
-        if (Exit.isSuccess(exit)) return resolve({ done: false, value: this.#toChange(exit.value) })
+        if (Exit.isSuccess(exit)) return resolve({ done: false, value: exit.value })
+        const failed = Pull.filterNoDone(exit.cause)
+        if (this.#isOver || Result.isFailure(failed)) resolve({ done: true, value: undefined })
+        else reject(causeToTocsinError(failed.success))
         this.#end()
-        resolve({ done: true, value: undefined })
       })
     })
   }

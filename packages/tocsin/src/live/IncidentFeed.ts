@@ -20,7 +20,7 @@ export class IncidentFeed extends Context.Service<
     /** The same as a stream: each run subscribes when it begins. */
     readonly changes: Stream.Stream<IncidentChange>
   }
->()("tocsin/incidents/IncidentFeed") {
+>()("tocsin/live/IncidentFeed") {
   static readonly layer: Layer.Layer<IncidentFeed, never, Commits> = Layer.effect(
     IncidentFeed,
     Effect.gen(function* () {
