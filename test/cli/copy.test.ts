@@ -124,7 +124,7 @@ describe.concurrent("tocsin copy", () => {
     Effect.gen(function* () {
       const source = yield* onFile
       yield* tocsin(source, "migrate")
-      fill(join(source.cwd, "data", "tocsin.db"), 50_000)
+      fill(join(source.cwd, "data", "tocsin.db"), 25_000)
       const { environment, replica } = yield* emptyPostgres
       const from = { ...source, environment }
       const { sql } = yield* replica({ maxConnections: 1, applicationName: "test" })
@@ -139,12 +139,12 @@ describe.concurrent("tocsin copy", () => {
       assert.deepStrictEqual(found, { absent: true })
 
       const unfinished = join(source.cwd, "next.db.copying")
-      const isGrowing = Effect.sync(() => existsSync(unfinished) && statSync(unfinished).size > 2_000_000)
+      const isGrowing = Effect.sync(() => existsSync(unfinished) && statSync(unfinished).size > 1_000_000)
       yield* breakOff(source, ["--to", "sqlite:next.db"], isGrowing)
       assert.deepStrictEqual([existsSync(unfinished), existsSync(join(source.cwd, "next.db"))], [true, false])
 
       const tables = yield* copied(source, "--to", "sqlite:next.db")
-      assert.strictEqual(tables.find(({ table }) => table === "check_event")?.rows, 50_000)
+      assert.strictEqual(tables.find(({ table }) => table === "check_event")?.rows, 25_000)
       assert.deepStrictEqual(readdirSync(source.cwd).toSorted(), ["data", "next.db"])
       assert.deepStrictEqual(yield* copied(from, "--to", "env:TARGET"), tables)
     }),

@@ -188,9 +188,9 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "four workers send 2,000 items, each once and a resolved last" }, (replica) =>
+  race(subject, { name: "four workers send 800 items, each once and a resolved last" }, (replica) =>
     Effect.gen(function* () {
-      const incidents = range(1_000)
+      const incidents = range(400)
       yield* enqueue(
         replica(0),
         incidents.flatMap((n) => [

@@ -10,8 +10,8 @@ import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-const AGENTS = 12
-const CHECKS_PER_AGENT = 200
+const AGENTS = 8
+const CHECKS_PER_AGENT = 150
 const SHARED = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
 const RANKS: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, unknown: 2, critical: 3 }
 
