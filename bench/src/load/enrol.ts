@@ -12,7 +12,7 @@ const STORM_CONNECTIONS = 32
 const post = (port: number, path: string, token: string, body?: string) =>
   Effect.tryPromise({
     try: async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method: "POST",
         headers: { authorization: `Bearer ${token}` },
         ...(body !== undefined && { body }),
@@ -38,16 +38,20 @@ const variables = (index: number) => {
 export const enrol = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys: ReadonlyArray<string>) {
   const each = (send: (key: string, index: number) => Effect.Effect<string, BenchFailure>) =>
     Effect.forEach(keys, send, { concurrency: AT_ONCE, discard: true })
-  yield* each((key, index) => post(port, "/heartbeat", key, heartbeatBody(variables(index))))
-  yield* post(port, "/agents/admission/accept-all", token)
-  yield* each((key, index) => post(port, "/events", key, resultsBody(variables(index), "ok")))
+  yield* each((key, index) => post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))))
+  yield* post(port, "/api/v1/agents/admission/accept-all", token)
+  yield* each((key, index) => post(port, "/api/v1/events", key, resultsBody(variables(index), "ok")))
 })
+
+/** Creates silences. */
+export const silence = ({ port, token }: Tocsin, bodies: ReadonlyArray<string>) =>
+  Effect.forEach(bodies, (body) => post(port, "/ops/v1/silences", token, body), { discard: true })
 
 /** Every check of every agent becomes critical, as fast as the server takes it. */
 export const storm = ({ port }: Tocsin, keys: ReadonlyArray<string>) =>
   Effect.forEach(
     keys,
-    (key, index) => post(port, "/events", key, resultsBody(variables(index), "critical")),
+    (key, index) => post(port, "/api/v1/events", key, resultsBody(variables(index), "critical")),
     {
       concurrency: STORM_CONNECTIONS,
       discard: true,

@@ -2,29 +2,31 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { EVENTS_PER_BATCH } from "./Load.ts"
 
-const check = (index: number): string => `check_id = check-${String(index).padStart(3, "0")}`
+const checkId = (index: number): string => `check-${String(index).padStart(3, "0")}`
 
-const WINDOWS = 20
+const SILENCES = 20
 
-/** A route for each check, and windows in force that cover twenty of them. */
-const routesAndWindows = {
-  routes: Array.from({ length: EVENTS_PER_BATCH }, (_, index) => ({
-    match: [check(index)],
-    to: ["webhook"],
-  })),
-  windows: Array.from({ length: WINDOWS }, (_, index) => ({
-    name: `window-${index}`,
-    cron: "0 * * * *",
-    tz: "Europe/Berlin",
+/** The bodies of silences, each of which covers one of the checks. */
+export const silenceBodies = Array.from({ length: SILENCES }, (_, index) =>
+  JSON.stringify({
+    matchers: [{ field: "check_id", op: "=", value: checkId(index) }],
     for: "2h",
-    match: [check(index)],
+    comment: "the storm",
+  }),
+)
+
+/** A route for each check. */
+const routes = {
+  routes: Array.from({ length: EVENTS_PER_BATCH }, (_, index) => ({
+    match: [`check_id = ${checkId(index)}`],
+    to: ["webhook"],
   })),
 }
 
 /** Every incident waits longer than the case takes. */
 const everythingWaits = { routes: [{ after: "7d", to: ["webhook"] }] }
 
-const POLICIES = { routesAndWindows, everythingWaits }
+const POLICIES = { routes, everythingWaits }
 
 /** Writes a policy, and returns the setting that names it. */
 export const policySetting = (folder: string, name: keyof typeof POLICIES) => {

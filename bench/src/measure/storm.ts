@@ -3,10 +3,10 @@ import { Effect, Schedule } from "effect"
 import type { Bench } from "../Bench.ts"
 import { BenchFailure } from "../BenchFailure.ts"
 import type { StormCase } from "../cases.ts"
-import { enrol, storm } from "../load/enrol.ts"
+import { enrol, silence, storm } from "../load/enrol.ts"
 import { EVENTS_PER_BATCH } from "../load/Load.ts"
 import { slowReceiver } from "../load/slowReceiver.ts"
-import { policySetting } from "../load/stormPolicy.ts"
+import { policySetting, silenceBodies } from "../load/stormPolicy.ts"
 import { cpuSeconds } from "../processes/cpuSeconds.ts"
 import { peakResidentMiB } from "../processes/residentMemory.ts"
 import type { Tocsin } from "../processes/tocsin.ts"
@@ -49,6 +49,7 @@ const strike = Effect.fnUntraced(function* (
   })
   const keys = newKeys(one.incidents / EVENTS_PER_BATCH)
   yield* enrol(server, keys)
+  if (policy === "routes") yield* silence(server, silenceBodies)
   const sharePercent = yield* shareOf(server.pid, bench.measures.settleSeconds)
   const [start, busy] = [performance.now(), cpuSeconds(server.pid) ?? 0]
   yield* storm(server, keys)
@@ -109,7 +110,7 @@ export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: Stor
   for (let repeat = 1; repeat <= bench.measures.repeats; repeat += 1) {
     plain.push((yield* Effect.scoped(strike(bench, one, undefined))).sample)
     const struck = Effect.gen(function* () {
-      const { sample, server } = yield* strike(bench, one, "routesAndWindows")
+      const { sample, server } = yield* strike(bench, one, "routes")
       const { held, sent } = yield* settled(server, one.incidents)
       unaccounted.push(one.incidents - held - sent)
       peaks.push(peakResidentMiB(server.pid) ?? Number.NaN)
