@@ -20,7 +20,8 @@ const LINKS = [
   ["system", "System"],
 ] as const
 
-/** More than the time between two reads of the summary. */
+/** More than the time between two reads of the summary, so that nothing is drawn while they succeed. */
+const RECENT_MILLIS = 5_000
 const STALE_MILLIS = 7_000
 
 /** How current the page is; amber when it no longer is. */
@@ -32,7 +33,7 @@ const Updated = () => {
   const isLate = isLost || age > STALE_MILLIS
   return (
     <p class={isLate ? "updated late" : "updated"}>
-      {at === 0 ? "connecting …" : `updated ${age < 1_000 ? "now" : `${spanText(age)} ago`}`}
+      {at === 0 ? "connecting …" : `updated ${age < RECENT_MILLIS ? "now" : `${spanText(age)} ago`}`}
     </p>
   )
 }
