@@ -7,7 +7,6 @@ import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { search } from "../state/search.ts"
 import { Listing } from "../view/Listing.tsx"
-import { Shape } from "../view/marks.tsx"
 import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
@@ -36,8 +35,7 @@ const Cell = ({ check: { agent_id, check_id, status, is_stale, summary } }: { re
       title={`${check_id}: ${word}${summary === undefined ? "" : `\n${summary.slice(0, 200)}`}`}
       aria-label={`${check_id}: ${word}`}
     >
-      <Shape state={status ?? "unknown"} />
-      <span aria-hidden="true">{check_id}</span>
+      {check_id}
     </a>
   )
 }

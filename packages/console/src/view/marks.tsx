@@ -17,8 +17,7 @@ const MEANS: Readonly<Record<string, string>> = {
   scheduled: "unknown",
 }
 
-/** The shape of a state, beside its word. */
-export const Shape = ({ state }: { readonly state: string }) => (
+const Shape = ({ state }: { readonly state: string }) => (
   <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
     <path d={SHAPES[MEANS[state] ?? state] ?? SHAPES["ok"] ?? ""} />
   </svg>
