@@ -4,7 +4,7 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
-import { startsBesideOlder } from "@tocsin/core/usecases/refuseOlder"
+import { refuseBesideOlder } from "@tocsin/core/usecases/refuseOlder"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
@@ -74,7 +74,7 @@ export const start = async (
     keepsHouse ? Housekeeping.layer : Layer.empty,
     beats === undefined ? Layer.empty : Tocsin.beats(beats),
   ).pipe(
-    Layer.provide(refuseBesideOlder),
+    Layer.provide(refuseBesideOlder(olderRuns)),
     Layer.provideMerge(Tocsin.services(tocsin)),
     Layer.provideMerge(log),
   )
@@ -88,11 +88,6 @@ export const start = async (
 const olderRuns = new TocsinError(
   "conflict",
   "a server of an older version runs on the same storage and would not follow the policy: stop or upgrade that server first, or omit policy",
-)
-
-/** Refuses to start with a policy beside a server of an older version (docs/rules.md#older-versions). */
-const refuseBesideOlder = Layer.effectDiscard(
-  Effect.flatMap(startsBesideOlder, (isBeside) => (isBeside ? Effect.fail(olderRuns) : Effect.void)),
 )
 
 const OTHER_PEPPER =

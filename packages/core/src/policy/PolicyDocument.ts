@@ -134,3 +134,6 @@ export const PolicyDocument = Schema.Struct({
   description: "Who is notified of what, and when.",
 })
 export type PolicyDocument = typeof PolicyDocument.Type
+
+/** Whether a policy states nothing, as without a policy file. */
+export const isEmptyPolicy = (document: PolicyDocument): boolean => Object.keys(document).length === 0

@@ -6,6 +6,7 @@ import { Receivers } from "../notifications/Receivers.ts"
 import { type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { policyHash } from "../policy/policyHash.ts"
+import { isEmptyPolicy } from "../policy/PolicyDocument.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { PolicyInForceState, WindowList } from "../contract/Policies.ts"
 import { Ids } from "../ports/Ids.ts"
@@ -62,7 +63,7 @@ export class Policies extends Context.Service<
       return Policies.of({
         replace: (policy, notifiers) =>
           Effect.gen(function* () {
-            if (Object.keys(policy.document).length > 0) yield* refuseOlder(storage)
+            if (!isEmptyPolicy(policy.document)) yield* refuseOlder(storage)
             yield* replica.report(policy, yield* currentSignature(ids))
             yield* replaceReceivers(notifiers)
             yield* inForce.replace(policy)

@@ -5,7 +5,7 @@ import * as Instant from "../contract/Instant.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { newId } from "../incidents/incidentOptions.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import type { PolicyDocument } from "../policy/PolicyDocument.ts"
+import { isEmptyPolicy, type PolicyDocument } from "../policy/PolicyDocument.ts"
 import { policyHash } from "../policy/policyHash.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
@@ -50,10 +50,8 @@ export class ThisReplica extends Context.Service<
               hashed = { document, policy_hash: policyHash(document, hashing) }
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
-            const isEmptyPolicy = Object.keys(document).length === 0
-            return transact(
-              reportReplica({ id, version, policy_hash, started_at, receivers, isEmptyPolicy }, signature),
-            )
+            const report = { id, version, policy_hash, started_at, receivers }
+            return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
         end: transact(endReplica(id)),
       })

@@ -1,8 +1,9 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { isOlderRunning, olderSeenAt } from "../liveness/olderVersion.ts"
+import { isEmptyPolicy } from "../policy/PolicyDocument.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { Storage } from "../ports/Storage.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
 import { StateConflict } from "./OperationErrors.ts"
 
 const olderRuns = () =>
@@ -23,9 +24,9 @@ export const refuseOlder = Effect.fnUntraced(function* ({ mark }: Pick<Storage["
  * Whether such a server runs beside one that starts with a policy. After an upgrade the last mark of
  * the former server may be seconds old: then it waits whether another one follows.
  */
-export const startsBesideOlder = Effect.gen(function* () {
+const startsBesideOlder = Effect.gen(function* () {
   const { document } = (yield* PolicyInForce).current()
-  if (Object.keys(document).length === 0) return false
+  if (isEmptyPolicy(document)) return false
   const storage = yield* Storage
   const found = olderSeenAt(yield* storage.mark)
   for (;;) {
@@ -35,3 +36,11 @@ export const startsBesideOlder = Effect.gen(function* () {
     yield* Effect.sleep("1 second")
   }
 })
+
+/** Fails a start with a policy beside such a server, with the error of the program that starts. */
+export const refuseBesideOlder = <E>(
+  error: E,
+): Layer.Layer<never, E | StorageError, PolicyInForce | Storage> =>
+  Layer.effectDiscard(
+    Effect.flatMap(startsBesideOlder, (isBeside) => (isBeside ? Effect.fail(error) : Effect.void)),
+  )
