@@ -6,6 +6,9 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
+/** @param {string} folder the name of a package's folder */
+export const bundleOf = (folder) => join(root, `node_modules/.cache/tocsin/${folder}.mjs`)
+
 /** @param {string} path */
 const changedAt = (path) => statSync(path).mtimeMs
 
@@ -41,7 +44,7 @@ function makeBundle(source, bundle) {
  */
 export async function startBundled({ name, package: folder, sources }) {
   const source = join(root, `packages/${folder}/src/main.ts`)
-  const bundle = join(root, `node_modules/.cache/tocsin/${folder}.mjs`)
+  const bundle = bundleOf(folder)
   if (
     isCurrent(bundle, [...sources, "packages/*/*.{json,mjs}", "scripts/*.mjs", "package-lock.json"]) ||
     makeBundle(source, bundle)

@@ -1,14 +1,12 @@
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-
-const BUNDLES = fileURLToPath(new URL("../../node_modules/.cache/tocsin", import.meta.url))
+import { dirname, join } from "node:path"
+import { bundleOf } from "../../scripts/startBundled.mjs"
 
 /**
  * The bundled server and agent, which `npm start` and `npm run agent` run. `bundledPrograms` has built
  * them before the tests, so that no process needs to look whether a source is newer.
  */
-export const SERVER = join(BUNDLES, "server.mjs")
-export const AGENT = join(BUNDLES, "agent.mjs")
+export const SERVER = bundleOf("server")
+export const AGENT = bundleOf("agent")
 
 /** Makes Node.js keep what it compiled of the bundle: a third of the time of a short command. */
-export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(BUNDLES, "compiled") }
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(dirname(SERVER), "compiled") }

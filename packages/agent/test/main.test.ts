@@ -5,11 +5,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "./sending/FaultyServer.ts"
 
-/** As `npm run agent` starts it: bundled, it starts in a third of the time. */
-const START = fileURLToPath(new URL("../../../scripts/startAgent.mjs", import.meta.url))
 const PATIENCE_MILLIS = 150_000
 
 const server = new FaultyServer()
@@ -56,7 +54,7 @@ const makeHost = (name: string, checks: string) => {
     run: (command: string, ...args: ReadonlyArray<string>) => {
       const { status, stdout, stderr } = spawnSync(
         process.execPath,
-        ["--lite-mode", START, command, ...flags, ...args],
+        ["--lite-mode", AGENT, command, ...flags, ...args],
         {
           encoding: "utf8",
         },
@@ -64,7 +62,7 @@ const makeHost = (name: string, checks: string) => {
       return { status, stdout, stderr }
     },
     start: () => {
-      const child = spawn(process.execPath, ["--lite-mode", START, "start", ...flags], {
+      const child = spawn(process.execPath, ["--lite-mode", AGENT, "start", ...flags], {
         stdio: ["ignore", "ignore", "pipe"],
       })
       const log = { text: "" }
