@@ -117,7 +117,7 @@ class FrontedServer extends Server {
       refuseSlow: (socket) => super.emit("clientError", new SlowClient(), socket),
     }
     this.on("newListener", (event) => {
-      // Node tells of a listener before it adds it.
+      // Node emits this before it adds the listener.
       if (event === "request") setImmediate(() => this.#answerEarly())
     })
   }

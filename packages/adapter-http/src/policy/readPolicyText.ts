@@ -45,7 +45,7 @@ export const readPolicyText = (
   const syntax = [...syntaxIssues(yaml, lines), ...forbiddenIssues(yaml, lines)]
   if (syntax.length > 0) return Result.fail(syntax.toSorted((a, b) => a.line - b.line))
   const value: unknown = yaml.toJS()
-  // A file that was truncated must not end all routes; who wants none writes {}.
+  // A file that was truncated must not end all routes; {} states a policy without any.
   if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
   return Result.mapBoth(readPolicy(value, receiversGiven(Object(value), given)), {

@@ -10,6 +10,6 @@ const writeLine = (descriptor: number, line: string): void => {
   try {
     writeSync(descriptor, `${line}\n`)
   } catch {
-    // Nobody reads it.
+    // The reader has closed the pipe.
   }
 }

@@ -2,7 +2,7 @@ import { isClockOff } from "../clock/ServerTime.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
 import type { CheckReport, CheckStatus } from "../spool/CheckReport.ts"
 
-/** What the agent knows of its own trouble. */
+/** Problems of the agent itself. */
 export interface SelfState {
   readonly now: number
   readonly backlog: number

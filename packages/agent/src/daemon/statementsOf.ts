@@ -33,7 +33,7 @@ const terms = (check: CheckConfig): object => {
   return { every: durationText(period), ...(grace !== undefined && { after: durationText(period + grace) }) }
 }
 
-/** What the agent tells the server about itself, by its configuration. */
+/** What the agent reports about itself, by its configuration. */
 export const statementsOf = (config: AgentConfig): Statements => ({
   agentId: config.agentId,
   servers: config.servers,

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 
-/** What systemd is told while the agent runs, where systemd asked for it. */
+/** Notifies systemd of the state of the agent, where systemd asks for it. */
 export interface SystemdNotices {
   readonly ready: () => void
   readonly stop: () => void

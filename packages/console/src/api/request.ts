@@ -80,7 +80,7 @@ export const request = async <Answer>(
       signal: AbortSignal.any(signals),
       cache: "no-store",
       credentials: "omit",
-      // The API sends nobody elsewhere.
+      // The API never redirects.
       redirect: "manual",
     })
     text = await response.text()
