@@ -1,3 +1,4 @@
+import { SoftTransitions } from "@tocsin/agent/checks/SoftTransitions"
 import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/groups/SubmissionTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/acknowledgements/AcknowledgementTransitions"
@@ -41,6 +42,13 @@ const subjects: ReadonlyArray<Subject> = [
     meaning: "A check of an agent. Its state is the last reported one; any state may follow any other.",
     file: "packages/core/src/checks/CheckTransitions.ts",
     rows: CheckTransitions,
+  },
+  {
+    title: "Soft state",
+    meaning:
+      "A check that an agent runs with `confirm`. The agent keeps the state in memory, and starts from the last reported status.",
+    file: "packages/agent/src/checks/SoftTransitions.ts",
+    rows: SoftTransitions,
   },
   {
     title: "Expectation",
@@ -191,7 +199,7 @@ export const stateTablesPage = (): string =>
   [
     "# State tables",
     "",
-    "Every state that Tocsin stores, and every move between states. This page is generated from the tables",
+    "Every state that Tocsin keeps, and every move between states. This page is generated from the tables",
     "that the code follows. `absent`, a dot in the diagrams, means that the subject does not exist.",
     "",
     tableRow(["subject", "states", "moves"]),

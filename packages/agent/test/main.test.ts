@@ -11,11 +11,13 @@ import { FaultyServer } from "./sending/FaultyServer.ts"
 const PATIENCE_MILLIS = 150_000
 
 const server = new FaultyServer()
+const declarations: Array<string> = []
 const listener = createServer((request, response) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
     const body = Buffer.concat(chunks).toString()
+    if (request.method === "PUT") declarations.push(body)
     server.send({ method: "POST", url: request.url ?? "", key: "", body }).then(
       (answer) => response.writeHead(answer.status, { date: new Date().toUTCString() }).end(answer.body),
       () => response.destroy(),
@@ -72,6 +74,15 @@ const makeHost = (name: string, checks: string) => {
   }
 }
 
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const bound = probe.address()
+  probe.close()
+  await once(probe, "close")
+  return typeof bound === "object" ? (bound?.port ?? 0) : 0
+}
+
 const until = async (what: string, look: () => boolean): Promise<void> => {
   const end = performance.now() + PATIENCE_MILLIS
   while (!look()) {
@@ -120,13 +131,26 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
   })
 
   it("wraps a job without ever failing it", () => {
-    const { run, state } = makeHost("jobs", "  nightly: { report_only: true, every: 1d }\n")
+    const { run, state, write } = makeHost("jobs", "  nightly: { report_only: true, every: 1d }\n")
+    const backlog = () => {
+      const shown = JSON.parse(run("status", "--json").stdout) as { readonly backlog: number }
+      return shown.backlog
+    }
     const said = run("run", "nightly", "--", "sh", "-c", "echo out; echo err >&2; exit 7")
     assert.deepStrictEqual(said, { status: 7, stdout: "out\n", stderr: "err\n" })
     assert.strictEqual(run("run", "nightly", "--", "/no/such").status, 127)
     assert.strictEqual(run("run", "nightly", "--", "/etc/passwd").status, 126)
     assert.strictEqual(run("run", "nightly", "--", "sh", "-c", "kill -KILL $$").status, 137)
     assert.strictEqual(run("run", "not a name", "--", "true").status, 0)
+    write("server: [nowhere")
+    const kept = backlog()
+    assert.strictEqual(run("report", "other", "critical").status, 0)
+    assert.deepStrictEqual(run("run", "third", "--", "sh", "-c", "echo out; exit 2"), {
+      status: 2,
+      stdout: "out\n",
+      stderr: "",
+    })
+    assert.strictEqual(backlog(), kept + 2)
     rmSync(state, { recursive: true })
     writeFileSync(state, "not a folder")
     const lost = run("run", "nightly", "--", "sh", "-c", "echo out; exit 3")
@@ -135,7 +159,7 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual(run("report", "nightly", "fine").status, 64)
   })
 
-  it("sets a damaged spool aside, keeps what can be read, and keeps its configuration when a new one is invalid", async () => {
+  it("sets a damaged spool aside, keeps what can be read, and reloads a configuration only if it is valid", async () => {
     server.fault = "none"
     const { run, start, state, write } = makeHost("damaged", "  one: { shell: 'exit 1', every: 1s }\n")
     run("report", "backup2", "critical")
@@ -150,9 +174,17 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     write("server: nowhere\n")
     child.kill("SIGHUP")
     await until("it refuses", () => log.text.includes("the former one stays in force"))
-    write(`server: ${address}\nagent_id: damaged\nchecks:\n  two: { shell: 'exit 2', every: 1s }\n`)
+    const port = await freePort()
+    write(
+      `server: ${address}\nagent_id: damaged\nmetrics_port: ${port}\nchecks:\n  two: { shell: 'exit 2', every: 1s }\n`,
+    )
     child.kill("SIGHUP")
     await until("it reports the new check", () => changesOf("two").length > 0)
+    await until("it declares its checks again", () => declarations.at(-1)?.includes('"two"') === true)
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
+    assert.include(metrics.headers.get("content-type"), "text/plain; version=0.0.4")
+    assert.include(await metrics.text(), 'tocsin_agent_check_status{check="two"} 2\n')
+    assert.strictEqual((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
     assert.strictEqual(await endOf(child, "SIGTERM"), 0)
   })
 })

@@ -1,7 +1,7 @@
 import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
 import type { Clock } from "../clock/Clock.ts"
 import type { CheckReport, CheckStatus } from "../spool/CheckReport.ts"
-import { confirmResult, type SoftState } from "./confirmResult.ts"
+import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
 import { firstDue, nextDue, offsetOf } from "./Schedule.ts"
 import type { StartedRun } from "./runCommand.ts"
@@ -99,7 +99,7 @@ export class CheckRunner {
       steady: clock.steady(),
       lastObservedAt: last?.observedAt,
     })
-    const soft = before?.soft ?? { hard: last?.status, against: 0 }
+    const soft = before?.soft ?? softStateOf(last?.status)
     return { check, due, again: undefined, soft, run: before?.run, stuckSince: before?.stuckSince }
   }
 

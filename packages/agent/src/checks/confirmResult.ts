@@ -1,9 +1,10 @@
 import type { Confirmation } from "../config/AgentConfig.ts"
 import type { CheckStatus } from "../spool/CheckReport.ts"
+import { type SoftPlace, SoftTransitions } from "./SoftTransitions.ts"
 
-/** Results in a row that speak for another status than the one that was reported. */
+/** Where a check is between two confirmed statuses, and how many results in a row brought it there. */
 export interface SoftState {
-  readonly hard: CheckStatus | undefined
+  readonly place: SoftPlace
   readonly against: number
 }
 
@@ -14,21 +15,25 @@ export interface Confirmed {
   readonly isReported: boolean
 }
 
-/**
- * Decides whether a result is reported. A check that was well needs `bad` results in a row to turn;
- * one that was not needs `good` ones. Between two bad statuses nothing needs to be confirmed.
- */
+/** The state of a check by its last reported status; one that never reported counts as well. */
+export const softStateOf = (status: CheckStatus | undefined): SoftState => ({
+  place: status === undefined || status === "ok" ? "well" : "ill",
+  against: 0,
+})
+
+/** Decides by the table whether a result is reported. */
 export const confirmResult = (
-  before: SoftState,
+  { place, against: before }: SoftState,
   status: CheckStatus,
-  confirm: Confirmation | undefined,
+  { bad, good }: Pick<Confirmation, "bad" | "good"> = { bad: 1, good: 1 },
 ): Confirmed => {
-  const reported: Confirmed = { state: { hard: status, against: 0 }, isReported: true }
-  if (confirm === undefined) return reported
-  const [isOk, wasOk] = [status === "ok", before.hard === undefined || before.hard === "ok"]
-  if (isOk === wasOk) return reported
-  const against = before.against + 1
-  return against >= (isOk ? confirm.good : confirm.bad)
-    ? reported
-    : { state: { hard: before.hard, against }, isReported: false }
+  const isOk = status === "ok"
+  const isAgainst = isOk === (place === "ill" || place === "recovering")
+  const against = isAgainst ? before + 1 : 0
+  const isConfirmed = isAgainst && against >= (isOk ? good : bad)
+  const trigger = `${isOk ? "ok" : "bad"}_${isConfirmed ? "confirmed" : "arrived"}`
+  const row = SoftTransitions.find((one) => one.from === place && one.trigger === trigger)
+  if (row === undefined) throw new Error(`no transition from ${place} on ${trigger}`)
+  const isReported = row.to === "well" || row.to === "ill"
+  return { state: { place: row.to, against: isReported ? 0 : against }, isReported }
 }

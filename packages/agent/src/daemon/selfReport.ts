@@ -15,6 +15,8 @@ export interface SelfState {
   /** Checks with processes that cannot be killed. */
   readonly stuck: ReadonlyArray<string>
   readonly isOnDisk: boolean
+  /** Why the server refuses the schedule of the checks. */
+  readonly refusedSchedule: string | undefined
   readonly checks: number
 }
 
@@ -54,13 +56,17 @@ export const growthOf = (
 const named = (ids: ReadonlyArray<string>): string =>
   ids.slice(0, NAMED).join(", ") + (ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "")
 
-const counted = (name: string, words: (count: number) => string) => (state: SelfState) => {
+const counted = (name: string, once: string, often: string) => (state: SelfState) => {
   const { count, at } = state.growth.get(name) ?? { count: 0, at: 0 }
-  return count > 0 && Math.abs(state.now - at) < REMEMBERED_MILLIS ? words(count) : undefined
+  if (count === 0 || Math.abs(state.now - at) >= REMEMBERED_MILLIS) return undefined
+  return count === 1 ? once : `${count} ${often}`
 }
 
 const TROUBLES: ReadonlyArray<Trouble> = [
-  { status: "critical", words: counted("dropped_changes", (n) => `${n} changes of status were dropped`) },
+  {
+    status: "critical",
+    words: counted("dropped_changes", "a change of status was dropped", "changes of status were dropped"),
+  },
   {
     status: "critical",
     words: ({ isOnDisk }) => (isOnDisk ? undefined : "the disk refuses results, which wait in memory"),
@@ -69,9 +75,15 @@ const TROUBLES: ReadonlyArray<Trouble> = [
     status: "critical",
     words: ({ stuck }) => (stuck.length > 0 ? `processes cannot be killed: ${named(stuck)}` : undefined),
   },
-  { status: "warning", words: counted("damaged", (n) => `the spool was damaged ${n} times`) },
-  { status: "warning", words: counted("rejected", (n) => `the server refused ${n} results for good`) },
-  { status: "warning", words: counted("dropped_repeats", (n) => `${n} repeated results were dropped`) },
+  { status: "warning", words: counted("damaged", "the spool was damaged", "spools were damaged") },
+  {
+    status: "warning",
+    words: counted("rejected", "the server refused a result for good", "results were refused for good"),
+  },
+  {
+    status: "warning",
+    words: counted("dropped_repeats", "a repeated result was dropped", "repeated results were dropped"),
+  },
   {
     status: "warning",
     words: ({ now, oldestAt }) =>
@@ -83,6 +95,11 @@ const TROUBLES: ReadonlyArray<Trouble> = [
     status: "warning",
     words: ({ offset }) =>
       isClockOff(offset) ? `the clock is off by ${Math.round((offset ?? 0) / 1_000)} s` : undefined,
+  },
+  {
+    status: "warning",
+    words: ({ refusedSchedule }) =>
+      refusedSchedule === undefined ? undefined : `the server refuses the schedule: ${refusedSchedule}`,
   },
   {
     status: "warning",

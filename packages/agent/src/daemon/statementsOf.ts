@@ -7,6 +7,8 @@ import { AGENT_VERSION } from "../version.ts"
 /** What the server takes as a period (docs/rules.md#freshness). */
 const SHORTEST_PERIOD_MILLIS = 10_000
 const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
+/** A server with default settings refuses less: its stale threshold and 30 s. */
+const SHORTEST_AFTER_MILLIS = 150_000
 const OWN_PERIOD_MILLIS = 60_000
 
 /** A check as it is declared to the server. */
@@ -16,6 +18,13 @@ const declared = (check: CheckConfig): object => ({
   ...(check.severity !== undefined && { severity: check.severity }),
   ...(!check.notificationsEnabled && { notifications_enabled: false }),
 })
+
+/** How long an unconfirmed change may keep a check from reporting. */
+const quietMillis = (check: CheckConfig): number => {
+  if (check.kind !== "run" || check.confirm === undefined) return 0
+  const { bad, good, everyMillis } = check.confirm
+  return (Math.max(bad, good) - 1) * Math.min(everyMillis, check.everyMillis)
+}
 
 const terms = (check: CheckConfig): object => {
   const grace = check.graceMillis
@@ -28,9 +37,10 @@ const terms = (check: CheckConfig): object => {
       : "everyMillis" in check.schedule
         ? check.schedule.everyMillis
         : 0
-  const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, every))
+  const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, every + quietMillis(check)))
   // A job that reports once in a period has its grace after the period; the server has a default.
-  return { every: durationText(period), ...(grace !== undefined && { after: durationText(period + grace) }) }
+  const after = grace === undefined ? undefined : Math.max(SHORTEST_AFTER_MILLIS, period + grace)
+  return { every: durationText(period), ...(after !== undefined && { after: durationText(after) }) }
 }
 
 /** What the agent reports about itself, by its configuration. */

@@ -196,7 +196,10 @@ export class Sender {
     const { spool, log, keys } = this.#options
     spool.setNote("admission", next.admission)
     spool.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
-    const said = saidOf(answer, next, () => fingerprintOf(keys.current()))
+    if (kind === "declaration") {
+      spool.setNote("declaration_refused", answer.verdict === "invalid" ? answer.message : "")
+    }
+    const said = saidOf(kind, answer, next, () => fingerprintOf(keys.current()))
     if (said === this.#lastSaid && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
     this.#lastSaid = said
     log(said)
@@ -204,6 +207,7 @@ export class Sender {
 }
 
 const saidOf = (
+  kind: RequestKind,
   { verdict, message }: Answer,
   { admission }: Submission,
   fingerprint: () => string,
@@ -213,6 +217,9 @@ const saidOf = (
     return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
   }
   if (admission === "blocked") return `the server has blocked this agent's key ${fingerprint()}: ${message}`
+  if (kind === "declaration" && verdict === "invalid") {
+    return `the server refuses the schedule of the checks: ${message}`
+  }
   if (verdict === "conflict") {
     return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
   }

@@ -1,0 +1,169 @@
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import fc from "fast-check"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { CheckStatus } from "../../src/spool/CheckReport.ts"
+import { cutOutput } from "../../src/spool/cutOutput.ts"
+import { Spool } from "../../src/spool/Spool.ts"
+import type { SpoolBounds } from "../../src/spool/spoolRules.ts"
+
+const DAY = 86_400_000
+const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
+/** What one of the results below takes, about. */
+const ROW_BYTES = 400
+const NO_BOUNDS: SpoolBounds = { bytes: Infinity, ageMillis: Infinity, inMemory: 1_000 }
+
+let folder = ""
+let now = 0
+beforeEach(() => {
+  folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tocsin-agent-"))
+  now = Date.UTC(2026, 0, 1)
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const open = (bounds: Partial<SpoolBounds> = {}) =>
+  Spool.open({
+    path: join(folder, "spool.db"),
+    bounds: { ...NO_BOUNDS, ...bounds },
+    now: () => now,
+    warn: () => {},
+  })
+
+const record = (spool: Spool, checkId: string, status: CheckStatus): void => {
+  const exitCode = CODES.indexOf(status)
+  spool.record({ checkId, status, exitCode, durationMillis: 1, output: "", notificationsEnabled: true })
+  spool.flush()
+  now += 1_000
+}
+
+/** What waits, as `check status`. */
+const waiting = (spool: Spool): ReadonlyArray<string> =>
+  spool.take(10_000, Infinity).map(({ checkId, body }) => {
+    const { status } = JSON.parse(body) as { readonly status: string }
+    return `${checkId} ${status}`
+  })
+
+/** The lines that differ from the one before of the same check. */
+const changesOf = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const last = new Map<string, string>()
+  return lines.filter((line) => {
+    const [check = ""] = line.split(" ")
+    const isChange = last.get(check) !== line
+    last.set(check, line)
+    return isChange
+  })
+}
+
+const counted = (spool: Spool) =>
+  ["dropped_repeats", "dropped_changes"].map((name) => Number(spool.notes().get(name) ?? 0))
+
+describe("the spool", () => {
+  it("keeps the first and the last of equal results, and every change", () => {
+    const spool = open()
+    for (const status of ["ok", "ok", "ok", "ok", "critical", "ok", "ok", "ok"] as const)
+      record(spool, "web", status)
+    assert.deepStrictEqual(
+      waiting(spool),
+      ["ok", "ok", "critical", "ok", "ok"].map((status) => `web ${status}`),
+    )
+    assert.deepStrictEqual(counted(spool), [0, 0], "nothing of it is a loss")
+    spool.close()
+  })
+
+  it("drops repeats before changes and the oldest first, once it is over its size, and counts both", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(9), fc.nat(3)), { minLength: 400, maxLength: 900 }),
+        fc.integer({ min: 250, max: 600 }),
+        (story, rows) => {
+          rmSync(folder, { recursive: true })
+          folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tocsin-agent-"))
+          const bounds = { bytes: rows * ROW_BYTES }
+          const [spool, all] = [open(bounds), [] as Array<string>]
+          let lost = 0
+          for (const [check, code] of story) {
+            record(spool, `check-${check}`, CODES[code] ?? "ok")
+            all.push(`check-${check} ${CODES[code]}`)
+            assert.isAtMost(spool.extent().bytes, bounds.bytes)
+            const before = lost
+            lost = counted(spool)[1] ?? 0
+            if (lost > before) assert.deepStrictEqual(changesOf(waiting(spool)), waiting(spool))
+          }
+          if (lost === 0) assert.deepStrictEqual(changesOf(waiting(spool)), changesOf(all))
+          assert.deepStrictEqual(waiting(spool).at(-1), all.at(-1))
+          spool.close()
+        },
+      ),
+      { numRuns: propertyRuns(3) },
+    )
+  })
+
+  it("drops what is older than its age, by a time that the server confirmed, and nothing else", () => {
+    const spool = open({ ageMillis: 30 * DAY })
+    record(spool, "web", "ok")
+    record(spool, "web", "ok")
+    record(spool, "web", "critical")
+    now += 29 * DAY
+    record(spool, "disk", "warning")
+    spool.dropAged(now)
+    assert.strictEqual(waiting(spool).length, 4)
+    now += DAY
+    spool.dropAged(now)
+    assert.deepStrictEqual(waiting(spool), ["disk warning"])
+    assert.deepStrictEqual(counted(spool), [1, 2])
+    spool.close()
+    const again = open()
+    assert.deepStrictEqual(counted(again), [1, 2], "a restart forgets no loss")
+    again.close()
+  })
+
+  it("gives no more than a request may hold, but always one result", () => {
+    const spool = open()
+    for (const status of ["ok", "critical", "warning"] as const) record(spool, "web", status)
+    assert.strictEqual(spool.take(2, Infinity).length, 2)
+    assert.strictEqual(spool.take(200, 1).length, 1)
+    spool.close()
+  })
+
+  it("states times of a check that increase, although the clock goes back", () => {
+    const spool = open()
+    record(spool, "web", "ok")
+    now -= DAY
+    record(spool, "web", "critical")
+    record(spool, "disk", "ok")
+    const times = spool
+      .take(3, Infinity)
+      .map(({ body }) => (JSON.parse(body) as { readonly observed_at: string }).observed_at)
+    assert.deepStrictEqual(times, [
+      "2026-01-01T00:00:00.000Z",
+      "2026-01-01T00:00:00.001Z",
+      "2025-12-31T00:00:02.000Z",
+    ])
+    spool.close()
+  })
+})
+
+describe("an output on the wire", () => {
+  it("has at most 8192 bytes, ends between characters, and counts every byte that was lost", () => {
+    const text = fc.array(fc.constantFrom("a", "é", "€", "🚨", "\n", "x".repeat(700), "ü".repeat(900)), {
+      maxLength: 40,
+    })
+    fc.assert(
+      fc.property(text, fc.nat(100_000), (parts, dropped) => {
+        const output = parts.join("")
+        const bytes = Buffer.byteLength(output)
+        const cut = cutOutput(output, dropped)
+        assert.isAtMost(Buffer.byteLength(cut.text), 8_192)
+        assert.strictEqual(cut.isCut, bytes > 8_192 || dropped > 0)
+        if (!cut.isCut) return void assert.strictEqual(cut.text, output)
+        const [, kept = "", lost] = /^(.*)\.\.\.\[truncated (\d+) bytes\]$/su.exec(cut.text) ?? []
+        assert.isTrue(output.startsWith(kept))
+        assert.strictEqual(Buffer.byteLength(kept) + Number(lost), bytes + dropped)
+        assert.isAtLeast(Buffer.byteLength(kept), Math.min(bytes, 8_192 - 44))
+      }),
+      { numRuns: propertyRuns(100) },
+    )
+  })
+})
