@@ -1,5 +1,6 @@
 import { readFile, statfs } from "node:fs/promises"
 import { record, text } from "../config/Reader.ts"
+import { FileSystems } from "./FileSystems.ts"
 import type { Finding, Measure } from "./Finding.ts"
 import { wordsOf } from "./Finding.ts"
 import type { Probe, SettingsOf } from "./Probe.ts"
@@ -34,10 +35,13 @@ export const disk: Probe<SettingsOf<typeof reader>> = {
 
 const GIB = 2 ** 30
 
+/** Shared by all checks, because all share the threads. */
+const fileSystems = new FileSystems((path) => statfs(path))
+
 const measure = async (path: string, free: Thresholds, inodes: Thresholds): Promise<Finding> => {
   let found
   try {
-    found = await statfs(path)
+    found = await fileSystems.examine(path)
   } catch (error) {
     return {
       words: "",

@@ -4,15 +4,8 @@ import { flag, integer, mapOf, type Reader, record, text } from "../config/Reade
 import { daysLeft } from "./certificate.ts"
 import { type Fault, type Measure, wordsOf } from "./Finding.ts"
 import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
-import {
-  oneOrMore,
-  pattern,
-  patternOf,
-  thresholdFields,
-  thresholds,
-  wait,
-  WAIT_MILLIS,
-} from "./probeReaders.ts"
+import { oneOrMore, pattern, thresholdFields, thresholds, wait, WAIT_MILLIS } from "./probeReaders.ts"
+import { searchTexts, tooSlow } from "./searchTexts.ts"
 import { critical } from "./tcp.ts"
 
 const address: Reader<string> = (value, place) => {
@@ -86,9 +79,12 @@ const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArra
   if (!isWanted) faults.push(`${page.status} ${url}`)
   if (wanted !== undefined && !page.body.includes(wanted))
     faults.push(`${url} lacks ${JSON.stringify(wanted)}`)
-  if (written !== undefined && !patternOf(written).test(page.body))
-    faults.push(`${url} does not match /${written}/`)
-  return faults.map((words) => ({ status: "critical", words }))
+  const found = written === undefined ? [true] : searchTexts(written, [page.body])
+  if (found?.[0] === false) faults.push(`${url} does not match /${written}/`)
+  return [
+    ...faults.map((words): Fault => ({ status: "critical", words })),
+    ...(found === undefined ? [{ status: "unknown", words: tooSlow(written ?? "") } as const] : []),
+  ]
 }
 
 interface Page {

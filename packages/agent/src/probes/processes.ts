@@ -2,8 +2,9 @@ import { readdir, readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { record, text } from "../config/Reader.ts"
 import type { Probe, SettingsOf } from "./Probe.ts"
-import { pattern, patternOf, thresholdFields } from "./probeReaders.ts"
+import { pattern, thresholdFields } from "./probeReaders.ts"
 import { givenOr, thresholdsOf } from "./Range.ts"
+import { searchTexts, tooSlow } from "./searchTexts.ts"
 
 const reader = record({ name: text({ max: 256 }), pattern, ...thresholdFields })
 
@@ -15,10 +16,13 @@ export const processes: Probe<SettingsOf<typeof reader>> = {
   title: "PROCESS",
   reader,
   run: async ({ name, pattern: written, warning, critical }) => {
-    const wanted = written === undefined ? undefined : patternOf(written)
-    const isWanted = ({ names, line }: RunningProcess) =>
-      (name === undefined || names.includes(name)) && (wanted === undefined || wanted.test(line))
-    const count = (await runningProcesses()).filter(isWanted).length
+    const all = await runningProcesses()
+    const lines = all.map(({ line }) => line)
+    const matches = written === undefined ? lines.map(() => true) : searchTexts(written, lines)
+    if (matches === undefined) throw new Error(tooSlow(written ?? ""))
+    const isWanted = ({ names }: RunningProcess, index: number) =>
+      (name === undefined || names.includes(name)) && matches[index] === true
+    const count = all.filter(isWanted).length
     const what = [name, written === undefined ? undefined : `/${written}/`].filter((one) => one !== undefined)
     const words = `${count} ${count === 1 ? "process" : "processes"} ${what.join(" ")}`.trim()
     return {

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
+import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer as createHttp } from "node:http"
@@ -43,6 +44,7 @@ beforeAll(async () => {
       else if (url === "/round") response.writeHead(302, { location: "/round" }).end()
       else if (url === "/broken") response.writeHead(500).end()
       else if (url === "/secret") response.end(headers["x-token"] ?? "none")
+      else if (url === "/slow") response.end(`${"a".repeat(60)}!`)
       else if (url === "/mute") return
       else response.end("all is well\nhere")
     }),
@@ -96,6 +98,7 @@ describe("the http probe", () => {
     ["/", { critical: "@0:100" }, "critical"],
     ["/secret", { headers: { "x-token": "yes" }, text: "yes" }, "ok"],
     ["/mute", { wait: "1s" }, "critical"],
+    ["/slow", { pattern: "^(a+)+$" }, "unknown"],
   ] as const)("of %s with %j is %s", async (path, settings, expected) => {
     const { status, output } = await probe("http", { url: at(path), ...settings })
     assert.strictEqual(status, expected, output)
@@ -163,6 +166,8 @@ describe("the probes of the host", () => {
     assert.strictEqual((await probe("load", { critical: "@0:1000000" })).status, "critical")
     assert.strictEqual((await probe("process", { name: "no such program" })).status, "critical")
     assert.strictEqual((await probe("process", { critical: "1:" })).status, "ok")
+    const own = await probe("process", { pattern: "^\\S*(node|vitest)\\b" })
+    assert.strictEqual(own.status, "ok", own.output)
   })
 
   it("are unknown where the host has no systemd", async () => {
@@ -177,4 +182,49 @@ describe("the dns probe", () => {
     const settings = { name: "a.example", servers: "127.0.0.1:9", wait: "1s" }
     assert.strictEqual((await probe("dns", settings)).status, "critical")
   })
+
+  it("resolves a name, and looks for the records that are expected", async () => {
+    const { server, port } = await nameServer()
+    const ask = async (settings: object) => await probe("dns", { servers: `127.0.0.1:${port}`, ...settings })
+    const found = await ask({ name: "a.example", expect: "192.0.2.7" })
+    assert.match(found.output, /^DNS OK - a\.example A 192\.0\.2\.7 in \d\.\d{3} s \| time=[\d.]+s$/)
+    const text = await ask({ name: "a.example", type: "TXT", expect: ["v=spf1 -all"] })
+    assert.strictEqual(text.status, "ok", text.output)
+    const lacking = await ask({ name: "a.example", expect: ["192.0.2.7", "192.0.2.8"] })
+    assert.deepStrictEqual(
+      [lacking.status, lacking.output.split(" | ")[0]],
+      ["critical", "DNS CRITICAL - a.example A lacks 192.0.2.8: 192.0.2.7"],
+    )
+    const missing = await ask({ name: "missing.example" })
+    assert.match(missing.output, /^DNS CRITICAL - missing\.example A: .*ENOTFOUND/)
+    server.close()
+  })
 })
+
+const TXT = 16
+const NAME_ERROR = 3
+
+/** Answers A and TXT of any name but missing.example. */
+const nameServer = async () => {
+  const server = createSocket("udp4")
+  server.on("message", (asked, { port, address }) => {
+    const end = asked.indexOf(0, 12) + 5
+    const isMissing = asked.includes("missing")
+    const data =
+      asked.readUInt16BE(end - 4) === TXT
+        ? Buffer.from("\u0007v=spf1 \u0004-all", "latin1")
+        : Buffer.from([192, 0, 2, 7])
+    const header = Buffer.from(asked.subarray(0, 12))
+    header.writeUInt16BE(0x8180 | (isMissing ? NAME_ERROR : 0), 2)
+    header.writeUInt16BE(isMissing ? 0 : 1, 6)
+    header.writeUInt32BE(0, 8)
+    // A pointer to the name of the question, the type and class, a time to live, and the length.
+    const record = Buffer.from([0xc0, 12, 0, 0, 0, 1, 0, 0, 0, 60, 0, data.length])
+    asked.copy(record, 2, end - 4, end - 2)
+    const answer = isMissing ? [] : [record, data]
+    server.send(Buffer.concat([header, asked.subarray(12, end), ...answer]), port, address)
+  })
+  server.bind(0, "127.0.0.1")
+  await once(server, "listening")
+  return { server, port: server.address().port }
+}

@@ -1,0 +1,32 @@
+import { type Context, createContext, Script } from "node:vm"
+import { patternOf } from "./probeReaders.ts"
+
+/** A pattern that backtracks can take hours, and nothing else runs meanwhile. */
+const LONGEST_SEARCH_MILLIS = 500
+
+let search: { readonly script: Script; readonly context: Context } | undefined
+
+/** Which of the texts a pattern matches; `undefined` if the search takes too long. */
+export const searchTexts = (
+  written: string,
+  texts: ReadonlyArray<string>,
+): ReadonlyArray<boolean> | undefined => {
+  search ??= { script: new Script("texts.map((text) => pattern.test(text))"), context: createContext() }
+  const { script, context } = search
+  try {
+    // Only a script of a context can be ended from outside.
+    Object.assign(context, { pattern: patternOf(written), texts })
+    const found: ReadonlyArray<boolean> = script.runInContext(context, { timeout: LONGEST_SEARCH_MILLIS })
+    return found
+  } catch (error) {
+    // An error of the context is no instance of this one's Error.
+    const isObject = typeof error === "object" && error !== null
+    if (isObject && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined
+    throw error
+  } finally {
+    Object.assign(context, { texts: [] })
+  }
+}
+
+export const tooSlow = (written: string): string =>
+  `/${written}/ takes longer than ${LONGEST_SEARCH_MILLIS} ms: write a pattern that backtracks less`
