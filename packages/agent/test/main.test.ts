@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { RequestKind } from "@tocsin/client/agent/Answer"
 import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "./sending/FaultyServer.ts"
 
@@ -12,13 +13,18 @@ const PATIENCE_MILLIS = 150_000
 
 const server = new FaultyServer()
 const declarations: Array<string> = []
+const kinds = new Map<string, RequestKind>([
+  ["/api/v1/heartbeat", "heartbeat"],
+  ["/api/v1/events", "events"],
+])
 const listener = createServer((request, response) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
     const body = Buffer.concat(chunks).toString()
     if (request.method === "PUT") declarations.push(body)
-    server.send({ method: "POST", url: request.url ?? "", key: "", body }).then(
+    const kind = kinds.get(request.url ?? "") ?? "declaration"
+    server.send({ kind, body }).then(
       (answer) => response.writeHead(answer.status, { date: new Date().toUTCString() }).end(answer.body),
       () => response.destroy(),
     )

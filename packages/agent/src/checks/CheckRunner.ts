@@ -1,6 +1,6 @@
 import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
-import type { Clock } from "../clock/Clock.ts"
-import type { CheckReport, CheckStatus } from "../spool/CheckReport.ts"
+import type { Clock } from "@tocsin/client/agent/Clock"
+import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
 import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
 import { firstDue, nextDue, offsetOf } from "./Schedule.ts"

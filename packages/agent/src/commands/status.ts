@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { systemClock } from "../clock/Clock.ts"
-import { clockOffset, correctedNow } from "../clock/ServerTime.ts"
+import { clockOffset, correctedNow } from "@tocsin/client/agent/ServerTime"
 import { AgentLock } from "../daemon/AgentLock.ts"
 import { spoolPath } from "../daemon/Daemon.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"

@@ -1,13 +1,14 @@
 import { join } from "node:path"
-import type { Clock } from "../clock/Clock.ts"
+import type { Clock } from "@tocsin/client/agent/Clock"
 import type { AgentConfig } from "../config/AgentConfig.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { runCommand } from "../checks/runCommand.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { runProbe } from "../probes/runProbe.ts"
-import { httpTransport, type Transport } from "../sending/httpTransport.ts"
-import { Sender } from "../sending/Sender.ts"
-import { Spool } from "../spool/Spool.ts"
+import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
+import { bootId, savedMark } from "../sending/timeMark.ts"
+import { Sender } from "@tocsin/client/agent/Sender"
+import { Spool, type SpooledResult } from "../spool/Spool.ts"
 import { metricsPage } from "./metricsPage.ts"
 import { MetricsServer } from "./MetricsServer.ts"
 import { type Growth, growthOf, selfReport, type SelfState } from "./selfReport.ts"
@@ -39,9 +40,9 @@ export class Daemon {
   readonly #options: DaemonOptions
   readonly #spool: Spool
   readonly #runner: CheckRunner
-  readonly #sender: Sender
+  readonly #sender: Sender<SpooledResult>
   readonly #metrics: MetricsServer
-  #transport: Transport
+  #transport: HttpTransport
   #config: AgentConfig
   #flushTimer: NodeJS.Timeout | undefined
   #wake: () => void = () => {}
@@ -56,16 +57,21 @@ export class Daemon {
     this.#options = options
     this.#config = config
     this.#transport = httpTransport({ ca: config.ca })
-    const send: Transport = {
-      send: (request) => this.#transport.send(request),
-      close: () => this.#transport.close(),
-    }
     // The spool is opened first, and may need the time before the sender knows the server's.
-    const made: { sender?: Sender } = {}
+    const made: { sender?: Sender<SpooledResult> } = {}
     const now = () => made.sender?.now() ?? Math.floor(clock.wall())
     this.#spool = Spool.open({ path: spoolPath(state), now, warn: log })
     const sender = new Sender(
-      { spool: this.#spool, keys: new KeyFile(state), transport: send, clock, random, log },
+      {
+        queue: this.#spool,
+        keys: new KeyFile(state),
+        transport: { send: (request) => this.#transport.send(request) },
+        clock,
+        boot: bootId(),
+        mark: savedMark(this.#spool.notes().get("time_mark")),
+        random,
+        log,
+      },
       statementsOf(config),
     )
     made.sender = sender

@@ -1,4 +1,4 @@
-import type { CheckState } from "../spool/spoolRules.ts"
+import type { CheckState } from "@tocsin/client/agent/resultRules"
 import { AGENT_VERSION } from "../version.ts"
 import type { SelfState } from "./selfReport.ts"
 

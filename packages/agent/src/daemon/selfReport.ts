@@ -1,6 +1,6 @@
-import { isClockOff } from "../clock/ServerTime.ts"
+import { isClockOff } from "@tocsin/client/agent/ServerTime"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
-import type { CheckReport, CheckStatus } from "../spool/CheckReport.ts"
+import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
 
 /** Problems of the agent itself. */
 export interface SelfState {

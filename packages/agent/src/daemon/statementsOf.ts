@@ -1,7 +1,7 @@
 import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
 import { durationText } from "../config/Reader.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
-import type { Statements } from "../sending/Sender.ts"
+import type { Statements } from "@tocsin/client/agent/Sender"
 import { AGENT_VERSION } from "../version.ts"
 
 /** What the server takes as a period (docs/rules.md#freshness). */

@@ -1,3 +1,4 @@
+import type { Keys } from "@tocsin/client/agent/Sender"
 import { createHash, randomBytes } from "node:crypto"
 import {
   closeSync,
@@ -27,7 +28,8 @@ export const fingerprintOf = (key: string): string =>
  * The agent's key, and the one that replaces it once an operator has accepted it. Each is a file
  * that only its owner can read, written whole or not at all.
  */
-export class KeyFile {
+export class KeyFile implements Keys {
+  readonly fingerprintOf = fingerprintOf
   readonly #key: string
   readonly #next: string
 

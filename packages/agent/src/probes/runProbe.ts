@@ -1,6 +1,6 @@
 import { outcomeOf } from "../checks/RunOutcome.ts"
 import type { StartedRun } from "../checks/runCommand.ts"
-import type { Clock } from "../clock/Clock.ts"
+import type { Clock } from "@tocsin/client/agent/Clock"
 import { judge, wordsOf } from "./Finding.ts"
 import type { ProbeConfig } from "./probes.ts"
 

@@ -1,18 +1,10 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
-import type { HttpAnswer } from "./Answer.ts"
+import type { HttpAnswer } from "@tocsin/client/agent/Answer"
+import { type OutgoingRequest, targetOf, type Transport } from "@tocsin/client/agent/Transport"
 
-/** A request to one server. */
-export interface OutgoingRequest {
-  readonly method: "POST" | "PUT"
-  readonly url: string
-  readonly key: string
-  readonly body: string
-}
-
-/** Sends a request and resolves with its answer; rejects where none came in time. */
-export interface Transport {
-  readonly send: (request: OutgoingRequest) => Promise<HttpAnswer>
+/** A transport that holds connections. */
+export interface HttpTransport extends Transport {
   readonly close: () => void
 }
 
@@ -23,7 +15,7 @@ const MAX_ANSWER_BYTES = 65_536
 class ReusedConnectionLost extends Error {}
 
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
-export const httpTransport = (options: { readonly ca?: string | undefined }): Transport => {
+export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {
   const plain = new HttpAgent({ keepAlive: true, maxSockets: 1 })
   let secure: HttpsAgent | undefined
   const callers = {
@@ -49,12 +41,13 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Tr
     }
   }
   const sendOnce = async (outgoing: OutgoingRequest): Promise<HttpAnswer> => {
-    const url = new URL(outgoing.url)
+    const target = targetOf(outgoing)
+    const url = new URL(target.url)
     const { request, agent } = await callers[url.protocol === "https:" ? "https:" : "http:"]()
     const body = Buffer.from(outgoing.body)
     return await new Promise<HttpAnswer>((resolve, reject) => {
       const sent = request(url, {
-        method: outgoing.method,
+        method: target.method,
         agent,
         signal: AbortSignal.timeout(ANSWER_MILLIS),
         headers: {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import type { TimeMark } from "../clock/ServerTime.ts"
+import type { TimeMark } from "@tocsin/client/agent/ServerTime"
 
 let boot: string | undefined
 

@@ -1,8 +1,10 @@
-import type { CheckReport } from "./CheckReport.ts"
-import { newEventId } from "./eventId.ts"
-import { MemoryTail } from "./MemoryTail.ts"
+import type { CheckReport } from "@tocsin/client/agent/CheckReport"
+import { newEventId } from "@tocsin/client/agent/eventId"
+import { MemoryTail } from "@tocsin/client/agent/MemoryTail"
 import { setAside } from "./setAside.ts"
-import { type CheckState, defaultBounds, type SpoolBounds } from "./spoolRules.ts"
+import type { OutgoingResult, ResultQueue } from "@tocsin/client/agent/ResultQueue"
+import type { CheckState } from "@tocsin/client/agent/resultRules"
+import { defaultBounds, type SpoolBounds } from "./spoolRules.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
 
@@ -18,10 +20,7 @@ export interface SpoolOptions {
 }
 
 /** A result on its way to the server. */
-export interface OutgoingResult {
-  readonly id: string
-  readonly checkId: string
-  readonly body: string
+export interface SpooledResult extends OutgoingResult {
   /** Its place in the file; none while it is only in memory. */
   readonly seq: number | undefined
 }
@@ -34,7 +33,7 @@ const DROPPED_TOGETHER = 200
  * and leaves only by `acknowledge`, `reject` or a counted drop. While the disk refuses writes,
  * results wait in memory and are still sent, after those in the file.
  */
-export class Spool {
+export class Spool implements ResultQueue<SpooledResult> {
   readonly #options: Required<SpoolOptions>
   readonly #tail = new MemoryTail()
   #file: SpoolFile | undefined
@@ -106,8 +105,8 @@ export class Spool {
   }
 
   /** The oldest results that fit together, in order. */
-  take(limit: number, maxBytes: number): ReadonlyArray<OutgoingResult> {
-    const found: Array<OutgoingResult> = []
+  take(limit: number, maxBytes: number): ReadonlyArray<SpooledResult> {
+    const found: Array<SpooledResult> = []
     const isRead = this.#reach((file) => {
       const rows = file.oldest(limit + this.#done.size)
       for (const row of rows) if (!this.#done.has(row.seq) && found.length < limit) found.push(row)
@@ -128,17 +127,24 @@ export class Spool {
   }
 
   /** The server has taken these. */
-  acknowledge(results: ReadonlyArray<OutgoingResult>): void {
+  acknowledge(results: ReadonlyArray<SpooledResult>): void {
     this.#forget(results)
     this.flush()
   }
 
   /** The server will never take this one. */
-  reject(result: OutgoingResult, reason: string): void {
+  reject(result: SpooledResult, reason: string): void {
     const { id, checkId, body } = result
     this.#rejects.push({ id, checkId, body, reason, at: this.#options.now() })
     this.count("rejected", 1)
     this.acknowledge([result])
+  }
+
+  /** Results stay until the server takes them, so there is nothing to put back. */
+  putBack(): void {}
+
+  size(): number {
+    return this.extent().results
   }
 
   /** What waits, in the file and in memory. */
@@ -198,7 +204,7 @@ export class Spool {
     this.#file = undefined
   }
 
-  #forget(results: ReadonlyArray<OutgoingResult>): void {
+  #forget(results: ReadonlyArray<SpooledResult>): void {
     const inMemory = results.filter(({ seq }) => seq === undefined)
     for (const { seq } of results) if (seq !== undefined) this.#done.add(seq)
     const ids = new Set(inMemory.map(({ id }) => id))

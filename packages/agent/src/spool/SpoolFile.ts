@@ -1,17 +1,11 @@
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
-import type { CheckReport, CheckStatus } from "./CheckReport.ts"
+import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { PendingResult } from "@tocsin/client/agent/ResultQueue"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
-import { type CheckState, isSuperseded, stampAfter } from "./spoolRules.ts"
-import { wireEvent } from "./wireEvent.ts"
-
-/** A report with the id that it keeps, and the earliest time that it may state. */
-export interface PendingResult {
-  readonly report: CheckReport
-  readonly id: string
-  readonly at: number
-}
+import { type CheckState, isSuperseded, stampAfter } from "@tocsin/client/agent/resultRules"
+import { wireEvent } from "@tocsin/client/agent/wireEvent"
 
 /** A result in the file. */
 export interface StoredResult {

@@ -1,5 +1,5 @@
-import type { HttpAnswer } from "../../src/sending/Answer.ts"
-import type { OutgoingRequest, Transport } from "../../src/sending/httpTransport.ts"
+import type { HttpAnswer } from "@tocsin/client/agent/Answer"
+import type { OutgoingRequest, Transport } from "@tocsin/client/agent/Transport"
 
 /** How the server behaves. `lost` and `killed` apply a request whose answer never arrives. */
 export type Fault = "none" | "500" | "429" | "nothing" | "half" | "lost" | "killed"
@@ -38,9 +38,7 @@ export class FaultyServer implements Transport {
   batches = 0
   readonly #last = new Map<string, Event>()
 
-  close(): void {}
-
-  send = async (request: OutgoingRequest): Promise<HttpAnswer> => {
+  send = async (request: Pick<OutgoingRequest, "kind" | "body">): Promise<HttpAnswer> => {
     const date = new Date(Math.floor(this.now() / 1_000) * 1_000).toUTCString()
     if (this.fault === "nothing") throw new Error("connect ECONNREFUSED")
     if (this.fault === "500") return refusal(500, "internal")
@@ -51,9 +49,9 @@ export class FaultyServer implements Transport {
     return this.fault === "half" ? { ...answer, body: answer.body.slice(0, 5) } : { ...answer, date }
   }
 
-  #apply({ url, body }: OutgoingRequest): HttpAnswer {
-    if (url.endsWith("/heartbeat")) return answerOf(202, { accepted: this.isAccepted })
-    if (!url.endsWith("/events")) return refusal(404, "not_found")
+  #apply({ kind, body }: Pick<OutgoingRequest, "kind" | "body">): HttpAnswer {
+    if (kind === "heartbeat") return answerOf(202, { accepted: this.isAccepted })
+    if (kind !== "events") return refusal(404, "not_found")
     if (!this.isAccepted) return refusal(403, "agent_not_accepted")
     const { events } = JSON.parse(body) as { readonly events: ReadonlyArray<Event> }
     this.batches += 1

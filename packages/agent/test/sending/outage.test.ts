@@ -5,9 +5,10 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } fr
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { KeyFile } from "../../src/key/KeyFile.ts"
-import { Sender } from "../../src/sending/Sender.ts"
-import type { CheckStatus } from "../../src/spool/CheckReport.ts"
-import { Spool } from "../../src/spool/Spool.ts"
+import { Sender } from "@tocsin/client/agent/Sender"
+import type { TimeMark } from "@tocsin/client/agent/ServerTime"
+import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import { Spool, type SpooledResult } from "../../src/spool/Spool.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 import { type Fault, FaultyServer } from "./FaultyServer.ts"
 
@@ -81,7 +82,7 @@ class Host {
   #isFull = false
   readonly #recorded = new Map<string, Array<Recorded>>(CHECKS.map((id) => [id, []]))
   #spool: Spool
-  #sender: Sender
+  #sender: Sender<SpooledResult>
   readonly #clock = { wall: () => this.#wall, steady: () => this.#steady, sinceBoot: () => this.#boot }
   readonly #random: () => number
 
@@ -129,9 +130,9 @@ class Host {
     rmSync(this.#root, { recursive: true })
   }
 
-  #begin(): [Spool, Sender] {
+  #begin(): [Spool, Sender<SpooledResult>] {
     const now = (): number => made.sender?.now() ?? this.#wall
-    const made: { sender?: Sender } = {}
+    const made: { sender?: Sender<SpooledResult> } = {}
     const folder = join(this.#root, String(this.#lives++))
     if (this.#folder === "") mkdirSync(folder)
     // What a power cut leaves: the files as they are, without an orderly end.
@@ -151,14 +152,17 @@ class Host {
       declaration: undefined,
     }
     const options = {
-      spool,
+      queue: spool,
       keys,
+      boot: "one",
       transport: this.server,
       clock: this.#clock,
       random: this.#random,
       log: () => {},
     }
-    made.sender = new Sender(options, statements)
+    const saved = spool.notes().get("time_mark")
+    const mark = saved === undefined ? undefined : (JSON.parse(saved) as TimeMark)
+    made.sender = new Sender({ ...options, mark }, statements)
     return [spool, made.sender]
   }
 
@@ -209,7 +213,7 @@ class Host {
     before.close()
   }
 
-  #restart(log: string, torn: boolean): [Spool, Sender] {
+  #restart(log: string, torn: boolean): [Spool, Sender<SpooledResult>] {
     // A write that was under way: pages without a commit, cut at any byte.
     if (torn && existsSync(log)) appendFileSync(log, Buffer.alloc(Math.floor(this.#random() * 9_000), 0x5a))
     return this.#begin()

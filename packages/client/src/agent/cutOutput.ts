@@ -16,12 +16,15 @@ export interface CutOutput {
  */
 export const cutOutput = (output: string, droppedBytes = 0): CutOutput => {
   // A lone surrogate becomes U+FFFD here, which takes the three bytes that the server counts.
-  const whole = Buffer.from(output, "utf8")
-  if (whole.length <= MAX_OUTPUT_BYTES && droppedBytes === 0) return { text: whole.toString(), isCut: false }
+  const whole = new TextEncoder().encode(output)
+  if (whole.length <= MAX_OUTPUT_BYTES && droppedBytes === 0) return { text: textOf(whole), isCut: false }
   let end = Math.min(whole.length, MAX_OUTPUT_BYTES - MARKER_BYTES)
-  while (end > 0 && end < whole.length && isContinuation(whole.readUInt8(end))) end -= 1
+  while (end > 0 && end < whole.length && isContinuation(whole[end])) end -= 1
   const lost = whole.length - end + droppedBytes
-  return { text: `${whole.toString("utf8", 0, end)}...[truncated ${lost} bytes]`, isCut: true }
+  return { text: `${textOf(whole.subarray(0, end))}...[truncated ${lost} bytes]`, isCut: true }
 }
 
-const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80
+const isContinuation = (byte = 0): boolean => (byte & 0xc0) === 0x80
+
+// A byte order mark is text here.
+const textOf = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import type { Answer, RequestKind, Verdict } from "../../src/sending/Answer.ts"
-import { afterAnswer, initialSubmission, nextStep, type Submission } from "../../src/sending/Submission.ts"
+import type { Answer, RequestKind, Verdict } from "../../src/agent/Answer.ts"
+import { afterAnswer, initialSubmission, nextStep, type Submission } from "../../src/agent/Submission.ts"
 
 const VERDICTS: ReadonlyArray<Verdict> = [
   "taken",

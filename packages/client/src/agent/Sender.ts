@@ -1,12 +1,10 @@
 import type { HeartbeatRequest } from "@tocsin/core/contract/Requests"
-import type { Clock } from "../clock/Clock.ts"
-import { clockOffset, correctedNow, markOf, type TimeMark } from "../clock/ServerTime.ts"
-import { fingerprintOf, type KeyFile } from "../key/KeyFile.ts"
-import type { OutgoingResult, Spool } from "../spool/Spool.ts"
+import type { Clock } from "./Clock.ts"
+import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
+import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
 import { type Answer, judge, noAnswer, type RequestKind } from "./Answer.ts"
-import type { Transport } from "./httpTransport.ts"
-import { bootId, savedMark } from "./timeMark.ts"
 import { afterAnswer, initialSubmission, nextStep, type Submission, type Waiting } from "./Submission.ts"
+import type { Transport } from "./Transport.ts"
 
 /** What heartbeats and declarations state: it follows the configuration. */
 export interface Statements {
@@ -17,12 +15,24 @@ export interface Statements {
   readonly declaration: string | undefined
 }
 
+/** The agent's key, and the one that replaces it once the server has accepted it. */
+export interface Keys {
+  readonly current: () => string
+  readonly next: () => string | undefined
+  readonly promote: () => void
+  readonly fingerprintOf: (key: string) => string
+}
+
 /** What a sender works with. */
-export interface SenderOptions {
-  readonly spool: Spool
-  readonly keys: KeyFile
+export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
+  readonly queue: ResultQueue<Result>
+  readonly keys: Keys
   readonly transport: Transport
   readonly clock: Clock
+  /** Identifies the boot of this host: a mark of another one says nothing. */
+  readonly boot: string
+  /** What the server said about its time before this start. */
+  readonly mark?: TimeMark | undefined
   /** From 0 to 1. */
   readonly random: () => number
   readonly log: (message: string) => void
@@ -33,9 +43,9 @@ const MAX_BATCH_BYTES = 900 * 1_024
 /** A repeat can wait for others; a change cannot. */
 const REPEATS_GATHER_MILLIS = 10_000
 
-/** Sends what the spool holds, one request at a time, and a heartbeat a minute. */
-export class Sender {
-  readonly #options: SenderOptions
+/** Sends what the queue holds, one request at a time, and a heartbeat a minute. */
+export class Sender<Result extends OutgoingResult = OutgoingResult> {
+  readonly #options: SenderOptions<Result>
   #statements: Statements
   #state: Submission
   #mark: TimeMark | undefined
@@ -43,11 +53,11 @@ export class Sender {
   #isDeclared = false
   #lastSaid = ""
 
-  constructor(options: SenderOptions, statements: Statements) {
+  constructor(options: SenderOptions<Result>, statements: Statements) {
     this.#options = options
     this.#statements = statements
     this.#state = initialSubmission(options.clock.steady())
-    this.#mark = savedMark(options.spool.notes().get("time_mark"))
+    this.#mark = options.mark
   }
 
   /** The server's last word about its time. */
@@ -78,7 +88,7 @@ export class Sender {
     const step = nextStep(this.#state, this.#waiting(), clock.steady())
     if (step.kind === "wait") return step.until
     const server = Math.min(step.server, this.#statements.servers.length - 1)
-    const batch = step.kind === "events" ? this.#options.spool.take(step.limit, MAX_BATCH_BYTES) : []
+    const batch = step.kind === "events" ? this.#options.queue.take(step.limit, MAX_BATCH_BYTES) : []
     if (step.kind === "events" && batch.length === 0) {
       this.#repeatsSince = undefined
       return clock.steady() + 1_000
@@ -95,10 +105,11 @@ export class Sender {
 
   #waiting(): Waiting {
     const now = this.#options.clock.steady()
-    const isBacklog = this.#options.spool.extent().results > 0
+    const { queue } = this.#options
+    const isBacklog = queue.size() > 0
     if (!isBacklog) this.#repeatsSince = undefined
     else this.#repeatsSince ??= now
-    const isUrgent = isBacklog && (this.#state.failures > 0 || this.#options.spool.hasChange())
+    const isUrgent = isBacklog && (this.#state.failures > 0 || queue.hasChange())
     const gathered = this.#repeatsSince === undefined ? undefined : this.#repeatsSince + REPEATS_GATHER_MILLIS
     return {
       eventsDue: isUrgent ? now : gathered,
@@ -106,19 +117,20 @@ export class Sender {
     }
   }
 
-  #carryOut(kind: RequestKind, answer: Answer, batch: ReadonlyArray<OutgoingResult>, deed: string): void {
-    const { spool } = this.#options
+  #carryOut(kind: RequestKind, answer: Answer, batch: ReadonlyArray<Result>, deed: string): void {
+    const { queue } = this.#options
     if (kind === "declaration") this.#isDeclared = !["faulty", "throttled"].includes(answer.verdict)
     if (deed === "remove") {
-      spool.acknowledge(batch)
+      queue.acknowledge(batch)
       // More may wait: then it has waited long enough.
-      if (spool.extent().results === 0) this.#repeatsSince = undefined
+      if (queue.size() === 0) this.#repeatsSince = undefined
     }
     const [refused] = batch
     if (deed === "reject" && refused !== undefined) {
       this.#options.log(`the server refuses a result of ${refused.checkId} for good: ${answer.message}`)
-      spool.reject(refused, answer.message)
+      queue.reject(refused, answer.message)
     }
+    if (deed === "keep") queue.putBack(batch)
   }
 
   /** Sends, to the replacement key's server answer first while a rotation waits. */
@@ -130,7 +142,7 @@ export class Sender {
       if (answer.verdict === "taken") {
         keys.promote()
         this.#options.log(
-          `the server accepted the new key ${fingerprintOf(next)}; it replaces the former one`,
+          `the server accepted the new key ${keys.fingerprintOf(next)}; it replaces the former one`,
         )
         return answer
       }
@@ -146,16 +158,13 @@ export class Sender {
   ): Promise<Answer> {
     const { transport, clock } = this.#options
     const { agentId, servers } = this.#statements
-    const base = (servers[server] ?? "").replace(/\/+$/, "")
+    const base = servers[server] ?? ""
     const begun = clock.sinceBoot()
     try {
       const answer = await transport.send({
-        method: kind === "declaration" ? "PUT" : "POST",
-        url:
-          base +
-          (kind === "declaration"
-            ? `/ops/v1/agents/${encodeURIComponent(agentId)}/expectations`
-            : `/api/v1/${kind}`),
+        kind,
+        server: base,
+        agentId,
         key,
         body: this.#bodyOf(kind, batch),
       })
@@ -184,22 +193,23 @@ export class Sender {
 
   #learnTime(date: string | undefined, begun: number): void {
     if (date === undefined) return
-    const sinceBoot = this.#options.clock.sinceBoot()
-    const mark = markOf(date, { sinceBoot, tookMillis: sinceBoot - begun, boot: bootId() })
+    const { clock, boot, queue } = this.#options
+    const sinceBoot = clock.sinceBoot()
+    const mark = markOf(date, { sinceBoot, tookMillis: sinceBoot - begun, boot })
     if (mark === undefined) return
     this.#mark = mark
-    this.#options.spool.setNote("time_mark", JSON.stringify(mark))
+    queue.setNote("time_mark", JSON.stringify(mark))
   }
 
   /** Logs what changed, and every refusal that needs a person. */
   #tell(kind: RequestKind, answer: Answer, next: Submission): void {
-    const { spool, log, keys } = this.#options
-    spool.setNote("admission", next.admission)
-    spool.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
+    const { queue, log, keys } = this.#options
+    queue.setNote("admission", next.admission)
+    queue.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
     if (kind === "declaration") {
-      spool.setNote("declaration_refused", answer.verdict === "invalid" ? answer.message : "")
+      queue.setNote("declaration_refused", answer.verdict === "invalid" ? answer.message : "")
     }
-    const said = saidOf(kind, answer, next, () => fingerprintOf(keys.current()))
+    const said = saidOf(kind, answer, next, () => keys.fingerprintOf(keys.current()))
     if (said === this.#lastSaid && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
     this.#lastSaid = said
     log(said)

@@ -1,5 +1,5 @@
-import { type CheckState, isSuperseded, stampAfter } from "./spoolRules.ts"
-import type { PendingResult } from "./SpoolFile.ts"
+import { type CheckState, isSuperseded, stampAfter } from "./resultRules.ts"
+import type { PendingResult } from "./ResultQueue.ts"
 import { wireEvent } from "./wireEvent.ts"
 
 /** A result that was sent, or is being sent, from memory: its time is fixed. */
