@@ -10,6 +10,7 @@ import { enrol, storm } from "../load/enrol.ts"
 import { EVENTS_PER_BATCH } from "../load/Load.ts"
 import type { CaseResult } from "../report/Results.ts"
 import { median } from "../statistics.ts"
+import { settled } from "./storm.ts"
 import { newKeys, startServer } from "./target.ts"
 
 /** The Chromium that TEST_CHROMIUM names, or this machine's. */
@@ -116,10 +117,16 @@ export const measureConsole = Effect.fnUntraced(function* (bench: Bench, one: Co
   const executablePath = findChromium()
   if (executablePath === undefined)
     return yield* new BenchFailure({ message: "there is no Chromium here: name one by TEST_CHROMIUM" })
-  const { server } = yield* startServer(bench, one.storage)
+  // No agent sends heartbeats: dead ones would open incidents while the page is measured.
+  const { server } = yield* startServer(bench, one.storage, {
+    SERVICE_STALE_AFTER: "1h",
+    SERVICE_DEAD_AFTER: "2h",
+  })
   const keys = newKeys(one.checks / EVENTS_PER_BATCH)
   yield* enrol(server, keys)
   yield* storm(server, keys.slice(0, one.incidents / EVENTS_PER_BATCH))
+  // A page beside thousands of changes a minute is not idle, and shares the machine with the server.
+  yield* settled(server, one.incidents)
   const base = `http://127.0.0.1:${server.port}`
   const seen = yield* Effect.tryPromise({
     try: () => lookAt(executablePath, base, server.token, bench.measures.repeats),

@@ -92,7 +92,8 @@ const countOutbox = Effect.fnUntraced(function* (server: Tocsin) {
   }
 })
 
-const settled = (server: Tocsin, incidents: number) =>
+/** Waits until each incident's notification is sent or held. */
+export const settled = (server: Tocsin, incidents: number) =>
   countOutbox(server).pipe(
     Effect.repeat({
       schedule: Schedule.spaced("2 seconds"),

@@ -4,6 +4,7 @@ import { startPulse } from "./state/summary.ts"
 import { App } from "./view/App.tsx"
 
 startLive()
-startPulse()
 const place = document.getElementById("console")
 if (place !== null) render(<App />, place)
+// After the page has asked for its list, which people wait for.
+startPulse()

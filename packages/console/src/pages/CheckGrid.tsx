@@ -1,6 +1,7 @@
 import type { ExpectedCheckState } from "@tocsin/client"
+import { useMemo } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { type AgentChecks, readAgents } from "../state/byAgent.ts"
+import { type AgentChecks, readAgents, withLast } from "../state/byAgent.ts"
 import { checkMatches } from "../state/agentFilter.ts"
 import { type List, listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
@@ -65,7 +66,8 @@ const agentsOf = (
 ): List<AgentChecks<Check>> => {
   const list = listOf<Check>("ops/v1/checks", query, MOST)
   const hasWords = checkMatches(words)
-  const read = (cursor: string | undefined) => readAgents(list.read, cursor)
+  const readChecks = withLast(list.read, () => performance.now())
+  const read = (cursor: string | undefined) => readAgents(readChecks, cursor)
   const isWanted = (check: Check) => hasWords(check) && (status === "" || check.status === status)
   return {
     ...list,
@@ -81,7 +83,12 @@ const agentsOf = (
 /** Every agent in a row, with the state of each of its checks. */
 export const CheckGrid = () => {
   const { filter = "", status = "", stale = "" } = route.value.parameters
-  const listed = usePages(agentsOf(stale === "yes" ? { is_stale: true } : {}, filter, status))
+  const listed = usePages(
+    useMemo(
+      () => agentsOf(stale === "yes" ? { is_stale: true } : {}, filter, status),
+      [stale, filter, status],
+    ),
+  )
   return (
     <Listing
       label="Agents and their checks"

@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
@@ -36,7 +37,7 @@ const Row = ({
   latest,
 }: {
   readonly incident: HeldIncident
-  readonly latest: Latest | undefined
+  readonly latest: ReadonlySignal<Latest | undefined>
 }) => {
   const selected = parseSelection(route.value.parameters["selected"])
   const { id, acknowledgement, held_by, agent_id, check_id, incident_key, state } = incident
@@ -71,7 +72,7 @@ const Row = ({
               held: {holdText(hold)}
             </em>
           ))}
-        {latest !== undefined && <NotifiedMarks id={id} latest={latest} />}
+        <NotifiedMarks id={id} latest={latest} />
       </span>
       <Time at={incident.resolved_at ?? incident.opened_at} />
     </div>

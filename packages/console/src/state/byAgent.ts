@@ -31,6 +31,27 @@ const placeOf = (text: string | undefined): Place => {
   return { cursor: text.slice(at + 1) === "" ? undefined : text.slice(at + 1), agent_id: text.slice(0, at) }
 }
 
+const AGAIN_MILLIS = 1_000
+
+/**
+ * Reads pages, but not the last one again within a second: neighbouring pages of agents share a page
+ * of checks.
+ */
+export const withLast = <Check>(
+  read: (cursor: string | undefined) => Promise<Answered<Check>>,
+  now: () => number,
+): ((cursor: string | undefined) => Promise<Answered<Check>>) => {
+  let last:
+    | { readonly cursor: string | undefined; readonly at: number; readonly page: Answered<Check> }
+    | undefined
+  return async (cursor) => {
+    if (last !== undefined && last.cursor === cursor && now() - last.at < AGAIN_MILLIS) return last.page
+    const page = await read(cursor)
+    last = { cursor, at: now(), page }
+    return page
+  }
+}
+
 /**
  * Reads whole agents from a list of checks whose pages may end within one. The last agent of a page
  * may have more checks on the next, so it begins the next page of agents.

@@ -1,5 +1,6 @@
+import { type ReadonlySignal, untracked, useComputed, useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
-import { useMemo } from "preact/hooks"
+import { useEffect, useMemo } from "preact/hooks"
 import { type Notified, notifiedOf } from "../state/notified.ts"
 import { call } from "../state/session.ts"
 import { useResource } from "../state/useResource.ts"
@@ -11,18 +12,23 @@ export interface Latest {
   readonly isWhole: boolean
 }
 
-/** The latest notifications, which say of most incidents in sight who was notified. */
-export const useLatest = (): Latest | undefined => {
+/**
+ * The latest notifications, which say of most incidents in sight who was notified. A signal, so that
+ * a row is drawn again only when its own change.
+ */
+export const useLatest = (): ReadonlySignal<Latest | undefined> => {
+  const latest = useSignal<Latest | undefined>(undefined)
   const { value } = useResource("latest notifications", ["outbox", "incidents"], (signal) =>
     call<{ items: ReadonlyArray<HeldOutboxItem>; next_cursor?: string | null }>("GET", "ops/v1/outbox", {
       query: { limit: 100 },
       signal,
     }),
   )
-  return useMemo(
-    () => value && { items: value.items, isWhole: (value.next_cursor ?? null) === null },
-    [value],
-  )
+  useEffect(() => {
+    if (value !== undefined)
+      latest.value = { items: value.items, isWhole: (value.next_cursor ?? null) === null }
+  }, [value])
+  return latest
 }
 
 const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: string]>> = {
@@ -32,10 +38,22 @@ const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: s
 }
 
 /** Who was notified of an incident. Where the latest notifications are not all, its own are read. */
-export const NotifiedMarks = ({ id, latest }: { readonly id: string; readonly latest: Latest }) => {
-  const mine = latest.items.filter(({ incident_id }) => incident_id === id)
-  const version = mine.map(({ id: item, state, updated_at }) => `${item} ${state} ${updated_at ?? ""}`).join()
-  const deliveries = useDetail(id, version, !latest.isWhole)?.deliveries ?? mine
+export const NotifiedMarks = ({
+  id,
+  latest,
+}: {
+  readonly id: string
+  readonly latest: ReadonlySignal<Latest | undefined>
+}) => {
+  const mine = () => latest.value?.items.filter(({ incident_id }) => incident_id === id) ?? []
+  const version = useComputed(() =>
+    mine()
+      .map(({ id: item, state, updated_at }) => `${item} ${state} ${updated_at ?? ""}`)
+      .join(),
+  ).value
+  const isWanted = useComputed(() => latest.value?.isWhole === false).value
+  const detail = useDetail(id, version, isWanted)
+  const deliveries = useMemo(() => detail?.deliveries ?? untracked(mine), [detail, version])
   return (
     <>
       {notifiedOf(deliveries).map(({ receiver, outcome }) => {

@@ -1,5 +1,5 @@
 const SHAPES: Readonly<Record<string, string>> = {
-  critical: "M5 1h6l4 4v6l-4 4H5l-4-4V5z",
+  critical: "M2 2h12v12H2z",
   warning: "M8 1.5 15.3 14.5H.7z",
   unknown: "M8 .8 15.2 8 8 15.2.8 8z",
   ok: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",

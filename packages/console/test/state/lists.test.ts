@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { readAgents } from "../../src/state/byAgent.ts"
+import { readAgents, withLast } from "../../src/state/byAgent.ts"
 import { search } from "../../src/state/search.ts"
 
 interface Check {
@@ -51,7 +51,7 @@ describe("lists that a page puts together", () => {
   it.effect("the grid has each agent once with all its checks, wherever the server's pages end", () =>
     check(
       fc.asyncProperty(checks, sizes, async (all, each) => {
-        const read = pagesOf(all, each)
+        const read = withLast(pagesOf(all, each), () => 0)
         const agents = await readAll((cursor) => readAgents(read, cursor))
         assert.deepStrictEqual(
           agents.flatMap((agent) => agent.checks),
@@ -61,6 +61,28 @@ describe("lists that a page puts together", () => {
         assert.strictEqual(new Set(ids).size, ids.length)
       }),
     ),
+  )
+
+  it.effect("the grid reads a page that two of its own share once, and again after a second", () =>
+    Effect.promise(async () => {
+      const all = Array.from({ length: 20 }, (_, index) => ({ agent_id: `agent-${index >> 2}` }))
+      const cursors: Array<string | undefined> = []
+      let now = 0
+      const page = pagesOf(all, [10])
+      const read = withLast(
+        (cursor) => {
+          cursors.push(cursor)
+          return page(cursor)
+        },
+        () => now,
+      )
+      await readAll((cursor) => readAgents(read, cursor))
+      assert.deepStrictEqual(cursors, [undefined, "10"])
+      await readAgents(read, "agent-2 10")
+      now += 1_000
+      await readAgents(read, "agent-2 10")
+      assert.deepStrictEqual(cursors, [undefined, "10", "10"])
+    }),
   )
 
   it.effect("a search finds every match once, in order", () =>
