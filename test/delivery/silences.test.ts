@@ -23,7 +23,7 @@ const openSilences = Effect.fnUntraced(function* (document: object = {}) {
   })
   const process = yield* open("first")
   yield* enroll(process, AGENT)
-  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   const turns = (check: string, status: Reported["status"], more: Partial<Reported> = {}) =>
     Effect.andThen(Effect.orDie(report(process, [{ check, status, ...more }])), settled)
   const silence = (minutes: number, more: Partial<SilenceRequest> = {}, by: Process = process) =>

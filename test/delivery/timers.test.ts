@@ -6,7 +6,6 @@ import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { signedBy } from "@tocsin/testing/signedBy"
-import { TestClock } from "effect/testing"
 import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
@@ -34,7 +33,7 @@ const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>
   })
   const process = yield* open("first")
   yield* enroll(process, AGENT)
-  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   const turns = (status: Reported["status"], more: Partial<Reported> = {}) =>
     Effect.andThen(Effect.orDie(report(process, [{ check: "disk", status, ...more }])), settled)
   const messages = () =>

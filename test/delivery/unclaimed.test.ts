@@ -3,7 +3,6 @@ import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
 import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Result } from "effect"
-import { TestClock } from "effect/testing"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { signedBy } from "@tocsin/testing/signedBy"
@@ -156,7 +155,7 @@ const openNamed = Effect.fnUntraced(function* () {
   })
   const states = () =>
     Array.from(service.rows().outbox.values(), ({ receiver, state }) => `${receiver} ${state}`).toSorted()
-  return { open, states }
+  return { open, passes: service.passes, states }
 })
 
 const policyOf = (names: ReadonlyArray<string>) =>
@@ -177,17 +176,17 @@ const policyOf = (names: ReadonlyArray<string>) =>
 describe("an item of a receiver that a reload removes", () => {
   it.effect("is discarded once no live replica has listed its receiver for a day, held or not", () =>
     Effect.gen(function* () {
-      const { open, states } = yield* openNamed()
+      const { open, passes, states } = yield* openNamed()
       const { discards, follows, process, reports, turns } = yield* open("first", ["chat", "night"])
       yield* enroll(process, AGENT)
       yield* turns("disk", "critical")
       yield* turns("held", "critical")
-      yield* TestClock.adjust("10 hours")
+      yield* passes("10 hours")
       yield* follows(["chat"])
-      yield* TestClock.adjust("24 hours")
+      yield* passes("24 hours")
       yield* reports
       assert.strictEqual(yield* discards, 0)
-      yield* TestClock.adjust("1 second")
+      yield* passes("1 second")
       assert.strictEqual(yield* discards, 2)
       assert.deepStrictEqual(states(), ["chat pending", "chat pending", "night discarded", "night discarded"])
     }),
@@ -195,22 +194,22 @@ describe("an item of a receiver that a reload removes", () => {
 
   it.effect("stays while another replica lists it, and for a day after that one stops or crashes", () =>
     Effect.gen(function* () {
-      const { open, states } = yield* openNamed()
+      const { open, passes, states } = yield* openNamed()
       const first = yield* open("first", ["chat", "night"])
       yield* enroll(first.process, AGENT)
       yield* first.turns("disk", "critical")
       const second = yield* open("second", ["chat", "night"])
       yield* first.follows(["chat"])
       for (const end of [second.stops, Effect.void]) {
-        yield* TestClock.adjust("3 days")
+        yield* passes("3 days")
         yield* second.reports
         yield* end
-        yield* TestClock.adjust("24 hours")
+        yield* passes("24 hours")
         yield* first.reports
         assert.strictEqual(yield* first.discards, 0)
       }
       assert.deepStrictEqual(states(), ["chat pending", "night pending"])
-      yield* TestClock.adjust("1 second")
+      yield* passes("1 second")
       assert.strictEqual(yield* first.discards, 1)
       assert.deepStrictEqual(states(), ["chat pending", "night discarded"])
     }),
@@ -218,14 +217,14 @@ describe("an item of a receiver that a reload removes", () => {
 
   it.effect("waits for its receiver, which returns within the day", () =>
     Effect.gen(function* () {
-      const { open, states } = yield* openNamed()
+      const { open, passes, states } = yield* openNamed()
       const first = yield* open("first", ["chat", "night"])
       yield* enroll(first.process, AGENT)
       yield* first.turns("disk", "critical")
       yield* first.follows(["chat"])
-      yield* TestClock.adjust("23 hours")
+      yield* passes("23 hours")
       yield* first.follows(["chat", "night"])
-      yield* TestClock.adjust("3 days")
+      yield* passes("3 days")
       assert.strictEqual(yield* first.discards, 0)
       assert.deepStrictEqual(states(), ["chat pending", "night pending"])
     }),

@@ -27,7 +27,7 @@ const openUnder = Effect.fnUntraced(function* (document: object, at = START_MILL
     service.receivers.arrivals.map(({ notification: { cause, event_type, severity } }) =>
       [cause ?? event_type, severity].join(" "),
     )
-  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   const items = () => Array.from(service.rows().outbox.values())
   const held = Effect.gen(function* () {
     const options = { policy: () => policy, staleAfter: Duration.minutes(2) }

@@ -5,6 +5,7 @@ import type { NotifierName } from "@tocsin/core/contract/Status"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Receivers as CurrentReceivers } from "@tocsin/core/notifications/Receivers"
 import { Hashing } from "@tocsin/core/ports/Hashing"
+import { IdlePause } from "@tocsin/core/ports/IdlePause"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
@@ -19,7 +20,7 @@ import { Operators } from "@tocsin/core/usecases/Operators"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { ThisReplica } from "@tocsin/core/usecases/ThisReplica"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Context, type Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import * as SeededIds from "@tocsin/testing/SeededIds"
@@ -73,6 +74,11 @@ export interface Service extends Pick<WatchedStorage, "rows" | "moves"> {
   readonly hashing: Hashing["Service"]
   readonly ids: Ids["Service"]
   readonly open: (name: string, options?: ProcessOptions) => Effect.Effect<Process>
+  /**
+   * Lets time pass. From half an hour on, idle loops look once a minute, and not every few
+   * seconds, except in the last minute of it.
+   */
+  readonly passes: (time: Duration.Input) => Effect.Effect<void>
 }
 
 /** How a service differs from the default rules, without rate limits, over the memory storage. */
@@ -102,6 +108,10 @@ export const whileTimePasses = Effect.fnUntraced(function* <A, E>(effect: Effect
   }
   return yield* Fiber.join(fiber)
 })
+
+// From then on, looking every few seconds takes most of the time of a test.
+const LONG = Duration.minutes(30)
+const SELDOM = Duration.minutes(1)
 
 // Longer than any of these effects takes.
 const MOST_SECONDS = 300
@@ -162,6 +172,19 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
   const shared = yield* Layer.build(Layer.fresh(Layer.merge(idsLayer, NodeHashing.layer())))
   const receivers = makeReceivers({ ...(answerTo && { answerTo }), ...(onAttempt && { onAttempt }) })
 
+  let isLong = false
+  const idle = (every: Duration.Duration) =>
+    Effect.suspend(() => Effect.sleep(isLong ? Duration.max(every, SELDOM) : every))
+  const passes = Effect.fnUntraced(function* (time: Duration.Input) {
+    const whole = Duration.fromInputUnsafe(time)
+    isLong = Duration.isGreaterThanOrEqualTo(whole, LONG)
+    // The loops that sleep for a minute then have a minute left.
+    const last = isLong ? Duration.times(SELDOM, 2) : whole
+    yield* TestClock.adjust(Duration.subtract(whole, last))
+    isLong = false
+    yield* TestClock.adjust(last)
+  })
+
   const open = Effect.fnUntraced(function* (name: string, opened: ProcessOptions = {}) {
     const rules = { ...serviceRules, ...opened.rules }
     const client = watched.clientOf(name)
@@ -177,6 +200,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     const layer = layerOf(opened, storage, new Map(notifiers)).pipe(
       Layer.provide(Layer.succeed(RuleSettings, rules)),
       Layer.provide(Layer.succeedContext(shared)),
+      Layer.provide(Layer.succeed(IdlePause, idle)),
     )
     const scope = yield* Scope.make()
     const close = Scope.close(scope, Exit.void)
@@ -206,6 +230,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     hashing: Context.get(shared, Hashing),
     ids: Context.get(shared, Ids),
     open,
+    passes,
   }
   return service
 })

@@ -3,7 +3,6 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import type { AgentStatus, CheckStatus, NotifierName } from "@tocsin/core/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { type Duration, Effect } from "effect"
-import { TestClock } from "effect/testing"
 import { AGENT, beat, enroll, report, type Result } from "./agents.ts"
 import type { Answer } from "./Receivers.ts"
 import {
@@ -115,7 +114,7 @@ export const openTimeline = Effect.fnUntraced(function* (options: TimelineOption
     has: (...messages) => Effect.sync(() => assert.deepStrictEqual(arrivedAt(service, notifier), messages)),
   })
   const items = () => Array.from(service.rows().outbox.values())
-  const after = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), settled)
+  const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   let fronts = 1
   const isDownFor = Effect.fnUntraced(function* (duration: Duration.Input) {
     yield* whileTimePasses(acting.close)
