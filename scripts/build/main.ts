@@ -21,7 +21,8 @@ const packages = publishedPackages(root)
 /** Compiles all packages together; `false` after the compiler reported errors. */
 const compile = (emitted: string): boolean => {
   const tsc = join(root, "node_modules/typescript/bin/tsc")
-  const args = [tsc, "--pretty", "false", "-p", join(root, "tsconfig.build.json"), "--outDir", emitted]
+  const project = join(root, "tsconfig.build.json")
+  const args = [tsc, "--pretty", "false", "--singleThreaded", "-p", project, "--outDir", emitted]
   return spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0
 }
 

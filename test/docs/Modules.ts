@@ -61,8 +61,12 @@ export const removeModules = ({ folder }: Modules): void => rmSync(folder, { rec
 /** The compiler's errors in the modules; empty without any. */
 export const typeErrorsIn = async ({ folder }: Modules): Promise<string> => {
   const compiler = resolve("node_modules/typescript/bin/tsc")
-  const checked = await run(process.execPath, [compiler, "--pretty", "false", "-p", folder], {
-    cwd: folder,
-  }).catch(({ stdout, stderr }: { stdout: string; stderr: string }) => ({ stdout, stderr }))
+  const checked = await run(
+    process.execPath,
+    [compiler, "--pretty", "false", "--singleThreaded", "-p", folder],
+    {
+      cwd: folder,
+    },
+  ).catch(({ stdout, stderr }: { stdout: string; stderr: string }) => ({ stdout, stderr }))
   return checked.stdout + checked.stderr
 }
