@@ -64,9 +64,10 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     }
   })
 
-  it.each(["tsconfig.json", "tsconfig.bundler.json", "tsconfig.browser.json", "tsconfig.examples.json"])(
+  it.each(["tsconfig.json", "tsconfig.browser.json", "tsconfig.examples.json"])(
     "have the types that programs need: %s",
-    async (config) => assertPassed(await project.run("tsc", ["--pretty", "false", "-p", config])),
+    async (config) =>
+      assertPassed(await project.run("tsc", ["--pretty", "false", "--singleThreaded", "-p", config])),
   )
 
   it("run the examples", async () => {
@@ -74,7 +75,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     const few = { PROPERTY_RUNS: "0.05" }
     const { code, output } = await project.run("vitest", ["run", "--reporter=tree"], few)
     assert.strictEqual(code, 0, output)
-    assert.match(output, /Test Files .*5 passed/) // None was overlooked.
+    assert.match(output, /Test Files .*3 passed/) // None was overlooked.
   })
 
   it("include the command line", async () => {
