@@ -27,7 +27,7 @@ const tasks = new Map([
   ["bench", ["bench/src/main.ts"]],
   ["build", ["scripts/build/main.ts"]],
   ["check", ["scripts/check.mjs"]],
-  ["agent", ["--lite-mode", "--max-semi-space-size=1", "scripts/startAgent.mjs"]],
+  ["agent", ["scripts/startAgent.mjs"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
 ])
 

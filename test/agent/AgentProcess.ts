@@ -8,7 +8,7 @@ import type { Scope } from "effect"
 import { AGENT } from "../processes/program.ts"
 
 /** As `npm run agent` starts it. */
-const PROGRAM = ["--lite-mode", AGENT]
+const PROGRAM = [AGENT]
 
 /** A host with an agent of its own. */
 export interface AgentHost {

@@ -1,4 +1,5 @@
-#!/usr/bin/env -S node --lite-mode --max-semi-space-size=1
+#!/usr/bin/env node
+import "./lessMemory.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
 import { importNrpe } from "./commands/importNrpe.ts"

@@ -60,17 +60,13 @@ const makeHost = (name: string, checks: string) => {
     state,
     write,
     run: (command: string, ...args: ReadonlyArray<string>) => {
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        ["--lite-mode", AGENT, command, ...flags, ...args],
-        {
-          encoding: "utf8",
-        },
-      )
+      const { status, stdout, stderr } = spawnSync(process.execPath, [AGENT, command, ...flags, ...args], {
+        encoding: "utf8",
+      })
       return { status, stdout, stderr }
     },
     start: () => {
-      const child = spawn(process.execPath, ["--lite-mode", AGENT, "start", ...flags], {
+      const child = spawn(process.execPath, [AGENT, "start", ...flags], {
         stdio: ["ignore", "ignore", "pipe"],
       })
       const log = { text: "" }

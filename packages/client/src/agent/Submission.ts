@@ -29,8 +29,10 @@ const BLOCKED_MILLIS = 600_000
 /** For a refusal that only a person can end. */
 const LOUD_MILLIS = 300_000
 const SHORTEST_WINDOW_MILLIS = 1_000
-/** Few attempts per outage: a fleet must not double its steady rate when the server returns. */
-const WINDOW_GROWTH = 3
+/** Few attempts in an outage: a fleet must not double its steady rate when the server returns. */
+const WINDOW_GROWTH = 8
+/** Before the first answer somebody may wait for the agent to register. */
+const FIRST_WINDOW_GROWTH = 2
 const FIRST_SERVER_MILLIS = 300_000
 
 /** At start: a heartbeat is due. */
@@ -196,9 +198,10 @@ const narrowed = (state: Submission, { events, now }: Made): Answered =>
 const retried = (state: Submission, { now }: Made, answer: Answer, around: Surroundings): Submission => {
   const server = (state.server + 1) % around.servers
   if (server !== 0 && answer.verdict === "faulty") return { ...state, server, notBefore: now }
+  const growth = state.admission === "unknown" ? FIRST_WINDOW_GROWTH : WINDOW_GROWTH
   const window = Math.min(
     LONGEST_WAIT_MILLIS,
-    SHORTEST_WINDOW_MILLIS * WINDOW_GROWTH ** Math.min(state.failures, 10),
+    SHORTEST_WINDOW_MILLIS * growth ** Math.min(state.failures, 10),
   )
   const wait = Math.max(window * around.random(), answer.retryAfterMillis ?? 0)
   const notBefore = now + wait

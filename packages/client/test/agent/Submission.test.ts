@@ -52,9 +52,17 @@ describe("sending", () => {
   it("waits as long as Retry-After asks, and backs off to five minutes", () => {
     const { state } = answered(ACCEPTED, "events", "throttled", { retryAfterMillis: 42_000 })
     assert.strictEqual(state.notBefore, 42_000)
-    let failed = ACCEPTED
-    for (let round = 0; round < 20; round++) failed = answered(failed, "events", "faulty").state
-    assert.strictEqual(failed.notBefore, 300_000)
+    const windows = (begin: Submission, kind: RequestKind) => {
+      let failed = begin
+      return Array.from({ length: 20 }, () => {
+        failed = answered(failed, kind, "faulty").state
+        return failed.notBefore / 1_000
+      })
+    }
+    const accepted = windows(ACCEPTED, "events")
+    assert.deepStrictEqual([...accepted.slice(0, 4), accepted.at(-1)], [1, 8, 64, 300, 300])
+    const unknown = windows(START, "heartbeat")
+    assert.deepStrictEqual([...unknown.slice(0, 4), unknown.at(-1)], [1, 2, 4, 8, 300])
   })
 
   it("asks the next server without a wait, and backs off after the last", () => {
