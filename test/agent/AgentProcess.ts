@@ -25,6 +25,8 @@ export interface AgentHost {
 /** A running agent. */
 export interface AgentProcess {
   readonly log: { text: string }
+  /** As `systemctl reload` does. */
+  readonly reload: Effect.Effect<void>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<number | null>
 }
 
@@ -55,7 +57,11 @@ export const agentHost = (folder: string): AgentHost => {
         })
         const log = { text: "" }
         child.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
-        return { log, kill: (signal: NodeJS.Signals) => Effect.promise(() => endBy(child, signal)) }
+        return {
+          log,
+          reload: Effect.sync(() => void child.kill("SIGHUP")),
+          kill: (signal: NodeJS.Signals) => Effect.promise(() => endBy(child, signal)),
+        }
       }),
       ({ kill }) => kill("SIGKILL"),
     ),

@@ -9,7 +9,7 @@ import { agentHost } from "./AgentProcess.ts"
 
 const PATIENCE_MILLIS = 300_000
 
-/** Retries of the agent wait up to nine seconds here, and processes start slowly on a busy machine. */
+/** Processes start slowly on a busy machine. */
 const until = <A, E, R>(what: string, look: Effect.Effect<A | undefined | false, E, R>) =>
   untilWithin(what, look, "3 minutes")
 
@@ -83,6 +83,7 @@ describe("the agent and the server", { timeout: PATIENCE_MILLIS }, () => {
       assert.strictEqual(run("report", "job", "ok").status, 0)
       const port = { SERVICE_PORT: String(first.port) }
       const second = yield* startServer({ cwd, environment: { ...environment, ...port } })
+      yield* accepted.reload
       const changes = yield* until(
         "both arrive",
         Effect.map(changesOf(second, "job"), (found) => found.length >= 4 && found),

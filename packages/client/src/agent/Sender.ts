@@ -79,7 +79,9 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   restate(statements: Statements): void {
     this.#statements = statements
     this.#isDeclared = false
-    this.#state = { ...this.#state, server: 0 }
+    const now = this.#options.clock.steady()
+    // Whoever corrects an address does not wait for the next retry.
+    this.#state = { ...this.#state, server: 0, failures: 0, notBefore: now, heartbeatDue: now }
   }
 
   /** Makes the next request if one is due. Returns when to call again, in steady milliseconds. */
