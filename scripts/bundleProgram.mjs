@@ -14,6 +14,26 @@ const CONSOLE = { name: "@tocsin/console/files", file: "console.mjs" }
 const BESIDE = new Map([["httpApiSwagger.js", "viewer.mjs"]])
 
 /**
+ * Modules of Node.js whose import reads all of their properties: that of `node:http` loads undici for
+ * its WebSocket, that of `node:tls` reads the certificates. Taken without an import, a program starts
+ * with a tenth less of processor time.
+ */
+const TAKEN = new Set(["node:http", "node:https", "node:tls"])
+
+/**
+ * A module that takes the plain properties of one of {@link TAKEN}.
+ *
+ * @param {string} name
+ */
+function taking(name) {
+  const properties = Object.getOwnPropertyDescriptors(process.getBuiltinModule(name))
+  const plain = Object.keys(properties).filter((property) => "value" in (properties[property] ?? {}))
+  return `const module = globalThis.process.getBuiltinModule("${name}")
+export const { ${plain.join(", ")} } = module
+export default module`
+}
+
+/**
  * Bundles a program and its imports into one file, with modules loaded on demand beside it. Resolves
  * with the paths of all modules.
  *
@@ -31,6 +51,11 @@ export async function bundleProgram({ source, target }) {
     platform: "node",
     onwarn: () => {},
     plugins: [
+      {
+        name: "taken",
+        resolveId: (name) => (TAKEN.has(name) ? `\0${name}` : null),
+        load: (id) => (TAKEN.has(id.slice(1)) ? taking(id.slice(1)) : null),
+      },
       {
         name: "beside",
         async resolveId(name, importer) {
