@@ -13,6 +13,8 @@ const run = promisify(execFile)
  */
 export interface Modules {
   readonly folder: string
+  /** A module that Node.js loads before each of them. */
+  readonly start?: string
 }
 
 /** What a reader's own project has: strict, as Node.js runs TypeScript, and no more. */

@@ -129,7 +129,8 @@ const runModule = Effect.fnUntraced(function* (
   place: Place,
   file: string,
 ) {
-  const args = marks.has("test") ? ["--test", file] : [file]
+  const start = modules.start === undefined ? [] : ["--import", modules.start]
+  const args = [...start, ...(marks.has("test") ? ["--test", file] : [file])]
   // Shared by all modules, it saves half of their time.
   const NODE_COMPILE_CACHE = join(modules.folder, ".compiled")
   const env = {

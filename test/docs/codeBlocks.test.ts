@@ -2,12 +2,14 @@ import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { scriptOf } from "@tocsin/adapter-pg/client/script"
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { migratedPostgres } from "./migratedPostgres.ts"
 import { blockRules, keptOutput, ruleOf } from "./blockRules.ts"
+import { bundlePackages } from "./bundledPackages.ts"
 import { blocksOf, type CodeBlock, pages, placeOf } from "./CodeBlock.ts"
 import { isModule, type Modules, removeModules, typeErrorsIn, writeModules } from "./Modules.ts"
 import { carryOutQuarters } from "./carryOutQuarters.ts"
@@ -164,8 +166,10 @@ describe("code blocks of pages", () => {
 
 describe("programs of pages", { timeout: 180_000, concurrent: true }, () => {
   let modules: Modules
-  beforeAll(() => {
-    modules = writeModules(blocks)
+  beforeAll(async () => {
+    const written = writeModules(blocks)
+    const start = await bundlePackages(join(written.folder, ".packages"), blocks.filter(isModule))
+    modules = { ...written, start }
   })
   afterAll(() => removeModules(modules))
 
