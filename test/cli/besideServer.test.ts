@@ -3,6 +3,7 @@ import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
 import { enroll, heartbeat, report } from "../processes/Agent.ts"
 import { incidentsOf, operate, outboxOf } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
@@ -58,18 +59,19 @@ describe.concurrent.each(places)("commands beside a running server on $name", ({
       }),
     60_000,
   )
+})
 
+describe("commands beside a running server", () => {
   it.live(
     "show incidents and notifications, and replay failed notifications",
     () =>
       Effect.gen(function* () {
-        const place = yield* make
+        const cwd = yield* scratchFolder
         let isRefusing = true
         const receiver = yield* startReceiver(() => ({ status: isRefusing ? 400 : 200 }))
         const notifying: Place = {
-          ...place,
+          cwd,
           environment: {
-            ...place.environment,
             ...receiver.settings("hooks"),
             SERVICE_NOTIFIERS: "webhook",
           },

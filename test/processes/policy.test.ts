@@ -85,7 +85,7 @@ describe("a policy file", () => {
       const server = yield* startServer({ cwd, environment })
       const agent = yield* enroll(server, "a")
       const readAgain = () => server.output.stderr.split("the policy was read again").length - 1
-      const rounds = 12
+      const rounds = 6
       for (let round = 1; round <= rounds; round++) {
         yield* Effect.all(
           Array.from({ length: 10 }, (_, part) =>
